@@ -62,19 +62,19 @@ interface ApplyEngineOptions {
   readonly metrics?: Pick<ApplyMetrics, 'requested' | 'repaired'>;
   /** Evaluates the rules of spec.health. */
   readonly judge: ObjectJudge;
-  /** Where namespaced objects without a namespace go. */
+  /** Namespace for namespaced objects that name none. */
   readonly systemNamespace: string;
-  /** Whether they are refused where their deployment names no namespace for them. */
+  /** Refuse namespaced objects without a namespace where their deployment names none for them. */
   readonly requireInstallNamespace?: boolean | undefined;
   /** Values of the fields that a deployment's spec.prune omits (default: no confirmation needed). */
   readonly pruneDefaults?: PrunePolicy | undefined;
-  /** Of deployments without a spec.deletionPolicy (default: Delete). */
+  /** Deletion policy of deployments without a spec.deletionPolicy (default: Delete). */
   readonly defaultDeletionPolicy?: DeletionPolicy | undefined;
-  /** Ends all watches; the life of the process. */
+  /** Ends all watches when the process ends. */
   readonly signal: AbortSignal;
 }
 
-/** Applies sets of objects with server-side apply, and watches over them. */
+/** Applies sets of objects with server-side apply, and watches the applied objects. */
 export class ApplyEngine implements Applier {
   readonly #listeners: ((owner: string, news: ObjectNews) => void)[] = [];
   readonly #options: ApplyEngineOptions;
@@ -138,11 +138,11 @@ export class ApplyEngine implements Applier {
     try {
       return await this.#rollOut.apply(request);
     } catch (error) {
-      // Somebody may have made a CRD anew, with another scope: nothing else tells.
+      // A recreated CRD may have another scope; only this error shows that.
       if (error instanceof Error && isKindNotFound(error.cause)) {
         this.#options.discovery.invalidate();
       }
-      // It may be for lack of a permission that the owner's account had.
+      // The owner's ServiceAccount may have lost a permission.
       this.#preflight.forget(request.owner.metadata.name ?? '');
       throw error;
     }

@@ -1,6 +1,6 @@
 /**
- * A second door of the apply engine, for who judges content without applying it: loading the engine
- * for these rules takes a command longer than its work.
+ * A second door of the apply engine, for code that judges content without applying it: loading the
+ * whole engine would take a command longer than its work.
  */
 
 export { isDefinition } from './objects/order.ts';

@@ -11,9 +11,15 @@ import { clientOf } from './privilege/permissions.ts';
 import type { AppliedRecord } from './state/applied-record.ts';
 import type { OwnerState, OwnerStates, PodReasonsOf } from './state/owner-state.ts';
 
-/** Each takes two requests, and one is most often the cause of the rest. */
+/**
+ * Maximum number of workloads to ask about per report: each takes two requests, and one is usually
+ * the cause of the others.
+ */
 const askedWorkloads = 2;
-/** Milliseconds for which an answer holds: a burst of installs must not become one of requests. */
+/**
+ * Milliseconds for which an answer is reused, so that a burst of installs does not become a burst
+ * of requests.
+ */
 const patience = 60_000;
 
 interface HealthReportOptions {
@@ -26,11 +32,11 @@ interface HealthReportOptions {
 
 interface Problem {
   readonly problem: HealthProblem;
-  /** The owner's rules are to judge the object, and its message says only that they have not. */
+  /** The owner's rules have not judged the object yet, and its message says only that. */
   readonly isUnjudged: boolean;
 }
 
-/** What is not healthy of the objects that a deployment has, by what the watches know. */
+/** Reports the unhealthy objects of a deployment from what the watches know. */
 export class HealthReport {
   readonly #options: HealthReportOptions;
 
@@ -47,7 +53,7 @@ export class HealthReport {
     return oneForUnjudged(problems);
   }
 
-  /** With why pods of unhealthy workloads do not get ready: asks the API server for it. */
+  /** Adds why pods of unhealthy workloads are not ready; asks the API server for that. */
   async explained(owner: BundleDeployment, signal: AbortSignal): Promise<readonly HealthProblem[]> {
     const reasons = await this.#podReasons(owner, signal);
     return this.problems(owner).map((problem) => {
@@ -66,7 +72,7 @@ export class HealthReport {
     return { problem: { message: `${message} (${awaited})` }, isUnjudged: false };
   }
 
-  /** By the line that tells of the workload. What the API server does not show is not told. */
+  /** Keyed by the workload's line in the message. Leaves out what the API server does not show. */
   async #podReasons(owner: BundleDeployment, signal: AbortSignal): Promise<PodReasonsOf['byLine']> {
     const { clock, owners } = this.#options;
     const state = owners.of(owner.metadata.name ?? '');
@@ -78,7 +84,7 @@ export class HealthReport {
     return byLine;
   }
 
-  /** With the permissions of the owner. */
+  /** Asks with the permissions of the owner. */
   async #ask(
     owner: BundleDeployment,
     { records }: OwnerState,
@@ -101,7 +107,7 @@ export class HealthReport {
   }
 }
 
-/** The problems, but one alone of all objects that the owner's rules have not judged. */
+/** Keeps only one problem for all objects that the owner's rules have not judged yet. */
 function oneForUnjudged(problems: readonly Problem[]): readonly HealthProblem[] {
   const unjudged = problems.flatMap(({ problem, isUnjudged }) => (isUnjudged ? [problem] : []));
   const [first, ...more] = unjudged;
@@ -114,7 +120,7 @@ function oneForUnjudged(problems: readonly Problem[]): readonly HealthProblem[] 
   ];
 }
 
-/** Kinds whose status kube-controller-manager writes, with the generation that it has seen. */
+/** Kinds whose status kube-controller-manager writes, with the observed generation. */
 const controlled: ReadonlySet<string> = new Set([
   'DaemonSet',
   'Deployment',
@@ -123,8 +129,8 @@ const controlled: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What is told of an object whose own controller has not looked at it yet: that one is the bound, in
- * a burst at 20 requests a second by default, and neither core nor the object.
+ * The message for an object whose own controller has not reconciled it yet. In a burst that
+ * controller is the bottleneck (20 requests a second by default), not core and not the object.
  */
 export function awaitedController(object: KubernetesObject | undefined): string | undefined {
   if (object?.apiVersion !== 'apps/v1' || !controlled.has(object.kind)) return undefined;

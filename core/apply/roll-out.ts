@@ -34,11 +34,11 @@ interface RollOutOptions {
   readonly planner: Planner;
   readonly setWriter: SetWriter;
   readonly pruner: Pruner;
-  /** Wakes an owner whose objects need a look. */
+  /** Wakes an owner whose objects must be reconciled. */
   readonly notify: (owner: string) => void;
 }
 
-/** Brings the cluster to one owner's set: what has to change, whether it may, the change, the rest. */
+/** Applies one owner's set: plans, checks ownership and permissions, writes, prunes. */
 export class RollOut {
   readonly #options: RollOutOptions;
 
@@ -58,7 +58,7 @@ export class RollOut {
     namespaces.note(owner, used);
     const { pending, drifted } = this.#plan(run, used);
     await planner.checkPermissions(run, pending);
-    // Hooks are to be guarded as objects are, also where there is no object.
+    // Hooks need the ApplySet marks and finalizer too, even without any object to apply.
     const isNothing = pending.length === 0 && !run.foundationOnly;
     const applied = isNothing ? { changes: 0 } : await setWriter.write(run, pending);
     if (applied.blocked !== undefined || run.foundationOnly) {
@@ -79,8 +79,8 @@ export class RollOut {
   }
 
   /**
-   * Takes the owner's health rules as they are now. What they judge and the watch cache has without
-   * its content is read once more: built-in rules need less of it.
+   * Takes the owner's present health rules. Reads objects again that they judge and whose content
+   * the watch cache has dropped, because built-in rules need less of it.
    */
   async #readJudged({ owner, name, set, client, signal }: Run): Promise<void> {
     const { rules, inventory } = this.#options;
@@ -95,7 +95,7 @@ export class RollOut {
     });
   }
 
-  /** What has to be sent; everything else is known as the owner's from now on. */
+  /** The objects that core must send; all others are recorded as the owner's. */
   #plan(
     run: Run,
     used: UsedNamespaces,
@@ -121,13 +121,13 @@ export class RollOut {
       drift.health(record);
     }
     this.#noteFinished(run);
-    // What the cluster says is more than what somebody is about to do.
+    // An object's live owner has priority over a deployment that only claims it.
     state.seize(found.map(({ id }) => id));
     const split = splitPlan(owner, pending, unchanged);
     return { pending: split.pending, drifted: noteDrift(run, this.#options, split.drifted) };
   }
 
-  /** Of this Bundle, whatever was noted of the one before. */
+  /** Replaces the record of an earlier Bundle's finished objects. */
   #noteFinished({ name, state, set }: Run): void {
     const { inventory, drift } = this.#options;
     for (const { id, resource, key } of set.objects) {
@@ -137,7 +137,9 @@ export class RollOut {
     }
   }
 
-  /** From now on exactly this set is the owner's, and what is of kinds that still wait to be pruned. */
+  /**
+   * From now on the owner has exactly this set, and objects of kinds that still wait to be pruned.
+   */
   async #settle(run: Run, waiting: readonly GroupKind[]): Promise<void> {
     const { parents, owners, notify } = this.#options;
     const { owner, state, set, signal } = run;
@@ -146,14 +148,14 @@ export class RollOut {
     state.settle(set.ids);
     state.finished.keepOnly(set.ids);
     await parents.write(owner, [...kindsOf(run), ...waiting, ...stillOwned(run)], signal);
-    // They may wait for what they can take now.
+    // They may wait for objects that they can take now.
     for (const taker of transferTargets(owner)) {
       if (owners.find(taker)?.isSettled !== true) notify(taker);
     }
   }
 }
 
-/** Kinds that the cluster does not seem to serve, and that the owner may have objects of. */
+/** Kinds that the cluster does not seem to serve, and of which the owner may have objects. */
 function stillOwned({ set, earlier }: Run): readonly GroupKind[] {
   return set.omitted.filter((each) =>
     earlier.some(({ group, kind }) => each.group === group && each.kind === kind),

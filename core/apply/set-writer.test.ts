@@ -26,7 +26,7 @@ import { Deletions } from './write/deletions.ts';
 import { ServerSideApply } from './write/server-side-apply.ts';
 import { Writer } from './write/writer.ts';
 
-/** Has server-side apply as far as creation goes. */
+/** An API server whose server-side apply only creates. */
 class ApplyingClient extends FakeKubeClient {
   override apply = async (_: Resource, object: KubernetesObject): Promise<KubernetesObject> => {
     const isThere = this.peek(keyOf(object)) !== undefined;
@@ -108,7 +108,7 @@ function aRun(client: ApplyingClient, operation: Run['operation']): Run {
   };
 }
 
-/** What is left of an object that was created while the next one turned out to be of others. */
+/** What remains of a created object after the next one turned out to belong to others. */
 async function afterRefusal(operation: Run['operation']) {
   owners.forget('demo');
   const client = new ApplyingClient();

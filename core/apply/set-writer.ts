@@ -44,14 +44,14 @@ interface SetWriterOptions {
 
 type Applied = Pick<ApplyResult, 'changes' | 'blocked'>;
 
-/** What a run has done so far. */
+/** What a run has written so far. */
 class Written {
   changes = 0;
-  /** Created by this very run: nothing was there before. */
+  /** Objects that this run created. */
   readonly created: CheckedObject[] = [];
 }
 
-/** Writes what of a set has to be sent, stage after stage. */
+/** Writes the planned objects of a set, stage after stage. */
 export class SetWriter {
   readonly #options: SetWriterOptions;
 
@@ -59,7 +59,7 @@ export class SetWriter {
     this.#options = options;
   }
 
-  /** Goes as far as stages let it; says how many objects changed. */
+  /** Writes as far as the stages allow; returns the number of changed objects. */
   async write(run: Run, plan: readonly PlannedObject[]): Promise<Applied> {
     const { drift, ownership, parents } = this.#options;
     const { owner, state, set, earlier, signal } = run;
@@ -67,7 +67,8 @@ export class SetWriter {
     const staged = { objects: set.objects, waits: problemOf !== undefined };
     const early = holdUpBeforeFirst(stagesOf({ ...staged, pending: plan }), problemOf);
     if (early !== undefined) {
-      // A new process finds objects that were applied: they must be forgotten with their owner.
+      // A new process finds applied objects in the cluster: the owner's state must have their IDs,
+      // to forget them with it.
       state.addMembers(set.ids);
       return { changes: 0, blocked: early };
     }
@@ -89,7 +90,7 @@ export class SetWriter {
       state.occupied = false;
       return { changes: written.changes, blocked };
     } catch (error) {
-      // What was put back of an installed set was missing, and stays.
+      // An upgrade or repair keeps what it created.
       if (!(error instanceof OwnershipRefusal) || run.operation !== 'install') throw error;
       await this.#undo(run, written);
       throw await this.#refusalOfAll(run, plan, error);
@@ -105,7 +106,7 @@ export class SetWriter {
       if (object.createOnly) written.created.push(object);
     } catch (error) {
       if (!object.createOnly || !isConflict(error)) throw error;
-      // Something is there after all: whose is it?
+      // The object exists after all: judge its owner.
       const request = { ...ownershipRequest(run, [object]), readsFirst: () => true };
       for (const found of await ownership.judge(request)) {
         if (await writer.write(run, found)) written.changes += 1;
@@ -114,7 +115,10 @@ export class SetWriter {
     }
   }
 
-  /** What the stage's other objects need is there when this resolves: CRDs, and watches of their kinds. */
+  /**
+   * Resolves when the stage's other objects can be created: its CRDs are established and their
+   * kinds watched.
+   */
   async #definitionsWritten(
     { set, signal }: Run,
     { objects, pending }: Stage,
@@ -133,15 +137,15 @@ export class SetWriter {
   }
 
   /**
-   * Of what a refused install has created nothing stays but what may hold something of others by now:
-   * that waits for the next apply, or for the deployment's deletion.
+   * Deletes the objects that a refused install created, except those that may hold other objects by
+   * now: these wait for the next apply, or for the deployment's deletion.
    */
   async #undo({ owner, state, client, signal }: Run, { created }: Written): Promise<void> {
     const { inventory, deletions } = this.#options;
-    // The next tries look first: objects must not come and go with each.
+    // Later attempts look first, so that objects are not created and deleted each time.
     state.occupied = true;
     const entries = created
-      // Somebody may have put one of their own in its place.
+      // Another object may have taken its name.
       .flatMap(({ desired: { resource, key } }) => inventory.get(resource, key) ?? [])
       .filter((entry) => !isData(entry));
     state.setMembers([]);
@@ -152,7 +156,7 @@ export class SetWriter {
     throwAny(failures, 'install', signal);
   }
 
-  /** The refusal that names everything that stands in the way, not only what was met first. */
+  /** A refusal that names every conflicting object, not only the first one found. */
   async #refusalOfAll(
     run: Run,
     plan: readonly PlannedObject[],
@@ -184,7 +188,7 @@ function ownershipRequest(run: Run, pending: readonly PlannedObject[]): Ownershi
     hooksNext: foundationOnly,
     presentAs: set.presentAs,
     readsFirst: ({ repair, desired }) =>
-      // Which namespaces there are is known by now.
+      // At this point core knows which namespaces exist.
       !repair &&
       !isNamespace(desired.resource) &&
       !(findsNothing && !isNamespaceOrDefinition(desired.resource)),
@@ -192,16 +196,16 @@ function ownershipRequest(run: Run, pending: readonly PlannedObject[]): Ownershi
   };
 }
 
-/** Those that run in this operation. */
+/** The hooks that run in this operation. */
 function hooksOf({ hooks, operation }: Run): readonly DesiredObject[] {
   const due: readonly HookEvent[] = [`pre-${operation}`, `post-${operation}`];
   return hooks.filter(({ object }) => hookOf(object).events.some((event) => due.includes(event)));
 }
 
 /**
- * True for a first install that nothing says will meet existing objects. To create at once costs
- * half the requests of looking first; where that was wrong, it is undone (docs/adr/0017). An upgrade
- * looks first: what it has changed by then could not be undone.
+ * True for a first install without a sign of existing objects. Creating at once costs half the
+ * requests of looking first; after a wrong guess core deletes what it created (docs/adr/0017). An
+ * upgrade looks first, because its changes could not be undone.
  */
 function expectsNothing({
   owner,
@@ -215,9 +219,9 @@ function expectsNothing({
   return (
     operation === 'install' &&
     earlier.length === 0 &&
-    // What earlier stages have made by the time could not be undone either.
+    // Objects of earlier stages could not be undone either.
     !waitForReady &&
-    // Nor what hooks have done.
+    // Effects of hooks could not be undone.
     !foundationOnly &&
     adoption === 'Never' &&
     owner.metadata.annotations?.[annotation.adopt] === undefined &&

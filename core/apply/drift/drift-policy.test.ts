@@ -113,7 +113,7 @@ describe('a Deployment whose certificate was replaced just before core ended', (
     spec: { replicas: 1, template: template('new') },
   });
 
-  /** What of it is applied, and what is let be, by a process that has not applied it. */
+  /** Applied and accepted objects of a plan, in a process that has not applied them. */
   function split(spec: object, owned: object = ours) {
     const fieldsV1 = { 'f:spec': owned };
     const managedFields = [{ manager: 'rukpak-core', operation: 'Apply', fieldsV1 }];
@@ -152,7 +152,7 @@ describe('mode Warn', () => {
     seen({ a: '1', b: 'other' }, ['a']);
     expect(woken).toBe(2);
     noted('Warn');
-    // Put back by somebody else, whose field it is by now.
+    // Another manager restored the value, and owns the field now.
     seen({ a: '1', b: '2' }, ['a']);
     expect(woken).toBe(3);
     expect(noted('Warn')).toBeUndefined();

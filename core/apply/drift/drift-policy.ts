@@ -13,17 +13,17 @@ import { recordOf, recordWithout } from '../state/applied-record.ts';
 import type { OwnerState } from '../state/owner-state.ts';
 import { anyState, type DriftDetector, driftState } from './drift.ts';
 
-/** What of a plan is done, and what is only told of. */
+/** A plan without the drift that is reported only. */
 interface SplitPlan {
   readonly pending: readonly PlannedObject[];
-  /** Objects that others changed or deleted; never any where drift is corrected. */
+  /** Objects that others changed or deleted; empty in mode Correct. */
   readonly drifted: readonly PlannedObject[];
 }
 
 /**
- * Takes repairs out of a plan where spec.drift.mode does not ask for them. `unchanged` says that the
- * same content was applied before: what differs then was changed by others, whether or not this
- * process has seen it applied, but for pods that a rotation of certificates has yet to roll.
+ * Takes repairs out of a plan unless spec.drift.mode is Correct. `unchanged` means that the same
+ * content was applied before, by this process or an earlier one: every difference is then drift,
+ * except pods that wait for a restart after a certificate rotation.
  */
 export function splitPlan(
   owner: BundleDeployment,
@@ -40,8 +40,8 @@ export function splitPlan(
 }
 
 /**
- * Keeps the drift that is not corrected from being news again, and says what there is to tell: all
- * of it in mode Warn, nothing in mode Off.
+ * Marks drift that is not corrected as accepted, so that only its next change is reported. Returns
+ * all drift in mode Warn, and nothing in mode Off.
  */
 export function noteDrift(
   { owner, state }: { readonly owner: BundleDeployment; readonly state: OwnerState },
@@ -51,7 +51,8 @@ export function noteDrift(
   const { name } = state;
   for (const record of state.records) record.accepted = undefined;
   const mode = driftMode(owner);
-  // Nothing is sent for them, which would claim them: another deployment could take them.
+  // Core sends no request for drifted objects, so it claims them here: otherwise another deployment
+  // could take them.
   const own = drifted.filter(({ desired: { resource, key } }) =>
     ownEntry(inventory.get(resource, key), name),
   );
@@ -75,7 +76,7 @@ function ownEntry(entry: InventoryEntry | undefined, owner: string): InventoryEn
   return entry?.owner === owner && !entry.deleted ? entry : undefined;
 }
 
-/** Undefined where everything is as the bundle has it, whoever wrote it. */
+/** The fields that differ from the bundle; undefined when none does, no matter who wrote them. */
 function differenceOf(
   { resource, key, object, ignored }: DesiredObject,
   entry: InventoryEntry | undefined,
@@ -96,9 +97,9 @@ const ownedHash = ['spec', 'template', 'metadata', 'annotations', annotation.cer
 );
 
 /**
- * True for pods that are still to be rolled for a certificate that was written before the process
- * ended: nothing but the note of it differs, and nobody else has set that. No drift, then: nobody
- * but the engine would ever bring it to an end.
+ * True for pods that wait for a restart after a certificate rotation which an earlier process
+ * began. Only core sets the annotation that differs, so this is not drift, and only core can finish
+ * it.
  */
 function isUnfinishedRoll({ desired, live }: PlannedObject): boolean {
   if (live === undefined) return false;

@@ -65,7 +65,7 @@ function live({
   };
 }
 
-/** The answer to a write of ours. */
+/** The response to a write of core. */
 function answered(answer: KubernetesObject): void {
   const { projection } = inventory.put(pods, answer);
   const record = {

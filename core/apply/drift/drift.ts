@@ -15,20 +15,20 @@ interface DriftDetectorOptions {
   readonly rules: HealthRules;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Called with an owner whose objects need a look. */
+  /** Called with an owner whose objects must be reconciled. */
   readonly notify: (owner: string, news?: ObjectNews) => void;
 }
 
 /**
- * Compares what the watches see with what was applied: calls `notify` when an object was deleted
- * or changed by others, or its health is another. Our own writes and changes of status that leave
- * the health as it was are silent.
+ * Compares what the watches see with what was applied: calls `notify` when others delete or change
+ * an object, or when its health changes. Core's own writes, and status changes that leave the
+ * health the same, are silent.
  */
 export class DriftDetector implements ObjectEventListener {
   readonly #options: DriftDetectorOptions;
   /**
-   * Objects with a request of ours under way: the answer decides, not an event that overtook it.
-   * With what the watch has seen go meanwhile.
+   * Objects with a request under way: its response decides, not an event that arrived before it.
+   * The value is the entry whose removal the watch has seen meanwhile.
    */
   readonly #inFlight = new Map<string, InventoryEntry | undefined>();
 
@@ -44,20 +44,20 @@ export class DriftDetector implements ObjectEventListener {
   #removed(entry: InventoryEntry): void {
     if (this.#inFlight.has(entry.id)) this.#inFlight.set(entry.id, entry);
     const record = this.#options.owners.recordOf(entry.id);
-    // What has ended in its last moment is told of with its end.
+    // An object that ended and was deleted in the same event is reported as finished.
     if (record !== undefined && this.noteFinished(record, entry)) {
       this.#options.notify(entry.owner);
     }
     this.#review(entry.id);
   }
 
-  /** Takes note of an object that has ended by itself; true where that is news. */
+  /** Records that an object has ended by itself; true when that is news. */
   noteFinished(record: AppliedRecord, entry: InventoryEntry | undefined): boolean {
     if (entry?.owner !== record.owner) return false;
     return this.#stateOf(record).finished.note(record, entry.object);
   }
 
-  /** True where the live object is no longer what was applied. */
+  /** True when the live object differs from what was applied. */
   hasDrifted(record: AppliedRecord): boolean {
     const entry = this.#options.inventory.get(record.resource, record.key);
     if (entry === undefined) return this.#stateOf(record).finished.find(record) === undefined;
@@ -69,21 +69,22 @@ export class DriftDetector implements ObjectEventListener {
     this.#inFlight.set(id, undefined);
   }
 
-  /** Ends `begin`. After a success, what was seen meanwhile is reviewed. */
+  /** Ends `begin`. After a success, reviews what the watch saw meanwhile. */
   end(id: string, succeeded: boolean): void {
     const gone = this.#inFlight.get(id);
     this.#inFlight.delete(id);
     if (gone !== undefined) this.#bury(gone);
-    // A failure is tried again by its caller, with back-off; an event must not cut that short.
+    // The caller retries a failure with back-off; an event must not cut that short.
     if (succeeded) this.#review(id);
   }
 
-  /** Computes the health of an object; changes of it from now on are reported. */
+  /** Computes the health of an object; `notify` reports changes of it from now on. */
   health(record: AppliedRecord): string | undefined {
     const { inventory, rules, clock } = this.#options;
     const entry = inventory.get(record.resource, record.key);
     const object = entry?.object;
-    // A rule's message can say anything of an object: only its owner may ask for that.
+    // A rule's message can quote any part of an object, so only the rules of the object's owner may
+    // judge it.
     const rule = entry?.owner === record.owner ? rules.find(record, entry) : undefined;
     const finished = this.#stateOf(record).finished.find(record);
     const { problem, missingVerdict, recheckAfter } = objectHealth(
@@ -96,12 +97,15 @@ export class DriftDetector implements ObjectEventListener {
     return problem;
   }
 
-  /** Reviews an object of which its owner's rules may say something else. */
+  /** Reviews an object whose owner's rules may have a new verdict. */
   judged(id: string): void {
     this.#review(id);
   }
 
-  /** An answer that came after the deletion of what it tells of: no event will say so once more. */
+  /**
+   * Forgets a response that arrived after the deletion event of its object: no other event will
+   * follow.
+   */
   #bury({ resource, key, object }: InventoryEntry): void {
     const { inventory } = this.#options;
     const answered = inventory.get(resource, key);
@@ -122,7 +126,10 @@ export class DriftDetector implements ObjectEventListener {
     if (pause > 0) this.#later(record, pause);
   }
 
-  /** Whether its health changed, or it has ended: what has ended and goes is healthy. */
+  /**
+   * Reports a change of health, or that the object has ended: an ended object that is deleted is
+   * healthy.
+   */
   #healthNews(record: AppliedRecord, entry: InventoryEntry | undefined): ObjectNews | undefined {
     const before = record.problem;
     const hasEnded = this.noteFinished(record, entry);
@@ -132,13 +139,18 @@ export class DriftDetector implements ObjectEventListener {
     return now === undefined || before === undefined ? 'change' : 'detail';
   }
 
-  /** What differs is still to be compared field by field; what is as applied needs no content. */
+  /**
+   * Drops the content of an object that is as applied; a drifted one keeps it for the comparison
+   * field by field.
+   */
   #settled(entry: InventoryEntry, { owner, resource }: AppliedRecord): void {
-    // A rule may ask for anything that the object has.
+    // A rule may read any field of the object.
     if (!this.#options.rules.has(owner, resource)) slim(entry);
   }
 
-  /** Reviews an object once more after a while; one pending review per object, the latest. */
+  /**
+   * Reviews an object again after a delay; each object has at most one pending review, the latest.
+   */
   #later(record: AppliedRecord, delay: number): void {
     const { clock, signal } = this.#options;
     const { id } = record;
@@ -168,10 +180,10 @@ function isNews(
   return accepted !== anyState && (!drifted || driftState(entry) !== accepted);
 }
 
-/** Stands for every state. */
+/** Matches every state. */
 export const anyState = '*';
 
-/** The state of an object that drifted: another one is news. */
+/** The state of an object that drifted; drift is news again when this changes. */
 export function driftState(entry: InventoryEntry | undefined): string {
   return entry === undefined ? 'missing' : contentDigest(entry.object);
 }

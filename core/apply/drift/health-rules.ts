@@ -16,8 +16,8 @@ export interface HealthRulesOptions extends VerdictOptions {
 }
 
 /**
- * The rules that deployments bring along, by owner and kind. They are evaluated elsewhere: what is
- * asked here is answered at once, by what is known of it.
+ * The rules of spec.health, by owner and kind. Worker processes evaluate them; this class answers
+ * at once with the last verdicts.
  */
 export class HealthRules {
   readonly #options: HealthRulesOptions;
@@ -26,7 +26,7 @@ export class HealthRules {
     this.#options = options;
   }
 
-  /** Takes the rules of a deployment as it is now; true where they are others than before. */
+  /** Takes the present rules of a deployment; true when they differ from its earlier ones. */
   use({ metadata, spec }: BundleDeployment): boolean {
     const { name: owner = '' } = metadata;
     const rules = spec.health?.rules ?? [];
@@ -39,12 +39,14 @@ export class HealthRules {
     return true;
   }
 
-  /** Whether the owner has a rule for a kind; else the built-in one counts. */
+  /** Whether the owner has a rule for a kind; otherwise the built-in rule applies. */
   has(owner: string, resource: Resource): boolean {
     return this.#of(owner)?.byKind.find(resource) !== undefined;
   }
 
-  /** What the owner's rule says of an object; undefined where it has none for the kind. */
+  /**
+   * The verdict of the owner's rule about an object; undefined when it has no rule for the kind.
+   */
   find(record: AppliedRecord, entry: InventoryEntry): CustomRule | undefined {
     const own = this.#of(record.owner);
     const rule = own?.byKind.find(record.resource);

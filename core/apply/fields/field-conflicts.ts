@@ -13,13 +13,16 @@ import {
   union,
 } from './managed-fields.ts';
 
-/** One field that an apply may not change unless it is forced. */
+/** One field that an apply may change only by force. */
 export interface FieldConflict {
   readonly field: string;
   readonly manager: string;
 }
 
-/** What the API server answers to an apply of fields that others have; empty for other refusals. */
+/**
+ * The fields of other managers that the API server names when it refuses an apply; empty for other
+ * refusals.
+ */
 export function fieldConflicts(error: unknown): readonly FieldConflict[] {
   if (!(error instanceof ApiError) || error.code !== 409) return [];
   const causes = error.status.details?.causes ?? [];
@@ -31,16 +34,16 @@ export function fieldConflicts(error: unknown): readonly FieldConflict[] {
     }));
 }
 
-/** An object's managedFields with what people put into lists as ours, and whose it was. */
+/** An object's managedFields after `takenItems`, and the items' former managers. */
 interface TakenItems {
   readonly managedFields: readonly unknown[];
   readonly taken: readonly FieldConflict[];
 }
 
 /**
- * Makes items of lists that are merged by key ours which people put there and nobody asks for, so
- * that the next apply takes them out. Each path names such a list. Items of other appliers stay theirs.
- * Undefined where there is none.
+ * Makes core the manager of list items (of lists merged by key) that people added and the bundle
+ * does not contain, so that the next apply removes them. Each path names such a list. Items of
+ * other appliers stay theirs. Undefined when there is no such item.
  */
 export function takenItems(
   live: KubernetesObject,
@@ -74,12 +77,12 @@ export function takenItems(
   return { managedFields: [ours, ...others], taken };
 }
 
-/** Not by one that says all that it wants each time, and would put the items back. */
+/** False for a manager that applies its whole intent each time: it would add the items again. */
 function isByHand(entry: unknown): boolean {
   return stringAt(entry, 'operation') === 'Update' && (stringAt(entry, 'subresource') ?? '') === '';
 }
 
-/** The items of a list that are like none of the wanted, as fieldsV1 has them. */
+/** The items of a list that equal none of the wanted ones, in the notation of fieldsV1. */
 function strayItems(
   entries: readonly unknown[],
   path: readonly string[],
@@ -94,7 +97,7 @@ function strayItems(
   return steps.reduceRight<JsonObject>((below, step) => ({ [step]: below }), leaves);
 }
 
-/** What the wanted item does not say the server fills in. */
+/** The server fills in fields that the wanted item omits. */
 function isItem(element: string, wanted: unknown): boolean {
   const keys = parseJson(element.slice(2));
   return (

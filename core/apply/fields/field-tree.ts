@@ -6,14 +6,17 @@ import type { IgnoredFields } from '../../../api/v1alpha1/deployment-policies.ts
 import { TerminalError } from '../../errors.ts';
 import type { ObjectKey, Resource } from '../../platform/kube/index.ts';
 
-/** The fields of one object that its deployment leaves to others (spec.drift.ignore). */
+/** The fields of one object that core ignores (spec.drift.ignore). */
 export interface IgnoredTree {
   /** Equal for the same pointers. */
   readonly key: string;
   readonly tree: FieldTree;
 }
 
-/** What the deployment's rules leave to others in an object of its bundle; undefined where nothing. */
+/**
+ * The fields that the deployment's rules ignore in an object of its bundle; undefined when there
+ * are none.
+ */
 export function ignoredIn(
   owner: BundleDeployment,
   { resource, key }: { readonly resource: Resource; readonly key: ObjectKey },
@@ -36,19 +39,19 @@ function isFor(rule: IgnoredFields, { group, kind }: Resource, key: ObjectKey): 
 }
 
 /**
- * Some fields of one object, by the JSON pointers that name them. A list that the object has is
- * remembered by its items' scalars: so the API server's `k:{"name":"app"}` finds its index.
+ * Some fields of one object, by the JSON pointers that name them. The tree remembers the scalars of
+ * a list's items, to find the index of an item that the API server names `k:{"name":"app"}`.
  */
 export interface FieldTree {
-  /** True where everything below belongs to it. */
+  /** True when everything below belongs to the tree. */
   readonly whole: boolean;
-  /** By map key or list index; `*` is for all. */
+  /** By map key or list index; `*` matches all. */
   readonly children: ReadonlyMap<string, FieldTree>;
-  /** What the object has here is a list, with these items. */
+  /** The items of the object's list at this place, if it is a list. */
   readonly items?: readonly unknown[];
 }
 
-/** Pointers with `*` in different places name twice as many fields with each segment. */
+/** With `*` in different places, each segment doubles the number of fields. */
 const maxFields = 10_000;
 
 interface Branch {
@@ -57,8 +60,8 @@ interface Branch {
 }
 
 /**
- * The tree of JSON pointers (RFC 6901) in `object`; `*` in a pointer stands for each item or key.
- * @throws TerminalError where they name too many fields.
+ * The tree of JSON pointers (RFC 6901) in `object`; `*` in a pointer matches each item or key.
+ * @throws TerminalError when the pointers name too many fields.
  */
 export function fieldTree(pointers: Iterable<string>, object: unknown): FieldTree {
   const root: Branch = { whole: false, children: new Map() };
@@ -88,20 +91,23 @@ export function elementTree(tree: FieldTree | undefined, element: string): Field
   return childTree(tree, String(index));
 }
 
-/** True where a path element of fieldsV1 names this item of a list. */
+/** True when a path element of fieldsV1 names this item of a list. */
 export function isItem(item: unknown, element: string): boolean {
   if (!element.startsWith('v:') && !element.startsWith('k:')) return false;
   const operand = parseJson(element.slice(2));
   if (element.startsWith('v:')) return stringifyJson(item) === stringifyJson(operand);
   if (!isMap(item) || !isMap(operand)) return false;
-  // A key that the item leaves out has its default.
+  // A key that the item omits has its default.
   return Object.entries(operand).every(
     ([key, expected]) =>
       item[key] === undefined || stringifyJson(item[key]) === stringifyJson(expected),
   );
 }
 
-/** The value without the fields of the tree; items of lists become null, so that the others keep their places. */
+/**
+ * The value without the fields of the tree; list items become null, so that the other items keep
+ * their index.
+ */
 export function withoutFields(value: unknown, tree: FieldTree | undefined): unknown {
   if (tree === undefined) return value;
   if (Array.isArray(value)) {
@@ -125,7 +131,10 @@ function segmentsOf(pointer: string): readonly string[] {
     .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** Branches of the same place as one tree. What `*` stands for in the object has a place of its own. */
+/**
+ * Merges branches of the same place into one tree. Keys that `*` matches in the object get a branch
+ * of their own.
+ */
 function resolved(
   branches: readonly Branch[],
   value: unknown,
@@ -157,7 +166,7 @@ function childValue(value: unknown, key: string): unknown {
   return isMap(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
-/** What tells an item apart are scalars; the rest is not worth its memory. */
+/** Scalars are enough to identify an item; the rest is not worth its memory. */
 function scalarsOf(item: unknown): unknown {
   if (!isMap(item)) return item;
   return Object.fromEntries(Object.entries(item).filter(([, value]) => typeof value !== 'object'));

@@ -13,9 +13,9 @@ import {
 import { managedFieldsOf } from './projection.ts';
 
 /**
- * True where applying `desired` would change nothing: the live object has everything that it asks
- * for, and we own nothing in it that is no longer asked for. It errs on the side of false, which
- * costs one request. What is ignored may be anything.
+ * True when applying `desired` would change nothing: the live object has every desired field, and
+ * core owns no field that is not desired. When in doubt it returns false, which costs one request.
+ * Ignored fields may have any value.
  */
 export function isApplied(
   desired: KubernetesObject,
@@ -30,8 +30,8 @@ export function isApplied(
 }
 
 /**
- * True where `live` says everything that `desired` says. Lists must be as long and are compared by
- * index; empty values may be missing, and quantities may be written differently.
+ * True when `live` has every value of `desired`. Lists must have the same length and are compared
+ * by index; empty values may be missing, and quantities may be written differently.
  */
 export function isSubset(desired: unknown, live: unknown, quantities = false): boolean {
   if (desired === undefined || desired === null) return true;
@@ -84,12 +84,12 @@ function isNumber(value: unknown): boolean {
   return typeof value === 'number' || typeof value === 'bigint';
 }
 
-/** What Go's omitempty leaves out. */
+/** True for values that Go's omitempty omits. */
 function isZero(value: unknown): boolean {
   return value === '' || value === false || value === 0;
 }
 
-/** True where each field of a fieldsV1 set is found in `desired`, or ignored. */
+/** True when each field of a fieldsV1 set is in `desired`, or ignored. */
 function ownsNothingElse(fields: unknown, desired: unknown, tree: FieldTree | undefined): boolean {
   if (!isMap(fields)) return true;
   return Object.keys(fields).every((path) => {
@@ -130,15 +130,16 @@ function itemAt(items: readonly unknown[], path: string): Found | undefined {
   return index === -1 ? undefined : { value: items[index] };
 }
 
-/** Which fields tell the items of a list apart, in the order in which they are tried. */
+/** Fields that identify the items of a list, in the order in which they are tried. */
 const itemKeys = ['name', 'key', 'uid', 'type', 'mountPath', 'containerPort', 'port'] as const;
 
 /**
- * Paths of what `desired` asks for and `live` does not say, the smallest fields. Items that are told
- * apart by a key may have others between them; other lists are compared by index.
+ * Paths of the smallest fields of `desired` that `live` lacks. Lists whose items have a key may
+ * have other items between them; other lists are compared by index.
  */
 export function missingFields(desired: unknown, live: unknown, path = ''): readonly string[] {
-  // The name of the last field says whether values are quantities: so maps are compared with it.
+  // The last field's name tells whether values are quantities, so maps are compared together with
+  // it.
   if (isSubset(desired, live)) return [];
   if (isMap(desired) && isMap(live)) {
     return Object.keys(desired).flatMap((key) => missingField(desired, live, fieldStep(path, key)));
@@ -185,7 +186,7 @@ function missingItems(
   });
 }
 
-/** True where each item is a map that has the field, with a value of its own. */
+/** True when each item is a map with a unique value in this field. */
 function tellsApart(key: string, items: readonly unknown[]): boolean {
   const values = items.map((item) => (isMap(item) ? item[key] : undefined));
   return (
@@ -217,7 +218,7 @@ const scales: ReadonlyMap<string, Scale> = new Map([
 const quantity =
   /^(?<sign>[+-]?)(?<whole>\d{0,30})\.?(?<fraction>(?<=\.)\d{0,30})?(?<suffix>\D{0,2}|[eE][+-]?\d{1,2})$/;
 
-/** True where two texts are the same Kubernetes quantity: `1000m` and `1`, `1Gi` and `1024Mi`. */
+/** True when two texts are the same Kubernetes quantity: `1000m` and `1`, `1Gi` and `1024Mi`. */
 export function sameQuantity(a: string, b: string): boolean {
   const left = nanosOf(a);
   return left !== undefined && left === nanosOf(b);

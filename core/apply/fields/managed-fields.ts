@@ -6,7 +6,7 @@ import { fieldPath, itemPath } from './field-tree.ts';
 /** The field manager of everything that the engine applies. */
 export const fieldManager = 'rukpak-core';
 
-/** True for the entry of managedFields that says what core applies. */
+/** True for the entry of managedFields that lists the fields core applies. */
 export function isOwnEntry(entry: unknown): boolean {
   return (
     isMap(entry) &&
@@ -16,12 +16,12 @@ export function isOwnEntry(entry: unknown): boolean {
   );
 }
 
-/** What an entry lists, as fieldsV1 has it: a tree whose leaves are empty maps. */
+/** The fields of an entry in fieldsV1: a tree whose leaves are empty maps. */
 export function fieldsOf(entry: unknown): JsonObject {
   return mapOf(fieldAt(entry, 'fieldsV1'));
 }
 
-/** What is in any of the two. */
+/** Fields that are in at least one of the two sets. */
 export function union(a: JsonObject, b: JsonObject): JsonObject {
   const merged = Object.entries(b).map(([path, fields]) => {
     const known = a[path];
@@ -30,7 +30,10 @@ export function union(a: JsonObject, b: JsonObject): JsonObject {
   return { ...a, ...Object.fromEntries(merged) };
 }
 
-/** What is in the first and not in the second, whose leaves stand for all below them. */
+/**
+ * Fields of the first set that are not in the second; a leaf of the second covers all fields below
+ * it.
+ */
 export function difference(a: JsonObject, b: JsonObject): JsonObject {
   return filtered(a, (path, fields) => {
     const without = b[path];
@@ -39,7 +42,7 @@ export function difference(a: JsonObject, b: JsonObject): JsonObject {
   });
 }
 
-/** What of the first is at or below the leaves of the second. */
+/** Fields of the first set that are at or below the leaves of the second. */
 export function intersection(a: JsonObject, b: JsonObject): JsonObject {
   return filtered(a, (path, fields) => {
     const common = b[path];
@@ -48,7 +51,10 @@ export function intersection(a: JsonObject, b: JsonObject): JsonObject {
   });
 }
 
-/** Replaces or drops children. One that becomes empty goes: it would stand for the field as a whole. */
+/**
+ * Replaces or drops children. Drops a child that becomes empty: an empty child would mean the whole
+ * field.
+ */
 function filtered(
   fields: JsonObject,
   replace: (path: string, child: JsonObject) => JsonObject | undefined,
@@ -61,29 +67,29 @@ function filtered(
   return Object.fromEntries(kept);
 }
 
-/** True for a field as a whole, and for no fields at all. */
+/** True for a whole field, and for an empty set. */
 export function isLeaf(fields: unknown): boolean {
   return isMap(fields) && Object.keys(fields).length === 0;
 }
 
 /**
- * The names under which RukPak v0.16 wrote objects: Helm's client signs with the name of its program,
- * and `rukpakctl alpha bootstrap` wrote what `core` took over.
+ * The field managers with which RukPak v0.16 wrote objects: Helm's client uses the name of its
+ * program, and `rukpakctl alpha bootstrap` wrote objects that `core` later managed.
  */
 const formerManagers: ReadonlySet<unknown> = new Set(['core', 'helm', 'rukpakctl']);
 
-/** What RukPak repaired it signed as every Go program does that does not name itself. */
+/** RukPak's repairs used the default field manager of a Go program. */
 const unnamedProgram = 'Go-http-client';
 
-/** True for an entry of managedFields that RukPak alone can have written. */
+/** True for an entry of managedFields that only RukPak can have written. */
 export function isFormerEntry(entry: unknown): boolean {
   return isUpdate(entry) && formerManagers.has(entry['manager']);
 }
 
 /**
- * The entries of managedFields that say what RukPak wrote. An unnamed program is RukPak where it has
- * the object: as long as core never applied it, or `returned` to RukPak since. Later it is
- * somebody else's program, whose fields are not ours to take.
+ * The entries of managedFields that RukPak wrote. The default manager `Go-http-client` is RukPak as
+ * long as RukPak manages the object: until core first applies it, and again after it `returned` to
+ * RukPak. Later it is another program, whose fields core must not take.
  */
 export function formerEntries(live: KubernetesObject, returned = false): readonly unknown[] {
   const entries = listOf(fieldAt(live.metadata, 'managedFields'));
@@ -94,7 +100,7 @@ export function formerEntries(live: KubernetesObject, returned = false): readonl
   );
 }
 
-/** True where fields of the object still belong to RukPak: applying would not take one out. */
+/** True when RukPak's managers still own fields of the object: an apply could not remove these. */
 export function hasFormerFields(live: KubernetesObject, returned = false): boolean {
   return formerEntries(live, returned).length > 0;
 }
@@ -103,14 +109,14 @@ function isUpdate(entry: unknown): entry is JsonObject {
   return isMap(entry) && entry['operation'] === 'Update' && (entry['subresource'] ?? '') === '';
 }
 
-/** Somebody else who has set fields of an object. */
+/** Another manager that has set fields of an object. */
 interface OtherManager {
   readonly name: string;
-  /** RFC 3339; when it last changed what it has. */
+  /** RFC 3339; when it last changed its fields. */
   readonly time: string | undefined;
 }
 
-/** Those whose fields an apply may take, the latest first. Status is nobody's quarrel. */
+/** Managers whose fields an apply may take, the latest first; managers of status do not count. */
 export function otherManagers(live: KubernetesObject): readonly OtherManager[] {
   const former = formerEntries(live);
   return listOf(fieldAt(live.metadata, 'managedFields'))
@@ -122,7 +128,7 @@ export function otherManagers(live: KubernetesObject): readonly OtherManager[] {
     .toSorted((a, b) => (b.time ?? '').localeCompare(a.time ?? ''));
 }
 
-/** True for an entry of managedFields that says what somebody else has set. */
+/** True for an entry of managedFields that another manager has set, not core or RukPak. */
 export function isOtherEntry(entry: unknown): boolean {
   return (
     stringAt(entry, 'manager') !== fieldManager &&
@@ -131,14 +137,14 @@ export function isOtherEntry(entry: unknown): boolean {
   );
 }
 
-/** The entry without its fields: they are most of many objects. */
+/** The entry without its fields, which are most of the size of many objects. */
 export function withoutEntryFields(entry: unknown): object {
   return { ...mapOf(entry), fieldsV1: undefined };
 }
 
 /**
- * Paths of the fields that one set of managed fields has and another one has not, the smallest that
- * a set names. An item that is missing as a whole is one path.
+ * Paths of the smallest fields that one set of managed fields has and the other lacks. A missing
+ * item is one path.
  */
 export function fieldsBeyond(fields: unknown, known: unknown, path = ''): readonly string[] {
   const elements = Object.keys(mapOf(fields)).filter((element) => element !== '.');

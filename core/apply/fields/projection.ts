@@ -21,10 +21,10 @@ import {
 export { fieldManager };
 
 /**
- * Digest of what is still ours in a live object. The API server takes a field out of our set of
- * managed fields as soon as anybody else changes its value, so two equal projections mean that
- * every field we set still has the value that the server stored for us, whatever else was added.
- * Where a server keeps no managed fields the whole specification counts. Ignored fields never do.
+ * Digest of the fields that core owns in a live object. The API server removes a field from core's
+ * managed fields when anybody else changes its value, so two equal projections mean that every
+ * field core set still has the value that the server stored, no matter what others added. For a
+ * server without managed fields the whole specification counts. Ignored fields never count.
  */
 export function projectionOf(live: KubernetesObject, ignored?: IgnoredTree): string {
   const fields = managedFieldsOf(live);
@@ -34,7 +34,7 @@ export function projectionOf(live: KubernetesObject, ignored?: IgnoredTree): str
   return contentDigest(withoutFields(live, tree) as KubernetesObject);
 }
 
-/** Digest of what people write in an object. */
+/** Digest of an object's content, labels and annotations, without its status. */
 export function contentDigest(live: KubernetesObject): string {
   const { metadata, status: _, ...content } = live;
   return digestOf({
@@ -43,15 +43,15 @@ export function contentDigest(live: KubernetesObject): string {
   });
 }
 
-/** Our fields of an object as fieldsV1 has them, or undefined where we never applied it. */
+/** Core's fields of an object in fieldsV1, or undefined when core never applied it. */
 export function managedFieldsOf(live: KubernetesObject): unknown {
   const entries = listOf(fieldAt(live.metadata, 'managedFields'));
   return fieldAt(entries.find(isOwnEntry), 'fieldsV1');
 }
 
 /**
- * The object with only our own entry left of its managed fields, and of RukPak's and others' that
- * there are any: the rest is most of many objects.
+ * The object with core's own entry of managedFields complete, and RukPak's and other managers'
+ * entries without their fields, which are most of the size of many objects.
  */
 export function withOwnFieldsOnly(live: KubernetesObject): KubernetesObject {
   const entries = listOf(fieldAt(live.metadata, 'managedFields')).flatMap((entry) => {
@@ -63,9 +63,9 @@ export function withOwnFieldsOnly(live: KubernetesObject): KubernetesObject {
 }
 
 /**
- * The part of a set of managed fields that the tree does not ignore. A list or map with one owner is
- * in the set as a whole, or not at all once anybody changed an ignored field of it: so its value
- * without the ignored fields takes its place.
+ * The part of a set of managed fields that the tree does not ignore. An atomic list or map is in
+ * the set as a whole, or missing once anybody changed an ignored field of it: so its value without
+ * the ignored fields takes its place.
  */
 export function ownedWithout(owned: unknown, tree: FieldTree, live: unknown): JsonObject {
   const elements = new Set([...Object.keys(mapOf(owned)), ...ignoredElements(tree)]);

@@ -40,12 +40,12 @@ interface ForecasterOptions {
 }
 
 interface ByClaim {
-  /** Sentences about objects that another deployment is about to have. */
+  /** Sentences about objects that another deployment is about to apply. */
   readonly claimed: readonly string[];
   readonly free: readonly PlannedObject[];
 }
 
-/** What an apply of a set would do, as far as it can be foreseen; writes nothing, claims nothing. */
+/** Forecasts what an apply of a set would do; writes and claims nothing. */
 export class Forecaster {
   readonly #options: ForecasterOptions;
 
@@ -58,7 +58,7 @@ export class Forecaster {
     const run = await planner.begin(request);
     await planner.watchKinds(run);
     const used = await namespaces.find(run);
-    // As an apply finds out what has to be sent, but for repairs that wait: they would come.
+    // Plans like an apply, but with repairs that are paused: an apply would make them later.
     const plan = planner.plan(run, { given: planner.given(run), used }, () => 0);
     const { pending } = splitPlan(run.owner, plan.pending, run.unchanged);
     await planner.checkPermissions(run, pending);
@@ -77,7 +77,7 @@ export class Forecaster {
     const problems = [...claimed, ...found.problems];
     const identities = found.changes.map(({ identity }) => digestOf(identity)).toSorted();
     return {
-      // An approval is for once: the same changes at another time are another plan.
+      // An approval is valid once: the same changes at another generation are another plan.
       digest: digestOf([run.owner.metadata.generation, identities, problems.length]),
       changes: found.changes.map(({ change }) => change),
       unchanged: run.set.objects.length - pending.length + found.unchanged,
@@ -109,28 +109,28 @@ async function byClaim(
 const concurrentRequests = 8;
 
 interface ForecastRequest extends ObjectForecastOptions {
-  /** What may not be as wanted. */
+  /** Objects that may differ from the wanted state. */
   readonly pending: readonly DesiredObject[];
-  /** What would be deleted. */
+  /** Objects that an apply would delete. */
   readonly superfluous: readonly ForecastObject[];
 }
 
-/** An object that there is, or will be. */
+/** An object that exists, or that an apply would create. */
 interface ForecastObject {
   readonly resource: Resource;
   readonly key: ObjectKey;
 }
 
-/** What would become of one object. */
+/** The forecast for one object. */
 export interface ForeseenObject extends ForecastObject, ObjectStates {
-  /** Undefined for one that would be deleted. */
+  /** Undefined for an object that would be deleted. */
   readonly desired: DesiredObject | undefined;
 }
 
 interface ObjectForecasts<T> {
   /** In the order in which kinds are applied; deletions last. */
   readonly changes: readonly T[];
-  /** Of those that were pending. */
+  /** Number of pending objects that an apply would not change. */
   readonly unchanged: number;
   /** Why objects could not be applied. */
   readonly problems: readonly string[];
@@ -138,9 +138,10 @@ interface ObjectForecasts<T> {
 }
 
 /**
- * Foresees what applying would change, by dry runs: nothing is written. `show` makes of each object
- * what is kept of it, undefined where it stays as it is: whole objects would be too much to keep.
- * @throws Error where the API server cannot tell now.
+ * Forecasts by dry runs what an apply would change; writes nothing. `show` returns the part of each
+ * changed object that is kept, because whole objects would need too much memory; it returns
+ * undefined for an unchanged object.
+ * @throws Error when the API server cannot answer now.
  */
 export async function forecastObjects<T>(
   request: ForecastRequest,
@@ -157,7 +158,7 @@ export async function forecastObjects<T>(
       problems.set(desired, outcome.problem);
       return;
     }
-    // Comparing large objects takes its time: others must get their turn.
+    // Comparing large objects takes long: yield to other work.
     await setImmediate();
     const change = show({ resource, key, desired, ...outcome });
     if (change !== undefined) shown.set(desired, change);
@@ -179,7 +180,7 @@ async function forecastDeletions<T>(
   const shown = new Map<ForecastObject, T>();
   await forEachLimit(superfluous, concurrentRequests, async (entry) => {
     const { resource, key } = entry;
-    // The inventory keeps less than the whole.
+    // The inventory keeps only a part of the object.
     const before = await liveObject(client, { resource, key }, signal);
     if (before === undefined) return;
     const change = show({ resource, key, desired: undefined, before, after: undefined });

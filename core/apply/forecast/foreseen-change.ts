@@ -7,18 +7,18 @@ import { fieldPath } from '../fields/field-tree.ts';
 import { objectID } from '../objects/object-id.ts';
 import type { ForeseenObject } from './forecaster.ts';
 
-/** Of one object; a person reads no more. */
+/** Maximum number of fields shown per object; nobody reads more. */
 const shownFields = 100;
 const shownLength = 200;
 
-/** A change as it may be shown, and all that an approval of it is about. */
+/** A change in its displayed form, and the identity that an approval covers. */
 interface ForeseenChange {
   readonly change: ForecastChange;
-  /** Equal for equal changes; has what is masked in the change. */
+  /** Equal for equal changes; includes the values that the displayed change masks. */
   readonly identity: readonly unknown[];
 }
 
-/** What a foreseen object says; undefined where it stays as it is. */
+/** The displayed change of an object; undefined when it does not change. */
 export function foreseenChange(foreseen: ForeseenObject): ForeseenChange | undefined {
   const { resource, key, desired, before, after } = foreseen;
   const { group, kind } = resource;
@@ -38,7 +38,8 @@ export function foreseenChange(foreseen: ForeseenObject): ForeseenChange | undef
   }
   const differences = fieldDifferences(comparable(before), comparable(after));
   if (differences.length === 0) return undefined;
-  // What admission makes of a wish may differ each time; what is there, and the wish, must not.
+  // Admission may change a desired object differently each time; the live values and the desired
+  // object must stay the same.
   const found = differences.map(({ path, before }) => [path, before]);
   return {
     change: { action: 'Change', ...object, ...shown(differences, isSecret(after)) },
@@ -83,18 +84,21 @@ function shortened(text: string): string {
   return text.length <= shownLength ? text : `${text.slice(0, shownLength)}…`;
 }
 
-/** A field that two states of an object have differently; undefined where one has it not at all. */
+/**
+ * A field that differs between two states of an object; a side is undefined when it lacks the
+ * field.
+ */
 interface FieldDifference {
-  /** Such as `spec.template.spec.containers[name="app"].image`; empty for the whole. */
+  /** Such as `spec.template.spec.containers[name="app"].image`; empty for the whole object. */
   readonly path: string;
   readonly before: unknown;
   readonly after: unknown;
 }
 
-/** Which fields tell the items of a list apart, in the order in which they are tried. */
+/** Fields that identify the items of a list, in the order in which they are tried. */
 const itemKeys = ['name', 'key', 'type', 'mountPath', 'containerPort', 'port', 'uid'] as const;
 
-/** The smallest fields that differ: a map or a list that only one side has is one of them. */
+/** The smallest fields that differ; a map or list that only one side has is one field. */
 export function fieldDifferences(before: unknown, after: unknown, path = ''): FieldDifference[] {
   if (isMap(before) && isMap(after)) return mapDifferences(before, after, path);
   if (Array.isArray(before) && Array.isArray(after)) return listDifferences(before, after, path);
@@ -124,7 +128,7 @@ function listDifferences(
   const found = [...names].flatMap((name) =>
     fieldDifferences(left.get(name), right.get(name), `${path}[${key}=${JSON.stringify(name)}]`),
   );
-  // The same items in another order are another list.
+  // A different order of the same items is a difference of the whole list.
   if (found.length > 0 || isDeepStrictEqual([...left.keys()], [...right.keys()])) return found;
   return [{ path, before, after }];
 }
@@ -140,7 +144,7 @@ function byIndex(
   ).flat();
 }
 
-/** True where each item is a map that has the field, with a value of its own. */
+/** True when each item is a map with a unique value in this field. */
 function isKeyOf(key: string, items: readonly unknown[]): boolean {
   const values = new Set(items.map((item) => (isMap(item) ? own(item, key) : undefined)));
   return values.size === items.length && values.values().every(isScalar);
@@ -154,13 +158,13 @@ function itemsBy(key: string, items: readonly unknown[]): ReadonlyMap<unknown, u
   return new Map(items.map((item) => [isMap(item) ? item[key] : undefined, item]));
 }
 
-/** In place of what nobody is to see. */
+/** Replaces secret values. */
 export const mask = '***';
 
 /** Fields of a Secret that hold its values. */
 export const secretFields: readonly string[] = ['data', 'stringData'];
 
-/** Has a copy of the whole object in it, of a Secret too. */
+/** Contains a copy of the whole object, also of a Secret. */
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
 export function isSecret({ apiVersion, kind }: KubernetesObject): boolean {
@@ -175,7 +179,7 @@ export function withoutCopy(metadata: KubernetesObject['metadata']): KubernetesO
   return copy === undefined ? metadata : { ...rest, annotations: kept };
 }
 
-/** The API server's own: they change without anybody wanting it. */
+/** Fields that the API server writes; their changes are not part of a forecast. */
 const serverFields: ReadonlySet<string> = new Set([
   'creationTimestamp',
   'generation',
@@ -185,7 +189,7 @@ const serverFields: ReadonlySet<string> = new Set([
   'uid',
 ]);
 
-/** What people want of an object: without its status and what is the server's. */
+/** The content of an object without its status and the fields of the server. */
 export function wantedContent(object: KubernetesObject): KubernetesObject {
   const { status: _, ...content } = object;
   const metadata = Object.entries(content.metadata).filter(([field]) => !serverFields.has(field));

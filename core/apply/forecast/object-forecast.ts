@@ -17,28 +17,28 @@ import { replacedLists } from '../write/apply-object.ts';
 import { withLeftFields } from '../write/left-fields.ts';
 import { ServerSideApply } from '../write/server-side-apply.ts';
 
-/** Two states of one object; undefined where it does not exist. */
+/** Two states of one object; undefined when it does not exist. */
 export interface ObjectStates {
   readonly before: KubernetesObject | undefined;
   readonly after: KubernetesObject | undefined;
 }
 
 export interface ObjectForecastOptions {
-  /** With the permissions of whoever is to apply. */
+  /** Client with the permissions of the deployment that would apply. */
   readonly client: KubeClient;
   readonly owner: BundleDeployment;
   readonly set: DesiredSet;
   readonly systemNamespace: string;
-  /** Of the deployments that have objects which the owner wants. */
+  /** Consent of the deployments that have objects which the owner wants. */
   readonly consent: DeploymentConsent;
   readonly clock: Clock;
   readonly metrics?: Pick<ApplyMetrics, 'requested'> | undefined;
   readonly signal: AbortSignal;
 }
 
-/** What becomes of single objects when the core applies them, by dry runs of what it would send. */
+/** Forecasts by dry runs what an apply would make of single objects. */
 export class ObjectForecast {
-  /** What the core would leave out of objects. */
+  /** Warnings about fields that an apply would leave out. */
   readonly warnings: string[] = [];
   readonly #options: ObjectForecastOptions;
   readonly #apply: ServerSideApply;
@@ -54,7 +54,7 @@ export class ObjectForecast {
     this.#apply = new ServerSideApply({
       documents: new OpenAPIDocuments(client),
       events: {
-        // The only event of an apply: fields that the API server does not know.
+        // The only Event of an apply: fields that the API server does not know.
         event: (_owner, { message }) => {
           this.warnings.push(message.replace('was applied', 'would be applied'));
         },
@@ -65,8 +65,8 @@ export class ObjectForecast {
   }
 
   /**
-   * The object before and after, or why that cannot be.
-   * @throws Error where the API server cannot tell now.
+   * The object before and after an apply, or the reason why it cannot be applied.
+   * @throws Error when the API server cannot answer now.
    */
   async of(desired: DesiredObject): Promise<ObjectStates | { readonly problem: string }> {
     try {
@@ -89,7 +89,7 @@ export class ObjectForecast {
     if (ownership.verdict === 'refused') return foreign(desired, owner, ownership.because);
     if (ownership.verdict === 'transferred' || ownership.verdict === 'used')
       return { before, after: before };
-    // Of a version that comes with the upgrade nobody can say how the object will read.
+    // The upgrade itself brings this version, so the server cannot dry-run it yet.
     if (!set.isServed(desired)) return { before, after: desired.object };
     const dropped = ownership.verdict === 'adopt' && ownership.dropControllers;
     const after = dropped
@@ -98,7 +98,7 @@ export class ObjectForecast {
     return { before, after };
   }
 
-  /** The core replaces lists that people have made invalid beside ours: see `applyReplacing`. */
+  /** Core replaces lists that people made invalid by adding items: see `applyReplacing`. */
   async #changed(desired: DesiredObject, live: KubernetesObject): Promise<KubernetesObject> {
     const { client, signal } = this.#options;
     try {
@@ -124,7 +124,7 @@ export class ObjectForecast {
     return await liveObject(client, { resource, key: desired.key }, signal);
   }
 
-  /** What does not exist is asked about only where its kind and its namespace already do. */
+  /** A dry run of a new object is possible only when its kind and its namespace exist. */
   async #new(desired: DesiredObject): Promise<KubernetesObject> {
     const { set } = this.#options;
     if (!set.isServed(desired)) return desired.object;
@@ -148,7 +148,7 @@ export class ObjectForecast {
     return await this.#apply.apply(request);
   }
 
-  /** The core removes the former controller in a request of its own, which a dry run cannot see. */
+  /** Core removes the former controller in a separate request, which a dry run cannot include. */
   async #adopted(desired: DesiredObject, live: KubernetesObject): Promise<KubernetesObject> {
     const { ownerReferences: own = [], ...metadata } = desired.object.metadata;
     const object = { ...desired.object, metadata };
@@ -164,7 +164,7 @@ function withField<T extends object>(object: T, path: readonly string[], value: 
   return { ...object, [key]: below };
 }
 
-/** As the core sends it: without the fields that it leaves to others. */
+/** The object as core sends it: without the ignored fields. */
 function contentToSend(
   { object, ignored }: DesiredObject,
   live: KubernetesObject | undefined,

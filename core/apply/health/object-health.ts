@@ -21,22 +21,22 @@ import {
   statefulSetStatus,
 } from './workloads.ts';
 
-/** Which object, and what the watch knows of it; undefined where it does not exist. */
+/** An object and its entry in the watch cache; undefined when it does not exist. */
 interface HealthSubject {
   readonly resource: Resource;
   readonly key: ObjectKey;
   readonly object: KubernetesObject | undefined;
-  /** Of the owner, in place of the built-in one. */
+  /** A rule of the owner that replaces the built-in one. */
   readonly rule?: CustomRule | undefined;
-  /** How it ended, where it has ended by itself. */
+  /** The outcome, when the object has ended by itself. */
   readonly finished?: FinishedObject['outcome'] | undefined;
 }
 
 interface ObjectHealth {
-  /** The line for the Healthy condition; undefined where the object is healthy. */
+  /** The line for the Healthy condition; undefined when the object is healthy. */
   readonly problem: string | undefined;
   readonly missingVerdict?: MissingVerdict | undefined;
-  /** Milliseconds after which it may differ without any event. */
+  /** Milliseconds after which the health may change without any event. */
   readonly recheckAfter: number | undefined;
 }
 
@@ -70,7 +70,7 @@ function line({ resource, key }: HealthSubject, text: string): string {
   return `(${version}, Kind=${resource.kind})(${name}): ${text}`;
 }
 
-/** What has ended may be gone. */
+/** An object that has ended may be absent. */
 function absence(subject: HealthSubject): string | undefined {
   const { finished, resource } = subject;
   if (finished === undefined) return line(subject, notFound(subject));
@@ -79,7 +79,7 @@ function absence(subject: HealthSubject): string | undefined {
   return line(subject, text);
 }
 
-/** As the API server says it. */
+/** Worded as the API server does. */
 function notFound({ resource, key }: HealthSubject): string {
   const { plural, group } = resource;
   return `${group === '' ? plural : `${plural}.${group}`} "${key.name}" not found`;
@@ -87,7 +87,7 @@ function notFound({ resource, key }: HealthSubject): string {
 
 type StatusRule = (object: KubernetesObject, now: number) => ObjectStatus;
 
-/** Rules by kind and group; every other kind is judged by its Ready condition. */
+/** Rules by kind and group; the Ready condition judges every other kind. */
 const rules: ReadonlyMap<string, StatusRule> = new Map<string, StatusRule>([
   ['Deployment.apps', deploymentStatus],
   ['ReplicaSet.apps', replicaSetStatus],
@@ -105,8 +105,8 @@ const rules: ReadonlyMap<string, StatusRule> = new Map<string, StatusRule>([
 ]);
 
 /**
- * The status of a live object by a rule of its owner's, else by those of kstatus.
- * `now` is in milliseconds.
+ * The status of a live object by a rule of its owner, otherwise by those of kstatus. `now` is in
+ * milliseconds.
  */
 export function computeStatus(
   object: KubernetesObject,
@@ -159,7 +159,7 @@ function serviceStatus({ spec }: KubernetesObject): ObjectStatus {
     : current('Service is ready');
 }
 
-/** Kinds that are what they are once they exist. */
+/** For kinds that are ready as soon as they exist. */
 function alwaysCurrent(): ObjectStatus {
   return current('Resource is always ready');
 }
@@ -175,7 +175,7 @@ function definitionStatus(object: KubernetesObject): ObjectStatus {
   return inProgress('Install in progress');
 }
 
-/** What is wrong with an APIService; it is judged by its condition alone. */
+/** The problem of an APIService, judged by its condition alone. */
 export function apiServiceProblem(object: KubernetesObject): string | undefined {
   const available = conditionOf(object, 'Available');
   if (available === undefined) return 'Available condition not found';

@@ -16,7 +16,7 @@ const workloadKinds: ReadonlySet<string> = new Set([
   'StatefulSet',
 ]);
 
-/** Of many pods the first say why. */
+/** Of many pods, the first ones are enough to find a reason. */
 const readPods = 20;
 
 interface UnhealthyObject {
@@ -29,8 +29,8 @@ export function isPodsController({ resource }: UnhealthyObject): boolean {
 }
 
 /**
- * Why a workload has no ready pods: by its own condition, or by a pod of it. Undefined where nobody
- * says. Two requests.
+ * Why a workload has no ready pods, from its own condition or from one of its pods; undefined when
+ * neither says. Takes two requests.
  */
 export async function workloadReason(
   client: Pick<KubeClient, 'get' | 'list'>,
@@ -53,7 +53,7 @@ export async function workloadReason(
   return undefined;
 }
 
-/** As the API server takes it. */
+/** The selector as the API server's query parameter. */
 function selectorOf({ spec }: KubernetesObject): string {
   const labels = Object.entries(mapOf(fieldAt(spec, 'selector', 'matchLabels')));
   const expressions = listOf(fieldAt(spec, 'selector', 'matchExpressions'));
@@ -80,11 +80,14 @@ function expressionText(expression: unknown): string | readonly never[] {
   }
 }
 
-/** What a container waits for on its way, and no reason to worry. */
+/** Waiting reasons of a container that starts normally. */
 const passing: ReadonlySet<string> = new Set(['ContainerCreating', 'PodInitializing']);
 const longestText = 300;
 
-/** Why a Pod does not get ready, in the words of who keeps it; undefined where nobody says. */
+/**
+ * Why a Pod is not ready, in the words of the kubelet or scheduler; undefined when its status does
+ * not say.
+ */
 export function podReason(pod: KubernetesObject): string | undefined {
   const scheduled = conditionOf(pod, 'PodScheduled');
   if (scheduled?.status === 'False') {

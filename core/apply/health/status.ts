@@ -5,16 +5,16 @@ import type { KubernetesObject } from '../../../api/meta.ts';
 export interface ObjectStatus {
   readonly status: 'Current' | 'InProgress' | 'Failed' | 'Terminating';
   readonly message: string;
-  /** Milliseconds after which the outcome may differ without any event. */
+  /** Milliseconds after which the status may change without any event. */
   readonly recheckAfter?: number;
-  /** Set where the owner's rules are to judge the object, and have not. */
+  /** Set when the owner's rules must judge the object and have not. */
   readonly missingVerdict?: MissingVerdict;
 }
 
-/** A verdict that is being worked out, or that the rules could not give. */
+/** A verdict that is being evaluated, or that the rules could not give. */
 export type MissingVerdict = 'pending' | 'failed';
 
-/** Judges the objects of one kind in place of a built-in rule. */
+/** Judges the objects of one kind instead of a built-in rule. */
 export type CustomRule = (object: KubernetesObject) => ObjectStatus;
 
 export function current(message: string): ObjectStatus {
@@ -29,7 +29,7 @@ export function failed(message: string): ObjectStatus {
   return { status: 'Failed', message };
 }
 
-/** The message of the first check that does not hold. */
+/** The message of the first failing check. */
 export function firstProblem(
   checks: readonly (readonly [broken: boolean, message: string])[],
 ): ObjectStatus | undefined {
@@ -37,7 +37,7 @@ export function firstProblem(
   return found === undefined ? undefined : inProgress(found[1]);
 }
 
-/** A condition as any controller may have written it: every part may be missing. */
+/** A condition as any controller may have written it: every field may be missing. */
 interface ObjectCondition {
   readonly status: string;
   readonly reason: string;

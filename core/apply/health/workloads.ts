@@ -10,7 +10,10 @@ import {
   type ObjectStatus,
 } from './status.ts';
 
-/** What the controller writes for "no deadline": it then reports no progress either. */
+/**
+ * Value of progressDeadlineSeconds for "no deadline": the Deployment controller then reports no
+ * progress either.
+ */
 const noDeadline = 2 ** 31 - 1;
 
 interface Counts {
@@ -123,7 +126,7 @@ export function daemonSetStatus(object: KubernetesObject): ObjectStatus {
   );
 }
 
-/** How long the scheduler may take before an unschedulable Pod counts as failed. */
+/** Milliseconds after which an unschedulable Pod counts as failed. */
 const scheduleWindow = 15_000;
 
 export function podStatus(object: KubernetesObject, now: number): ObjectStatus {
@@ -160,7 +163,7 @@ function pendingStatus(object: KubernetesObject, now: number): ObjectStatus {
     return inProgress('Pod is in the Pending phase');
   }
   const left = Date.parse(scheduled.lastTransitionTime) + scheduleWindow - now;
-  // A time that cannot be read is no reason to wait.
+  // An unreadable time must not delay the verdict.
   return left > 0
     ? { ...inProgress('Pod has not been scheduled'), recheckAfter: left }
     : failed('Pod could not be scheduled');

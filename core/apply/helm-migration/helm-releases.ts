@@ -20,9 +20,12 @@ import {
 import { describeObject, type GroupKind } from '../objects/object-id.ts';
 import { type ReleaseSecret, releaseSecrets } from './release-secrets.ts';
 
-/** Revisions that are read where none of them was ever finished. */
+/** Maximum number of revisions to read when none of them was ever finished. */
 const maxRevisions = 10;
-/** How long one list of all releases does: a thousand new deployments ask for theirs at once. */
+/**
+ * Milliseconds for which one list of all releases is shared: a thousand new deployments ask at
+ * once.
+ */
 const listLifetime = 60_000;
 
 interface HelmReleasesOptions {
@@ -31,7 +34,7 @@ interface HelmReleasesOptions {
   readonly events: EventSink;
   readonly logger: Logger;
   readonly systemNamespace: string;
-  /** Ends a list that several wait for. */
+  /** Aborts a list that several callers share. */
   readonly signal: AbortSignal;
 }
 
@@ -40,7 +43,7 @@ interface SharedList {
   readonly releases: Promise<readonly ReleaseSecret[]>;
 }
 
-/** The Helm releases that RukPak kept its deployments as, in Secrets of the system namespace. */
+/** The Helm releases in which RukPak recorded its deployments: Secrets of the system namespace. */
 export class HelmReleases {
   readonly #options: HelmReleasesOptions;
   #shared: SharedList | undefined;
@@ -50,9 +53,9 @@ export class HelmReleases {
   }
 
   /**
-   * The kinds of what RukPak installed for a deployment: those of the last revision that it
-   * finished, and of all that it began since. A Secret that cannot be read is a Warning event, and
-   * nothing else waits for it.
+   * The kinds of the objects that RukPak installed for a deployment: those of the last finished
+   * revision and of every later one. For an unreadable Secret core records a Warning Event and goes
+   * on.
    */
   async kinds(owner: BundleDeployment, signal: AbortSignal): Promise<readonly GroupKind[]> {
     const name = owner.metadata.name ?? '';
@@ -67,13 +70,13 @@ export class HelmReleases {
     return kinds;
   }
 
-  /** The releases of all deployments; those who ask at the same time share one request. */
+  /** The releases of all deployments; concurrent callers share one request. */
   async #listed(): Promise<readonly ReleaseSecret[]> {
     const now = this.#options.clock.monotonic();
     if (this.#shared === undefined || now - this.#shared.at > listLifetime) {
       const list = { at: now, releases: this.#list() };
       this.#shared = list;
-      // What failed is asked again by the next.
+      // The next caller repeats a failed request.
       list.releases.catch(() => {
         if (this.#shared === list) this.#shared = undefined;
       });
@@ -86,7 +89,7 @@ export class HelmReleases {
     try {
       return await releaseSecrets(client, { namespace, signal });
     } catch (error) {
-      // A manager of other classes than RukPak's needs no Secrets.
+      // A manager that does not serve RukPak's classes may lack permission for Secrets.
       if (!(error instanceof ApiError) || error.code !== 403) throw error;
       logger.info({ namespace }, 'may not look for releases of RukPak');
       return [];
@@ -123,9 +126,9 @@ export class HelmReleases {
   }
 }
 
-/** Helm's limit is the Secret's, 1 MiB of gzip; text that unpacks to more is no release. */
+/** Maximum unpacked size. Helm's limit is that of a Secret: 1 MiB of gzip. */
 const maxReleaseBytes = 64 * 1024 * 1024;
-/** Documents that have to be read as a whole, together; RukPak wrote none. */
+/** Maximum total size of documents that must be parsed whole; RukPak wrote none of that kind. */
 const maxReadCharacters = 256 * 1024;
 /** The names of the kinds must fit into one annotation. */
 const maxKinds = 500;
@@ -134,9 +137,9 @@ const unzip = promisify(gunzip);
 const releaseSchema = z.object({ manifest: z.string() });
 
 /**
- * The kinds of the objects in a Helm release, as a Secret's `data.release` has it: base64 of base64
- * of gzip of JSON.
- * @throws Error that says what is wrong with it, and nothing of what is in it: a Secret's content.
+ * The kinds of the objects in a Helm release. `release` is a Secret's `data.release`: base64 of
+ * base64 of gzip of JSON.
+ * @throws Error that names the problem without quoting the content, which is secret.
  */
 export async function releaseKinds(release: string): Promise<readonly GroupKind[]> {
   const packed = Buffer.from(Buffer.from(release, 'base64').toString('latin1'), 'base64');
@@ -178,7 +181,10 @@ async function kindsOf(manifest: string): Promise<readonly GroupKind[]> {
   return [...kinds.values()];
 }
 
-/** Reading a whole document takes long; RukPak wrote them in block style, where two lines tell. */
+/**
+ * Parsing a whole document takes long. RukPak wrote block style, where the lines of apiVersion and
+ * kind are enough.
+ */
 function blockKind(document: string): readonly GroupKind[] | undefined {
   const apiVersion = /^apiVersion: ["']?([^\s"']+)["']?$/m.exec(document)?.[1];
   const kind = /^kind: ["']?([^\s"']+)["']?$/m.exec(document)?.[1];

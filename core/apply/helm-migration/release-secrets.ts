@@ -9,19 +9,19 @@ import {
 } from '../../platform/kube/index.ts';
 import { controllerOf, isDeployment } from '../objects/owner-marks.ts';
 
-/** A Secret that holds one revision of what RukPak installed for a deployment. */
+/** A Secret that holds one revision of a deployment that RukPak installed. */
 export interface ReleaseSecret {
   readonly name: string;
   readonly uid: string;
   readonly deployment: string;
   readonly revision: number;
-  /** The revision was finished, and none was since. */
+  /** True for a finished revision without a later finished one. */
   readonly deployed: boolean;
 }
 
 interface ReleaseQuery {
   readonly namespace: string;
-  /** Default: all of them. */
+  /** Name of the deployment (default: all of them). */
   readonly deployment?: string;
   readonly signal: AbortSignal;
 }
@@ -45,12 +45,13 @@ const itemSchema = z.object({
   }),
 });
 
-// An empty list has null for its items.
+// An empty list has `items: null`.
 const listSchema = z.object({ items: z.array(itemSchema).nullable() });
 
 /**
- * RukPak's release Secrets, the newest revision first. Their contents would be megabytes: only
- * metadata is asked for. Releases that no BundleDeployment controls are somebody else's.
+ * RukPak's release Secrets, the newest revision first. Requests metadata only: the contents would
+ * be megabytes. Skips releases without a BundleDeployment as controller, because RukPak did not
+ * make them.
  */
 export async function releaseSecrets(
   client: Pick<KubeClient, 'request'>,

@@ -24,14 +24,14 @@ const attempts = 5;
 interface FieldsToTake {
   readonly resource: Resource;
   readonly key: ObjectKey;
-  /** As for `formerEntries`. */
+  /** As in `formerEntries`. */
   readonly returned: boolean;
 }
 
 /**
- * Makes the fields that RukPak wrote ours; changes nothing else of the object. Whoever writes the
- * object meanwhile is not overwritten.
- * @throws ApiError where the server refuses, or somebody else is quicker each time.
+ * Makes core the manager of the fields that RukPak wrote; changes nothing else. Retries when others
+ * write the object meanwhile, and never overwrites them.
+ * @throws ApiError when the server refuses, or when every attempt meets a conflict.
  */
 export async function takeOverFields(
   client: KubeClient,
@@ -43,7 +43,7 @@ export async function takeOverFields(
       await takeOnce(client, target, signal);
       return;
     } catch (error) {
-      // One that was deleted meanwhile is made anew by the apply.
+      // The apply creates an object that was deleted meanwhile.
       if (isNotFound(error)) return;
       if (!isConflict(error) || attempt === attempts) throw error;
     }
@@ -55,7 +55,7 @@ async function takeOnce(
   { resource, key, returned }: FieldsToTake,
   signal: AbortSignal,
 ): Promise<void> {
-  // What the watches keep has lost the fields of others.
+  // The watch cache does not keep the fields of other managers.
   const live = await client.get(resource, key, signal);
   const managedFields = takenOverFields(live, returned);
   if (managedFields === undefined) return;
@@ -68,8 +68,9 @@ async function takeOnce(
 }
 
 /**
- * Who has Helm's marks from then on. They stay, for Helm and for the way back to RukPak; what nobody
- * has would go with the last label or annotation that we take out.
+ * Field manager of Helm's labels and annotations after the migration. It keeps them for Helm and
+ * for a return to RukPak; without a manager they would go with the last label or annotation that
+ * core removes.
  */
 const marksManager = 'helm-marks';
 
@@ -81,8 +82,9 @@ const marks: JsonObject = {
 };
 
 /**
- * The object's managedFields with everything that RukPak wrote as ours, so that the next apply takes
- * out what is no longer asked for. Undefined where nothing is RukPak's. `returned`: see `formerEntries`.
+ * The object's managedFields with RukPak's fields as core's, so that the next apply removes those
+ * that the bundle no longer contains. Undefined when RukPak owns none. For `returned` see
+ * `formerEntries`.
  */
 export function takenOverFields(
   live: KubernetesObject,

@@ -28,7 +28,10 @@ const key = { namespace: 'n', name: 'migrate' };
 const owner = aStoredDeployment();
 const complete = { conditions: [{ type: 'Complete', status: 'True' }] };
 
-/** Has server-side apply as far as creation goes; deletes what has no pods at once. */
+/**
+ * An API server whose server-side apply only creates, and that deletes objects without pods at
+ * once.
+ */
 class ApplyingClient extends FakeKubeClient {
   override apply = async (_: Resource, object: KubernetesObject): Promise<KubernetesObject> => {
     if (this.peek(keyOf(object)) !== undefined) throw new ApiError(409, { reason: 'Conflict' });
@@ -95,7 +98,7 @@ function live(): KubernetesObject {
   return object;
 }
 
-/** As the Job controller, or anybody else, would change it. */
+/** Changes it as the Job controller, or another manager, would. */
 function change(fields: Partial<KubernetesObject>): void {
   client.put({ ...live(), ...fields });
 }

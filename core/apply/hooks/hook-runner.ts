@@ -52,14 +52,14 @@ interface HookRunnerOptions {
   readonly clock: Clock;
 }
 
-/** A hook, and what it takes to make an object of it. */
+/** A hook with its resource, key and client. */
 interface Placed extends HookRequest {
   readonly desired: DesiredObject;
-  /** With the permissions of the owner. */
+  /** Has the permissions of the owner. */
   readonly client: KubeClient;
 }
 
-/** Runs single hooks as far as it can be done without waiting: another call goes on. */
+/** Runs single hooks. Each call does what it can without waiting; another call continues. */
 export class HookRunner {
   readonly #options: HookRunnerOptions;
 
@@ -68,9 +68,9 @@ export class HookRunner {
   }
 
   /**
-   * Finds the object of this run, or creates it; one of an earlier run goes first where the hook's
-   * policy says so.
-   * @throws TerminalError where something is in its place; ApiError.
+   * Finds the object of this run, or creates it. Deletes the object of an earlier run first when
+   * the hook's policy says so.
+   * @throws TerminalError when another object has the hook's name; ApiError.
    */
   async run(request: HookRequest): Promise<HookProgress> {
     const placed = await this.#place(request);
@@ -84,7 +84,7 @@ export class HookRunner {
     return progress;
   }
 
-  /** Deletes the object of this run, or of a later try of it; any other is left as it is. */
+  /** Deletes the object of this run, or of a later attempt of it; never another object. */
   async remove(request: HookRequest): Promise<void> {
     const { owner, hook, run, signal } = request;
     const { client, discovery, systemNamespace, inventory, watches } = this.#options;
@@ -97,7 +97,7 @@ export class HookRunner {
     await this.#delete(entry, { owner, client: clientOf(owner, client), signal });
   }
 
-  /** What the watch has told of. */
+  /** The progress that the watch has reported. */
   async #find(placed: Placed): Promise<HookProgress | undefined> {
     const { owner, desired } = placed;
     const known = this.#options.inventory.get(desired.resource, desired.key);
@@ -119,7 +119,7 @@ export class HookRunner {
       const resource = await discovery.resourceFor(gvkOf(hook), signal);
       if (resource !== undefined) return resource;
       if (retry === missingKindRetries) break;
-      // Its CRD may have been established a moment ago.
+      // The CRD may have been established a moment ago.
       if (retry > 0) await clock.sleep(missingKindPause, signal);
       discovery.invalidate();
     }
@@ -140,11 +140,11 @@ export class HookRunner {
     }
     const live = await liveObject(client, desired, signal);
     const found = live === undefined ? undefined : await this.#judge(placed, live);
-    // It is gone by now, or will be in a moment.
+    // The conflicting object has been deleted, or soon will be.
     return found ?? { state: 'replacing' };
   }
 
-  /** What is in the hook's place; undefined once nothing is. */
+  /** Judges the object that has the hook's name; undefined when there is none any more. */
   async #judge(placed: Placed, live: KubernetesObject): Promise<HookProgress | undefined> {
     const { owner, hook, desired, client, run, signal } = placed;
     const { resource, key } = desired;
@@ -154,7 +154,7 @@ export class HookRunner {
     }
     if (live.metadata.deletionTimestamp !== undefined) return { state: 'replacing' };
     if (ownership.verdict === 'ours' && hookRunOf(live) === run) return progressOf(live);
-    // What the owner adopts becomes the deployment's own, and the hook takes its place.
+    // An adopted object belongs to the deployment, and the hook replaces it.
     const isOurs = ownership.verdict === 'adopt' || isOfHook(live, owner);
     if (!isOurs || !hookOf(hook).policies.includes('before-hook-creation')) {
       throw new TerminalError(
@@ -179,12 +179,15 @@ export class HookRunner {
   }
 }
 
-/** Or was, before a backup brought it back: its mark names the object, and an earlier deployment. */
+/**
+ * True also for an object that a backup restored: its mark names the object, and an earlier
+ * deployment.
+ */
 function isOfHook(live: KubernetesObject, owner: BundleDeployment): boolean {
   return belongsTo(live, owner) || (isHookObject(live) && trackedUID(live) !== undefined);
 }
 
-/** The object, and this very version of it, with the marks of the present deployment. */
+/** Writes the marks of the present deployment to exactly this version of the object. */
 async function takeUp(
   live: KubernetesObject,
   { client, desired: { resource, key, object }, owner, signal }: Placed,
@@ -215,8 +218,8 @@ function progressOf(object: KubernetesObject): HookProgress {
 }
 
 /**
- * A hook as it is created: marked as its owner's, and as of one run. It is no part of the applied
- * set: unless it is kept, the garbage collector takes it with its deployment.
+ * A hook's object with the marks of its owner and of one run. It is not in the applied set: unless
+ * it is kept, the garbage collector deletes it with its deployment.
  */
 function hookObject(
   hook: KubernetesObject,
@@ -238,7 +241,7 @@ function hookObject(
   };
 }
 
-/** Something of somebody else's is in a hook's place: the text is that of any other object. */
+/** The refusal when a foreign object has the hook's name: the same text as for any other object. */
 function hookRefusal(
   owner: BundleDeployment,
   what: { readonly kind: string; readonly key: ObjectKey },

@@ -7,7 +7,7 @@ import type { ObjectEvent, ObjectEventListener } from '../inventory/inventory.ts
 import type { HookEnd, OwnerState, OwnerStates } from '../state/owner-state.ts';
 import { hookRunOf } from './hook.ts';
 
-/** Wakes owners that wait for a hook: when it has ended one way or the other, and when it is gone. */
+/** Wakes owners that wait for a hook, when the hook ends and when its object is deleted. */
 export class HookWatch implements ObjectEventListener {
   readonly #owners: OwnerStates;
   readonly #notify: (owner: string) => void;
@@ -35,7 +35,10 @@ export class HookWatch implements ObjectEventListener {
   }
 }
 
-/** In place of whatever the owner waited for before; returns how that run has ended meanwhile. */
+/**
+ * Makes the owner wait for this run instead of any other hook; returns how the run ended, if it
+ * has.
+ */
 export function awaitHook(state: OwnerState, id: string, run: string): HookEnd | undefined {
   const { hook } = state;
   if (hook?.id === id && hook.run === run) return hook.ended;
@@ -43,19 +46,19 @@ export function awaitHook(state: OwnerState, id: string, run: string): HookEnd |
   return undefined;
 }
 
-/** The owner knows how its hook has ended: what becomes of the object now is no news. */
+/** Records that the owner knows how its hook ended: later events of the object are not news. */
 export function noteHookEnd(state: OwnerState, ended: HookEnd): void {
   if (state.hook !== undefined) state.hook = { ...state.hook, ended, told: true };
 }
 
-/** What has become of a hook's object. */
+/** The state of a hook's object. */
 type HookOutcome =
   | { readonly state: 'running' }
   | { readonly state: 'succeeded' }
-  /** Why, as a clause. */
+  /** The reason, as a clause. */
   | { readonly state: 'failed'; readonly reason: string };
 
-/** A Job and a Pod have to end well; everything else is done once it exists. */
+/** Jobs and Pods must complete; every other object is done once it exists. */
 export function hookOutcome(object: KubernetesObject): HookOutcome {
   const { group, kind } = gvkOf(object);
   if (group === 'batch' && kind === 'Job') return jobOutcome(object);

@@ -4,7 +4,7 @@ import type { KubernetesObject } from '../../../api/meta.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { inKindOrder } from '../objects/order.ts';
 
-/** When hooks run, in the order of a deployment's life. */
+/** Events at which hooks run, in the order of a deployment's life. */
 const hookEvents = [
   'pre-install',
   'post-install',
@@ -20,7 +20,7 @@ const hookDeletePolicies = ['before-hook-creation', 'hook-succeeded', 'hook-fail
 export type HookEvent = (typeof hookEvents)[number];
 type HookDeletePolicy = (typeof hookDeletePolicies)[number];
 
-/** What an object says about itself that is a hook. */
+/** The annotations of a hook. */
 interface Hook {
   readonly events: readonly HookEvent[];
   /** Lower ones run first. */
@@ -28,42 +28,44 @@ interface Hook {
   readonly policies: readonly HookDeletePolicy[];
 }
 
-/** With no more digits than a number holds exactly. */
+/** At most as many digits as a number holds exactly. */
 const wholeNumber = /^[+-]?\d{1,15}$/;
 
-/** True for an object of a bundle that is created at its time, and not kept. */
+/** True for a bundle's object that runs as a hook, and is not kept. */
 export function isHook({ metadata }: KubernetesObject): boolean {
   return Object.hasOwn(mapOf(metadata?.annotations), annotation.hook);
 }
 
-/** True for a live object that a run of a hook has made, and nobody has applied since. */
+/** True for a live object that a hook run created and no apply has taken over since. */
 export function isHookObject({ metadata }: KubernetesObject): boolean {
   return Object.hasOwn(mapOf(metadata.annotations), annotation.hookRun);
 }
 
-/** Which run of a hook a live object is of. */
+/** The run that created a hook's live object. */
 export function hookRunOf(object: KubernetesObject): string {
   return textOf(object, annotation.hookRun);
 }
 
-/** The same for all tries of a run. */
+/** True for every attempt of a run. */
 export function isOfRun(object: KubernetesObject, run: string): boolean {
   return `${hookRunOf(object)} `.startsWith(`${run} `);
 }
 
-/** What `hookProblem` finds fault with does not count. */
+/** Ignores annotations that `hookProblem` reports. */
 export function hookOf(object: KubernetesObject): Hook {
   const weight = textOf(object, annotation.hookWeight);
   const policies = listed(object, annotation.hookDeletePolicy).filter(isPolicy);
   return {
     events: listed(object, annotation.hook).filter(isEvent),
     weight: wholeNumber.test(weight) ? Number(weight) : 0,
-    // As Helm: whoever names none gets rid of the earlier object only.
+    // As in Helm: without a policy only the earlier object is deleted.
     policies: policies.length === 0 ? ['before-hook-creation'] : policies,
   };
 }
 
-/** Says what is wrong with the annotations of a hook; undefined where all is well, or it is none. */
+/**
+ * The problem of a hook's annotations; undefined when they are valid, or when the object has none.
+ */
 export function hookProblem(object: KubernetesObject): string | undefined {
   if (!isHook(object)) return undefined;
   const events = listed(object, annotation.hook);
@@ -105,10 +107,7 @@ function isPolicy(text: string): text is HookDeletePolicy {
   return (hookDeletePolicies as readonly string[]).includes(text);
 }
 
-/**
- * The hooks of an event in the order in which they run, as Helm documents it: by weight, then by
- * kind, then by name.
- */
+/** The hooks of an event in Helm's documented order: by weight, then by kind, then by name. */
 export function hooksOf(
   event: HookEvent,
   hooks: readonly KubernetesObject[],
@@ -136,17 +135,17 @@ function nameOf({ object: { metadata } }: Named): string {
   return `${metadata.name ?? ''} ${metadata.namespace ?? ''}`;
 }
 
-/** What a class has rendered, apart by what becomes of it. */
+/** The objects that a class rendered, and its hooks. */
 export interface SplitObjects {
-  /** To be applied and kept so. */
+  /** Objects that core applies and keeps in place. */
   readonly objects: readonly KubernetesObject[];
-  /** To be created when their time comes. */
+  /** Objects that core creates when their event comes. */
   readonly hooks: readonly KubernetesObject[];
 }
 
 const known = new WeakMap<readonly KubernetesObject[], SplitObjects>();
 
-/** Tells hooks from the rest; one list is always split into the same two lists. */
+/** Separates hooks from other objects; one list always splits into the same two lists. */
 export function splitHooks(rendered: readonly KubernetesObject[]): SplitObjects {
   if (!rendered.some(isHook)) return { objects: rendered, hooks: [] };
   const split = known.get(rendered) ?? {

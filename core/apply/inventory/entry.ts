@@ -17,17 +17,23 @@ export interface InventoryEntry {
   readonly owner: string;
   /** Without the ignored fields of `ignoring`: see `projectionUnder`. */
   projection: string;
-  /** Tells it from what it was before the server's store was restored. */
+  /**
+   * Number of rewinds of the kind: distinguishes the object from its state before a restore of the
+   * server's store.
+   */
   readonly history?: number | undefined;
   ignoring: string | undefined;
-  /** Without foreign managed fields; without its content once `slim` was called. */
+  /** Without other managers' fields, and without content after a call of `slim`. */
   object: KubernetesObject;
   slim: boolean;
-  /** We deleted it, and the watch has not said so yet. */
+  /** Core deleted it, and the watch has not reported that yet. */
   deleted: boolean;
 }
 
-/** The projection of an object without what is ignored in it; of a slim one that was known before. */
+/**
+ * The projection of an object without its ignored fields; for a slim entry, the projection known
+ * before.
+ */
 export function projectionUnder(entry: InventoryEntry, ignored: IgnoredTree | undefined): string {
   if (entry.ignoring !== ignored?.key && !entry.slim) {
     entry.projection = projectionIn(entry.object, entry.history, ignored);
@@ -37,8 +43,8 @@ export function projectionUnder(entry: InventoryEntry, ignored: IgnoredTree | un
 }
 
 /**
- * Fields of ours in an object of another history may have other values than those that we have set:
- * what was recorded of it before never equals what it is since.
+ * After a restore of the server's store, core's fields may have other values than core set. So a
+ * projection of one history never equals one of another.
  */
 function projectionIn(
   object: KubernetesObject,
@@ -49,11 +55,12 @@ function projectionIn(
   return history === undefined || history === 0 ? projection : `${projection}@${history}`;
 }
 
-/** Drops content that nothing reads once an object is known to be as applied. */
+/** Drops content that nothing reads while the object is as applied. */
 export function slim(entry: InventoryEntry): void {
   const { apiVersion, kind, metadata, spec, status } = entry.object;
   const { managedFields, ...rest } = metadata as typeof metadata & { managedFields?: unknown };
-  // Who else sets fields is told when we take one; that we set some tells RukPak's from a stranger's.
+  // Core needs the other managers to report what an apply takes from them, and its own entry to
+  // tell RukPak's objects from foreign ones.
   const others = listOf(managedFields).filter(isOtherEntry);
   const own = listOf(managedFields).filter(isOwnEntry).map(withoutEntryFields);
   const kept = others.length === 0 ? rest : { ...rest, managedFields: [...own, ...others] };
@@ -61,7 +68,9 @@ export function slim(entry: InventoryEntry): void {
   entry.slim = true;
 }
 
-/** Health rules read the specification of built-in workloads only; of a CRD its name is needed. */
+/**
+ * Health rules read the specification of built-in workloads only; for a CRD core needs its names.
+ */
 function slimSpec({ group }: Resource, spec: unknown): unknown {
   if (group === '' || group === 'apps' || group === 'batch') return spec;
   return { group: fieldAt(spec, 'group'), names: { kind: fieldAt(spec, 'names', 'kind') } };
@@ -73,7 +82,7 @@ export function keyIn({ namespaced }: Resource, { metadata }: KubernetesObject):
   return namespaced ? { namespace, name } : { name };
 }
 
-/** `history`: how often objects of the kind had gone back in time. */
+/** `history`: number of rewinds of the kind so far. */
 export function entryOf(
   resource: Resource,
   live: KubernetesObject,
@@ -82,7 +91,7 @@ export function entryOf(
   const key = keyIn(resource, live);
   const object = withOwnFieldsOnly({
     ...live,
-    // Items of a list come without them.
+    // Items of a list lack apiVersion and kind.
     apiVersion: apiVersionOf(resource),
     kind: resource.kind,
   });

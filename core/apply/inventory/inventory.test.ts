@@ -111,7 +111,7 @@ describe('a list', () => {
     const sink = inventory.sink(configMaps);
     const projection = inventory.put(configMaps, live('a', '100')).projection;
     sink.listing?.();
-    // As an earlier version of ours: the same fields, with other values.
+    // An earlier version of core's object: the same fields, with other values.
     sink.replace([live('a', '5')], '60');
     const restored = inventory.get(configMaps, key('a'));
     expect(restored?.projection).not.toBe(projection);

@@ -4,12 +4,12 @@ import { isNewer, objectID } from '../objects/object-id.ts';
 import type { InventoryEntry } from './entry.ts';
 import { entryOf, keyIn } from './entry.ts';
 
-/** What became of an object: the entry is already stored, or already gone. */
+/** A change of an object; the inventory already reflects it. */
 export interface ObjectEvent {
-  /** `orphaned`: it is its owner's no longer, and stays in the cluster. */
+  /** `orphaned`: the owner released it, and it stays in the cluster. */
   readonly type: 'changed' | 'removed' | 'orphaned';
   readonly entry: InventoryEntry;
-  /** Who told of it: the watch of its kind, or the answer to a request of ours. */
+  /** The watch of the kind, or the response to a request of core. */
   readonly origin: 'watch' | 'request';
 }
 
@@ -17,23 +17,28 @@ export interface ObjectEventListener {
   hear(event: ObjectEvent): void;
 }
 
-/** All live objects of all deployments, as the watches and our own requests last saw them. */
+/** All live objects of all deployments, as the watches and core's own requests last saw them. */
 export class Inventory {
   readonly #byKind = new Map<string, Map<string, InventoryEntry>>();
   readonly #byOwner = new Map<string, Set<InventoryEntry>>();
-  /** IDs that our own requests have told of since the list of their kind was begun. */
+  /**
+   * By kind, IDs of objects in responses to core's requests since the last list of the kind began.
+   */
   readonly #answered = new Map<string, Set<string>>();
-  /** By kind, the last rewind that its objects went through. */
+  /** By kind, the last rewind of its objects. */
   readonly #histories = new Map<string, number>();
   #rewinds = 0;
   readonly #listeners: ObjectEventListener[] = [];
 
-  /** How often objects of a kind went back in time: the server's store was restored. */
+  /**
+   * How often objects of any kind went back to an earlier version, because the server's store was
+   * restored.
+   */
   get rewinds(): number {
     return this.#rewinds;
   }
 
-  /** All listeners hear each event, in the order in which they have subscribed. */
+  /** Every listener receives each event, in the order of subscription. */
   subscribe(listener: ObjectEventListener): void {
     this.#listeners.push(listener);
   }
@@ -47,8 +52,8 @@ export class Inventory {
   }
 
   /**
-   * Stores the server's answer to a request of ours, unless the watch already knows something
-   * newer. Returns the answer as an entry.
+   * Stores the response to a request of core, unless the watch already knows a newer version.
+   * Returns the response as an entry.
    */
   put(resource: Resource, object: KubernetesObject): InventoryEntry {
     const entry = this.#entryOf(resource, object);
@@ -56,20 +61,20 @@ export class Inventory {
     const known = this.get(resource, entry.key);
     if (known !== undefined && isNewer(known.object, object)) return entry;
     this.#store(entry);
-    // The watch has nothing to add to it, and the former owner may be waiting for the object.
+    // The watch will not report this again, and the former owner may wait for the object.
     if (known !== undefined && known.owner !== entry.owner) {
       this.#tell({ type: 'changed', entry, origin: 'request' });
     }
     return entry;
   }
 
-  /** Forgets an object that is its owner's no longer; what the watch says of that is no news. */
+  /** Forgets an object that its owner released; a later event of the watch about it is not news. */
   orphan(entry: InventoryEntry): void {
     this.forget(entry);
     this.#tell({ type: 'orphaned', entry, origin: 'request' });
   }
 
-  /** Forgets an object of which everybody has been told that it is gone. */
+  /** Forgets an object whose removal every listener knows. */
   forget({ owner, id }: InventoryEntry): void {
     for (const entry of this.ownedBy(owner)) {
       if (entry.id === id) this.#erase(entry);
@@ -83,7 +88,7 @@ export class Inventory {
     this.#byKind.delete(kindOf(resource));
   }
 
-  /** Receives what the watch of one kind sees. */
+  /** Receives the events of one kind's watch. */
   sink(resource: Resource): ReflectorSink {
     return {
       listing: () => void this.#answered.set(kindOf(resource), new Set()),
@@ -91,13 +96,15 @@ export class Inventory {
       upsert: (item) => this.#upsert(resource, item),
       remove: (item) => {
         const known = this.get(resource, keyIn(resource, item));
-        // A deletion older than what we know is that of a predecessor.
+        // A deletion older than the known object is that of a predecessor.
         if (known !== undefined && !isNewer(known.object, item)) this.#remove(known);
       },
     };
   }
 
-  /** What is known from before counts no longer, but for answers that the list cannot have. */
+  /**
+   * Replaces the known objects of a kind by a list, except responses that are newer than the list.
+   */
   #replace(resource: Resource, items: readonly KubernetesObject[], listed: string): void {
     const kind = kindOf(resource);
     const known = [...(this.#byKind.get(kind)?.values() ?? [])];
@@ -129,7 +136,7 @@ export class Inventory {
     this.#take(resource, item, false);
   }
 
-  /** Stores what is newer, or whatever it is. */
+  /** Stores an item that is newer than the known one; with `always`, any item. */
   #take(resource: Resource, item: KubernetesObject, always: boolean): void {
     const entry = this.#entryOf(resource, item);
     const known = this.get(resource, entry.key);

@@ -24,12 +24,12 @@ interface ApplySetParentsOptions {
   readonly owners: OwnerStates;
 }
 
-/** Tries of a write that others are quicker than. */
+/** Maximum attempts of a write that meets conflicts. */
 const attempts = 5;
 
 /**
- * Keeps the ApplySet marks on the parents: which kinds a deployment's objects are of. With them goes
- * where those are that name no namespace: a backup may lack the status.
+ * Keeps the ApplySet marks of the parents: the kinds of a deployment's objects, and the namespace
+ * for objects that name none. Both survive a backup that lacks the status.
  */
 export class ApplySetParents {
   readonly #options: ApplySetParentsOptions;
@@ -38,21 +38,21 @@ export class ApplySetParents {
     this.#options = options;
   }
 
-  /** True where the deployment has been marked as a parent: we have had it before. */
+  /** True when the deployment has the marks of a parent: core has applied for it before. */
   isParent(owner: BundleDeployment): boolean {
     return isApplySetParent(this.#latest(owner));
   }
 
-  /** The kinds that the parent says its set may have. */
+  /** The kinds that the parent's marks list. */
   kinds(owner: BundleDeployment): readonly GroupKind[] {
     return applySetKinds(this.#latest(owner));
   }
 
   /**
-   * Writes the marks where they are not yet so, with our finalizer: only core may delete what core
-   * applies from here on. Where somebody changed the parent since it was read, reads it once more.
-   * @throws ApiError with a conflict where the parent is being deleted, is another one by now, or
-   * somebody else is quicker each time.
+   * Writes the marks if they differ, and core's finalizer: from then on only core may delete the
+   * applied objects. Reads the parent again when somebody changed it.
+   * @throws ApiError with a conflict when the parent is being deleted or was replaced, or when
+   * every attempt meets a conflict.
    */
   async write(
     owner: BundleDeployment,
@@ -85,7 +85,7 @@ export class ApplySetParents {
     }
   }
 
-  /** Where the server's store was restored to a state before what we have written, that is lost. */
+  /** After a restore of the server's store, what core wrote may be lost. */
   #latest(owner: BundleDeployment): KubernetesObject {
     const { name = '', uid = '', resourceVersion = '' } = owner.metadata;
     const state = this.#options.owners.of(name);
@@ -99,17 +99,20 @@ export class ApplySetParents {
   }
 }
 
-/** True where the deployment says of itself that it is the parent of its ApplySet. */
+/** True when the deployment has the label of an ApplySet parent. */
 export function isApplySetParent(owner: KubernetesObject): boolean {
   return marksOf(owner).id === deploymentApplySetID(owner.metadata.name ?? '');
 }
 
-/** The kinds that a parent says its set may have. */
+/** The kinds that the parent's annotation lists. */
 export function applySetKinds(owner: KubernetesObject): readonly GroupKind[] {
   return parseGroupKinds(marksOf(owner).groupKinds);
 }
 
-/** What adds our finalizer to those of others, as they are in that version; nothing where it is there. */
+/**
+ * The fields that add core's finalizer to the present ones, bound to that version; empty when it is
+ * there.
+ */
 function guardOf({
   metadata: { finalizers = [], resourceVersion = '' },
 }: KubernetesObject): Pick<ObjectMeta, 'finalizers' | 'resourceVersion'> | undefined {
@@ -129,7 +132,7 @@ function patchOf(
   return {
     metadata: {
       ...guardOf(parent),
-      // A namesake made meanwhile is not to be touched.
+      // Fails when a new deployment has the name meanwhile.
       uid,
       labels: { [applySetKey.id]: wanted.id },
       annotations: {
@@ -162,9 +165,10 @@ function marksOf({ metadata }: KubernetesObject): ParentMarks {
 }
 
 /**
- * Keeps core from acting upon a deployment that a restored store does not have, or has as it was
- * earlier: the watch of the objects may notice the restore before that of the deployments.
- * @throws Error where the API server has the owner as it was earlier, or has another one.
+ * Refuses to act for a deployment that a restored store lacks, or has in an earlier version: the
+ * watch of the objects may notice the restore before that of the deployments.
+ * @throws Error when the API server has an earlier version of the owner, or another deployment of
+ * the name.
  */
 export async function checkRestored(
   owner: BundleDeployment,

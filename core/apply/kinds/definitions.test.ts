@@ -10,7 +10,7 @@ const crd = aDesiredObject({
   metadata: { name: 'gizmos.example.com' },
 });
 
-/** Waits for the CRD, which an API server establishes after that many milliseconds. */
+/** Waits for a CRD that an API server establishes after that many milliseconds. */
 async function establishedAfter(ms: number): Promise<unknown> {
   let passed = 0;
   const clock = {

@@ -11,7 +11,7 @@ import type { ApplyFailure } from '../objects/failures.ts';
 import { type GroupKind, objectID } from '../objects/object-id.ts';
 
 const pollInterval = 50;
-/** A moment, but for an API server with much to do; milliseconds. */
+/** Milliseconds. Usually a moment; long for a busy API server. */
 const establishTimeout = 180_000;
 
 export interface DefinitionsOptions {
@@ -20,7 +20,7 @@ export interface DefinitionsOptions {
   readonly clock: Clock;
 }
 
-/** Waits for CRDs: their objects can be applied only after the server took them up. */
+/** Waits for CRDs: their objects can be applied only after the server established them. */
 export class Definitions {
   readonly #options: DefinitionsOptions;
 
@@ -30,7 +30,7 @@ export class Definitions {
 
   /**
    * Waits until the watch shows all of these CRDs as established; returns those whose names the
-   * server does not accept.
+   * server refuses.
    * @throws Error after three minutes.
    */
   async established(
@@ -87,7 +87,7 @@ interface CustomResourceQuery {
   readonly discovery: Pick<Discovery, 'resourceForGroupKind'>;
   /** Default: all namespaces. */
   readonly namespace?: string;
-  /** IDs of objects that do not count. */
+  /** IDs of objects to skip. */
   readonly except?: ReadonlySet<string>;
   readonly signal: AbortSignal;
 }
@@ -97,7 +97,7 @@ export function definedKind({ object: { spec } }: Pick<InventoryEntry, 'object'>
   return { group: stringAt(spec, 'group') ?? '', kind: stringAt(spec, 'names', 'kind') ?? '' };
 }
 
-/** Whether there are objects of a kind; one request for names, as short as it can be. */
+/** Whether objects of a kind exist; requests only metadata, with a limit. */
 export async function hasCustomResources(
   { group, kind }: GroupKind,
   { client, discovery, namespace, except = new Set(), signal }: CustomResourceQuery,

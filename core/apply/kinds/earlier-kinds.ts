@@ -26,15 +26,15 @@ const firstLook = 1_000;
 const longestPause = 60_000;
 const namedKinds = 5;
 
-/** Where objects of earlier sets are, as far as the API server tells. */
+/** The kinds of earlier sets, as the API server serves them. */
 interface FoundKinds {
   readonly resources: readonly Resource[];
-  /** Kinds that the cluster has and does not serve now: objects of them may be left. */
+  /** Kinds that are installed but not served now: objects of them may exist. */
   readonly unserved: readonly GroupKind[];
 }
 
 interface LostKinds {
-  /** The others. */
+  /** Failures for other reasons. */
   readonly failures: readonly ApplyFailure[];
   readonly unserved: readonly GroupKind[];
 }
@@ -49,11 +49,11 @@ interface EarlierKindsOptions {
   readonly owners: OwnerStates;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Wakes an owner whose kind may be served again. */
+  /** Wakes an owner when its kind may be served again. */
   readonly notify: (owner: string) => void;
 }
 
-/** Knows of which kinds a deployment may have objects, whatever it wants now. */
+/** Finds the kinds of which a deployment may have objects, independent of its present content. */
 export class EarlierKinds {
   readonly #options: EarlierKindsOptions;
 
@@ -61,16 +61,19 @@ export class EarlierKinds {
     this.#options = options;
   }
 
-  /** The kinds that an earlier set of this owner may have left objects of: ours, or RukPak's. */
+  /**
+   * The kinds of which an earlier set of this owner, applied by core or by RukPak, may have left
+   * objects.
+   */
   async of(owner: BundleDeployment, signal: AbortSignal): Promise<readonly GroupKind[]> {
     const { parents, releases } = this.#options;
     return parents.isParent(owner) ? parents.kinds(owner) : await releases.kinds(owner, signal);
   }
 
   /**
-   * Finds where objects of these kinds are. Of a kind that the cluster no longer has nothing can be
-   * left; for one that it has and does not serve now the owner is woken again, after half the time
-   * that it has waited, within a minute.
+   * Looks these kinds up. A kind that the cluster no longer has cannot have objects. For a kind
+   * that is installed but not served, core wakes the owner again after half the time it has waited,
+   * at most a minute.
    */
   async find(owner: string, kinds: readonly GroupKind[], signal: AbortSignal): Promise<FoundKinds> {
     const found = await this.#find(kinds, signal);
@@ -92,8 +95,8 @@ export class EarlierKinds {
   }
 
   /**
-   * Takes out the failures that tell of a kind that is not served: a watch of it may stay open for a
-   * while, and discovery is remembered. From now on neither is believed.
+   * Takes out the failures about kinds that are not served. A watch may stay open for a while and
+   * discovery is cached, so from then on core trusts neither for these kinds.
    */
   async lost(
     owner: string,
@@ -110,7 +113,9 @@ export class EarlierKinds {
     return { failures: failures.filter((failure) => !isOfLostKind(failure)), unserved };
   }
 
-  /** Undefined also where nobody can tell: a group's aggregated API server does not answer. */
+  /**
+   * Undefined also when it is unknown, because a group's aggregated API server does not respond.
+   */
   async #served({ group, kind }: GroupKind, signal: AbortSignal): Promise<Resource | undefined> {
     try {
       return await this.#options.discovery.resourceForGroupKind(group, kind, signal);
@@ -122,7 +127,7 @@ export class EarlierKinds {
 
   #lookAgain(owner: string): void {
     const { owners, clock, discovery, signal, notify } = this.#options;
-    // What is remembered of discovery does not change by itself.
+    // Cached discovery does not change by itself.
     discovery.invalidate();
     const now = clock.monotonic();
     const state = owners.of(owner);
@@ -140,7 +145,7 @@ function isOfLostKind({ error }: ApplyFailure): boolean {
   return isKindNotFound(error);
 }
 
-/** Tells of kinds that are not served; undefined where all are. */
+/** The condition about kinds that are not served; undefined when all are. */
 export function notServed(kinds: readonly GroupKind[]): Blocked | undefined {
   if (kinds.length === 0) return undefined;
   return {
@@ -151,15 +156,15 @@ export function notServed(kinds: readonly GroupKind[]): Blocked | undefined {
   };
 }
 
-/** For messages: `Kind.group`, the first of them. */
+/** For messages: `Kind.group` of the first kinds. */
 export function kindNames(kinds: readonly GroupKind[]): string {
   const names = kinds.map(({ group, kind }) => `${kind}${group === '' ? '' : `.${group}`}`);
   return shortList(names, namedKinds);
 }
 
 /**
- * Whether the cluster has a kind, served or not: a CustomResourceDefinition of it, or an APIService
- * of its group that another server answers for, which alone knows its kinds.
+ * Whether a kind is installed, served or not: by a CustomResourceDefinition, or by an APIService of
+ * its group with another server behind it. Only that server knows its kinds.
  */
 async function isInstalledKind(
   kind: GroupKind,
@@ -170,7 +175,7 @@ async function isInstalledKind(
   return (await isDefined(kind, client, signal)) || (await isAggregated(kind, client, signal));
 }
 
-/** Schemas are large, so only CRDs of the group are read whole: their names end with it. */
+/** Schemas are large, so core reads only CRDs of the group, whose names end with it. */
 async function isDefined(
   { group, kind }: GroupKind,
   client: Pick<KubeClient, 'list' | 'get'>,
@@ -190,7 +195,10 @@ function nameOf({ metadata }: KubernetesObject): string {
   return metadata.name ?? '';
 }
 
-/** APIServices without a service are the API server's own: it tells all kinds of their groups. */
+/**
+ * APIServices without a service belong to the API server itself, which lists all kinds of their
+ * groups.
+ */
 async function isAggregated(
   { group }: GroupKind,
   client: Pick<KubeClient, 'list'>,

@@ -66,7 +66,7 @@ function harness(
   return made;
 }
 
-/** Turns the clock in small steps, so that everything that waits gets its turn. */
+/** Advances the clock in small steps, so that every waiting task runs. */
 async function pass(clock: ManualClock, milliseconds: number): Promise<void> {
   for (let passed = 0; passed < milliseconds; passed += 50) {
     await turn();

@@ -20,7 +20,7 @@ import { isDefinition } from '../objects/order.ts';
 import type { OpenAPIDocuments } from './openapi-documents.ts';
 
 const syncTimeout = 30_000;
-/** A kind that is just coming, or just allowed, is refused for a moment. */
+/** Milliseconds: the server may refuse a kind that was just created or just allowed. */
 const refusedTimeout = 3_000;
 const checkInterval = 250;
 
@@ -53,8 +53,8 @@ export class KindWatches {
   }
 
   /**
-   * The resource under which a group and kind is watched, whatever the version; undefined also where
-   * the server says that there is none: it may have another one.
+   * The resource with which a group and kind is watched, in any version. Undefined also when the
+   * server reports that it is not found: it may have another resource.
    */
   watched({ group, kind }: Pick<GroupVersionKind, 'group' | 'kind'>): Resource | undefined {
     for (const { resource } of this.#watches.values()) {
@@ -66,12 +66,12 @@ export class KindWatches {
 
   /**
    * Starts the missing watches and waits until the inventory knows all objects of these kinds.
-   * @throws TerminalError (CreateDynamicWatchFailed) where the server forbids it or cannot do it,
-   * Error where the kind is gone or the list takes more than 30 seconds.
+   * @throws TerminalError (CreateDynamicWatchFailed) when the server forbids or does not support
+   * the watch, Error when the kind no longer exists or the list takes more than 30 seconds.
    */
   async ensure(resources: Iterable<Resource>, signal: AbortSignal): Promise<void> {
     const waiting: KindWatch[] = [];
-    // The first of a kind counts: what an earlier set had may have had another scope.
+    // The first resource of a kind counts: an earlier set may have had another scope.
     const kinds = Map.groupBy(resources, keyOfKind);
     for (const [resource] of kinds.values()) {
       if (resource === undefined) continue;
@@ -91,12 +91,15 @@ export class KindWatches {
     }
   }
 
-  /** The watch of a kind; none where the kind is gone: what was known of it would stay for good. */
+  /**
+   * The watch of a kind; none when the kind no longer exists, because its objects would stay known
+   * for ever.
+   */
   #working(resource: Resource): KindWatch | undefined {
     const watch = this.#watches.get(keyOfKind(resource));
     if (watch === undefined) return undefined;
     const isMissing = watch.reflector.synced && isNotFound(watch.reflector.lastError);
-    // Its CRD was made anew with another scope: what is known has other keys.
+    // A CRD that was recreated with another scope gives its objects other keys.
     const isOther = watch.resource.namespaced !== resource.namespaced;
     if (!isMissing && !isOther) return watch;
     if (isMissing) this.#options.discovery.invalidate();
@@ -134,7 +137,7 @@ export class KindWatches {
     }
   }
 
-  /** Rejects once there is no more hope for the first list. */
+  /** Rejects when the first list has finally failed. */
   async #failure({ reflector, resource }: KindWatch, signal: AbortSignal): Promise<never> {
     const { clock, discovery } = this.#options;
     const started = clock.monotonic();
@@ -146,7 +149,7 @@ export class KindWatches {
       const timeout = missing || refused ? refusedTimeout : syncTimeout;
       if (clock.monotonic() - started < timeout) continue;
       if (missing) {
-        // Its CRD was deleted, and discovery has not heard of it.
+        // Its CRD was deleted, and cached discovery does not know.
         discovery.invalidate();
         this.stop(resource);
       }
@@ -168,7 +171,7 @@ interface KindLifecycleOptions {
   readonly watches: KindWatches;
 }
 
-/** Keeps what is known about kinds true to the CRDs that come and go. */
+/** Updates kinds, watches and schemas when CRDs are created and deleted. */
 export class KindLifecycle implements ObjectEventListener {
   readonly #options: KindLifecycleOptions;
 

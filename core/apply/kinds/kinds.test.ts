@@ -15,7 +15,7 @@ const signal = new AbortController().signal;
 
 class FakeDiscovery implements Discovery {
   invalidations = 0;
-  /** What is served after so many invalidations. */
+  /** The served kinds after that many invalidations. */
   readonly #served: readonly Resource[][];
 
   constructor(...served: Resource[][]) {

@@ -6,17 +6,17 @@ import { isOptional } from '../objects/desired.ts';
 import type { GroupKind } from '../objects/object-id.ts';
 import { isDefinition } from '../objects/order.ts';
 
-/** Every kind of a set, or the sentences about those that nobody serves. */
+/** The resources of every kind of a set, or sentences about unknown kinds. */
 interface ResolvedKinds {
   /** By apiVersion and kind, as `kindKey` writes them. */
   readonly resources: ReadonlyMap<string, Resource>;
-  /** Keys of kinds that exist only once the set's own CRDs are established. */
+  /** Keys of kinds that exist only after the set's own CRDs are established. */
   readonly fromBundle: ReadonlySet<string>;
-  /** Where objects of a kind can be found before that: another version may be served already. */
+  /** Resources that are served already, possibly in another version. */
   readonly present: ReadonlyMap<string, Resource>;
-  /** Of optional objects, those that nobody serves. */
+  /** Kinds of optional objects that the cluster does not serve. */
   readonly omitted: readonly GroupKind[];
-  /** One per other object whose kind is unknown. */
+  /** One per object of another unknown kind. */
   readonly problems: readonly string[];
 }
 
@@ -32,7 +32,7 @@ export async function resolveKinds(
 ): Promise<ResolvedKinds> {
   const known = await lookUp(objects, discovery, signal);
   if (known.problems.length === 0 && known.fromBundle.size === 0) return known;
-  // A CRD may be newer than what discovery remembers.
+  // A CRD may be newer than cached discovery.
   discovery.invalidate();
   return await lookUp(objects, discovery, signal);
 }
@@ -68,7 +68,7 @@ function distinct(kinds: readonly GroupKind[]): readonly GroupKind[] {
   ];
 }
 
-/** The resource that one of these CRDs defines for a kind and serves in its version. */
+/** The resource that one of these CRDs defines for a kind in a served version. */
 function definedResource(
   gvk: GroupVersionKind,
   definitions: readonly KubernetesObject[],
@@ -94,7 +94,10 @@ function noMatch(object: KubernetesObject): string {
   );
 }
 
-/** The names are a stranger's, and there may be thousands of them in one message. */
+/**
+ * Escapes and shortens: the names come from untrusted content, and one message may have thousands
+ * of them.
+ */
 function shown(text = ''): string {
   return text.slice(0, 300);
 }

@@ -10,7 +10,7 @@ const schemas = {
   Gadget: { type: 'object', 'x-kubernetes-group-version-kind': [gadget] },
 };
 
-/** Publishes the kind's group from the so-manieth look at the index on. */
+/** Publishes the kind's group from that request of the index on. */
 class Server {
   readonly requests: string[] = [];
   publishedAt = 1;

@@ -3,13 +3,13 @@ import { type JsonObject, parseJson } from '../../../api/json.ts';
 import { fieldAt, listOf, mapOf, stringAt } from '../../../api/json-fields.ts';
 import type { KubeClient } from '../../platform/kube/index.ts';
 
-/** A kind's schema and what its `$ref`s point into. */
+/** A kind's schema, and the components that its `$ref`s name. */
 export interface ObjectSchema {
   readonly schema: JsonObject;
   readonly components: JsonObject;
 }
 
-/** The server's OpenAPI v3 documents, one per group and version, fetched when first needed. */
+/** The server's OpenAPI v3 documents, one per group and version, fetched at the first use. */
 export class OpenAPIDocuments {
   readonly #client: KubeClient;
   readonly #components = new Map<string, JsonObject>();
@@ -23,13 +23,14 @@ export class OpenAPIDocuments {
     const path = gvk.group === '' ? `api/${gvk.version}` : `apis/${gvk.group}/${gvk.version}`;
     const known = schemaIn(this.#components.get(path) ?? {}, gvk);
     if (known !== undefined) return known;
-    // The server publishes a new kind a moment after it serves it: what is missing is asked for anew.
+    // The server publishes the schema a moment after it serves a new kind: fetch again when it is
+    // missing.
     const components = await this.#fetch(path, signal);
     this.#components.set(path, components);
     return schemaIn(components, gvk);
   }
 
-  /** Reads anew at the next need: CRDs changed. */
+  /** Fetches again at the next use, because CRDs changed. */
   invalidate(): void {
     this.#components.clear();
   }
@@ -38,7 +39,7 @@ export class OpenAPIDocuments {
     const index = await this.#get('/openapi/v3', signal);
     const url = stringAt(index, 'paths', path, 'serverRelativeURL');
     if (url === undefined) return {};
-    // Without the hash in its query, which redirects where the document has changed since.
+    // Without the hash in the query: a stale hash redirects.
     const [document = url] = url.split('?');
     return mapOf(fieldAt(await this.#get(document, signal), 'components', 'schemas'));
   }
@@ -50,7 +51,7 @@ export class OpenAPIDocuments {
       accept: 'application/json',
       signal,
     });
-    // The index is JSON, but the server calls it plain text.
+    // The index is JSON with the content type of plain text.
     return typeof answer === 'string' ? parseJson(answer) : answer;
   }
 }

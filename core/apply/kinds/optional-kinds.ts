@@ -6,7 +6,7 @@ import type { GroupKind } from '../objects/object-id.ts';
 import type { OwnerState, OwnerStates } from '../state/owner-state.ts';
 import { kindNames } from './earlier-kinds.ts';
 
-/** Milliseconds between two looks at what the cluster serves, for all owners together. */
+/** Milliseconds between two discoveries, for all owners together. */
 const pause = 60_000;
 
 interface OptionalKindsOptions {
@@ -14,12 +14,15 @@ interface OptionalKindsOptions {
   readonly events: EventSink;
   readonly owners: OwnerStates;
   readonly clock: Clock;
-  /** Wakes an owner whose kind is served now. */
+  /** Wakes an owner when its kind is served. */
   readonly notify: (owner: string) => void;
   readonly signal: AbortSignal;
 }
 
-/** Kinds of optional objects that the cluster does not serve: their owners go on without them until it does. */
+/**
+ * Kinds of optional objects that the cluster does not serve: their owners continue without them and
+ * wait for the kinds.
+ */
 export class OptionalKinds {
   readonly #options: OptionalKindsOptions;
   #looks = false;
@@ -28,7 +31,7 @@ export class OptionalKinds {
     this.#options = options;
   }
 
-  /** The owner awaits exactly these from now on; other ones than before are told. */
+  /** Replaces the kinds that the owner awaits; records an Event when they differ from before. */
   await(owner: BundleDeployment, kinds: readonly GroupKind[]): void {
     const state = this.#options.owners.of(owner.metadata.name ?? '');
     const before = kindNames(state.optionalKinds);
@@ -43,13 +46,13 @@ export class OptionalKinds {
     });
   }
 
-  /** One loop serves all owners, and ends with the last. */
+  /** One loop serves all owners, and ends with the last one. */
   async #look(): Promise<void> {
     if (this.#looks) return;
     this.#looks = true;
     const { clock, signal } = this.#options;
     while (this.#waiting.length > 0 && !signal.aborted) {
-      // A look that fails is made again; the end of the process ends the loop.
+      // A failed discovery is repeated; the end of the process ends the loop.
       await clock
         .sleep(pause, signal)
         .then(() => this.#wakeServed())
@@ -60,7 +63,7 @@ export class OptionalKinds {
 
   async #wakeServed(): Promise<void> {
     const { discovery, notify, signal } = this.#options;
-    // What is remembered of discovery does not change by itself.
+    // Cached discovery does not change by itself.
     if (this.#waiting.length > 0) discovery.invalidate();
     for (const { name, optionalKinds } of this.#waiting) {
       for (const { group, kind } of optionalKinds) {

@@ -18,7 +18,7 @@ const namespaced = {
   namespaced: true,
 };
 
-/** Of an object `a` in no namespace of its own. */
+/** The desired state of an object `a` without a namespace. */
 const marks = { 'core.rukpak.io/tracking-id': 'u1:/ConfigMap:rukpak-system/a' };
 
 function desired(content: object, resource = namespaced) {

@@ -9,15 +9,15 @@ import { digestOf } from '../fields/projection.ts';
 import { objectID } from './object-id.ts';
 import { applySetKey, deploymentApplySetID, trackingID } from './owner-marks.ts';
 
-/** One object as it shall be in the cluster. */
+/** The desired state of one object. */
 export interface DesiredObject {
   readonly id: string;
   readonly resource: Resource;
   readonly key: ObjectKey;
   readonly object: KubernetesObject;
-  /** What of it is left to others, once it exists. */
+  /** Its fields that core ignores once the object exists. */
   readonly ignored?: IgnoredTree | undefined;
-  /** Equal digests mean nothing new is asked for. */
+  /** Equal digests mean an unchanged desired state. */
   readonly digest: string;
 }
 
@@ -26,7 +26,7 @@ export interface DesiredContext {
   readonly systemNamespace: string;
 }
 
-/** Set by the API server, or read by nobody in an applied object. */
+/** Fields that the API server sets, or that have no meaning in an applied object. */
 const serverFields: ReadonlySet<string> = new Set([
   'uid',
   'resourceVersion',
@@ -40,27 +40,29 @@ const serverFields: ReadonlySet<string> = new Set([
 
 const resourcePolicy = 'helm.sh/resource-policy';
 
-/** RukPak's marks on a kept object: they tell people whose it is. */
+/** RukPak's labels on a kept object: they tell people which deployment made it. */
 export const primaryResourceKeys = [
   'operator-sdk/primary-resource',
   'operator-sdk/primary-resource-type',
 ] as const;
 
-/** Objects with our keep annotation or Helm's outlive their owner and are never pruned. */
+/** Objects with core's or Helm's keep annotation outlive their owner and are never pruned. */
 export function isKept(object: KubernetesObject): boolean {
   const annotations = mapOf(object.metadata.annotations);
   return annotations[annotation.keep] === 'true' || annotations[resourcePolicy] === 'keep';
 }
 
-/** Whether a deployment goes on without the object while the cluster does not serve its kind. */
+/**
+ * Whether a deployment is rolled out without this object while the cluster does not serve its kind.
+ */
 export function isOptional(object: KubernetesObject): boolean {
   return mapOf(object.metadata.annotations)[annotation.optional] === 'true';
 }
 
 /**
- * The content of a bundle with the marks of its owner. Of the
- * content itself only fields that belong to the API server are dropped. A Secret's stringData
- * becomes data, as the server would write it: only so can it be compared and taken back.
+ * A bundle's object with the marks of its owner. Drops only fields that belong to the API server. A
+ * Secret's stringData becomes data, as the server stores it, so that core can compare and revert
+ * it.
  */
 export function desiredObject(
   written: KubernetesObject,
@@ -108,8 +110,8 @@ export function controllerReference(owner: BundleDeployment): OwnerReference {
 }
 
 /**
- * No ownerReference: through one the garbage collector would delete objects that core is to keep, and
- * all that was restored from a backup, whose owner has another UID by then (docs/adr/0033).
+ * No ownerReference: through one the garbage collector would delete objects that core must keep,
+ * and objects restored from a backup, whose owner then has another UID (docs/adr/0033).
  */
 function ownerMarks(
   content: KubernetesObject,
@@ -134,7 +136,7 @@ function ownerMarks(
   };
 }
 
-/** It tells what hooks have made from what is kept, and comes along where an object is copied. */
+/** The annotation marks objects that hooks created; a copied object would carry it along. */
 function withoutHookRun(content: KubernetesObject): KubernetesObject {
   const annotations = mapOf(content.metadata.annotations);
   if (!Object.hasOwn(annotations, annotation.hookRun)) return content;
@@ -163,22 +165,26 @@ function isString(value: unknown): value is string {
 /** One object that needs a request. */
 export interface PlannedObject {
   readonly desired: DesiredObject;
-  /** As the inventory knows it; undefined where it is missing, or not marked as anybody's. */
+  /** From the inventory; undefined when the object is missing, or has no owner's marks. */
   readonly live: KubernetesObject | undefined;
-  /** True where the same was applied before and somebody changed it since. */
+  /** True when core applied the same object before and somebody changed it since. */
   readonly repair: boolean;
-  /** True where this process has not applied it: whether anybody changed it cannot be told. */
+  /**
+   * True when this process has not applied it, so that it cannot tell whether somebody changed it.
+   */
   readonly unrecorded?: boolean;
 }
 
-/** A planned object that may be applied. */
+/** A planned object that core may apply. */
 export interface CheckedObject extends PlannedObject {
-  /** Controllers to remove from it first, because it was adopted. */
+  /** Remove its controller references first, because it was adopted. */
   readonly dropControllers: boolean;
-  /** RukPak's fields in it are to become ours first. */
+  /** Make RukPak's fields core's first. */
   readonly takeOver: boolean;
-  /** Not in the cluster as far as is known: one that is there after all is not to be touched. */
+  /**
+   * Missing in the cluster as far as core knows: if it exists after all, core must not change it.
+   */
   readonly createOnly: boolean;
-  /** The deployment that handed it over, which had it until now. */
+  /** The deployment that had it until now and transferred it. */
   readonly transferredBy?: BundleDeployment | undefined;
 }

@@ -11,26 +11,26 @@ export interface ApplyFailure {
 
 const listedFailures = 20;
 
-/** RukPak's prefix for anything that should be there and is not. */
+/** RukPak's prefix for a required object that is missing. */
 export const missingResource = 'required resource not found: ';
 
-/** How a list of kinds begins that the cluster does not serve. */
+/** RukPak's prefix for a list of kinds that the cluster does not serve. */
 export const unknownKind = 'error while running post render on files: ';
 
-/** Whether something was missing, a namespace or a kind, that others may yet make. */
+/** Whether a namespace or a kind was missing, which others may still create. */
 export function isAboutMissing(error: unknown): boolean {
   const message = errorMessage(error);
   return message.startsWith(missingResource) || message.startsWith(unknownKind);
 }
 
 /**
- * One error for everything that went wrong. What the API server refused becomes a TerminalError
- * with the operation's reason; where it only could not answer, an ordinary error.
+ * One error for all failures: a TerminalError with the operation's reason when the API server
+ * refused something; an ordinary error when it could only not answer.
  */
 export function failuresError(failures: readonly ApplyFailure[], operation: Operation): Error {
   const refused = failures.filter(({ error }) => !isTransient(error));
   if (refused.length === 0) return transientError(failures);
-  // What is missing comes first: it carries the prefix.
+  // Missing objects come first, because their message carries the prefix.
   const sorted = refused.toSorted(
     (a, b) => Number(isNotFound(b.error)) - Number(isNotFound(a.error)),
   );
@@ -44,7 +44,7 @@ export function failuresError(failures: readonly ApplyFailure[], operation: Oper
   });
 }
 
-/** Throws one error for all failures, if there are any; that of the signal comes first. */
+/** Throws one error for all failures, if any; an abort of the signal has priority. */
 export function throwAny(
   failures: readonly ApplyFailure[],
   operation: Operation,
@@ -54,11 +54,11 @@ export function throwAny(
   if (failures.length > 0) throw failuresError(failures, operation);
 }
 
-/** Conflicts, overload, a server or a webhook that is down: worth the same request again. */
+/** Conflicts, overload, an unavailable server or webhook: the same request may succeed later. */
 export function isTransient(error: unknown): boolean {
   if (error instanceof TerminalError) return false;
   if (!(error instanceof ApiError)) return true;
-  // The server answers 500 to content that its types cannot hold.
+  // The server responds 500 to content that its types cannot hold.
   if (/failed to create typed patch object/.test(error.message)) return false;
   return error.code === 401 || error.code === 409 || error.code === 429 || error.code >= 500;
 }

@@ -1,4 +1,7 @@
-/** Runs `work` for every item, at most `limit` at a time; rejects with the first error, once none runs any more. */
+/**
+ * Runs `work` for every item, at most `limit` at a time. Rejects with the first error after every
+ * started item has ended.
+ */
 export async function forEachLimit<T>(
   items: readonly T[],
   limit: number,

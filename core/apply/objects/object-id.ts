@@ -2,10 +2,10 @@ import type { GroupVersionKind } from '../../../api/gvk.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { ObjectKey } from '../../platform/kube/index.ts';
 
-/** A kind whatever version it is written in. */
+/** A kind in any version. */
 export type GroupKind = Pick<GroupVersionKind, 'group' | 'kind'>;
 
-/** Names one object whatever version it is written in: group, kind, namespace, name. */
+/** Names one object in any version: group, kind, namespace, name. */
 export function objectID(gvk: Pick<GroupVersionKind, 'group' | 'kind'>, key: ObjectKey): string {
   return [gvk.group, gvk.kind, key.namespace ?? '', key.name].join('|');
 }
@@ -24,7 +24,7 @@ export function objectPath(kind: string, key: ObjectKey): string {
 
 type Versioned = Pick<KubernetesObject, 'metadata'>;
 
-/** True where `a` was written after `b`: resource versions are growing decimal numbers. */
+/** True when `a` was written after `b`: resource versions are growing decimal numbers. */
 export function isNewer(a: Versioned, b: Versioned): boolean {
   const [left, right] = [a.metadata.resourceVersion ?? '', b.metadata.resourceVersion ?? ''];
   return left.length === right.length ? left > right : left.length > right.length;

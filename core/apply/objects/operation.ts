@@ -1,10 +1,11 @@
-// Apart from failures, whose client of the API server the rules of content (content-rules.ts) do not need.
+// Separate from failures.ts, because the rules of content (content-rules.ts) must not load the API
+// client.
 import { bundleDeploymentReason } from '../../../api/v1alpha1/conditions.ts';
 
-/** `install` and `upgrade` of a set, or `reconcile`: putting back what was applied before. */
+/** `install` and `upgrade` of a set, or `reconcile`: a repair of applied objects. */
 export type Operation = 'install' | 'upgrade' | 'reconcile';
 
-/** The reason of a condition after a refused operation. */
+/** Condition reason when an operation is refused. */
 export const failedReason = {
   install: bundleDeploymentReason.installFailed,
   upgrade: bundleDeploymentReason.upgradeFailed,

@@ -1,4 +1,4 @@
-/** Helm's install order; kinds that are not listed come last, by name. */
+/** Helm's install order; unlisted kinds come last, by name. */
 const kindOrder: readonly string[] = [
   'Namespace',
   'NetworkPolicy',
@@ -38,7 +38,9 @@ interface HasResource {
   readonly resource: Pick<Resource, 'kind'>;
 }
 
-/** One group per kind, in install order: a group may run in parallel, the next one waits for it. */
+/**
+ * One group per kind, in install order: a group may run in parallel, and the next one waits for it.
+ */
 import type { Resource } from '../../platform/kube/index.ts';
 export function inKindOrder<T extends HasResource>(items: readonly T[]): T[][] {
   const byKind = Map.groupBy(items, (item) => item.resource.kind);
@@ -47,7 +49,7 @@ export function inKindOrder<T extends HasResource>(items: readonly T[]): T[][] {
     .map(([, group]) => group);
 }
 
-/** Namespaces and CRDs: what must be there before anything else can be. */
+/** Namespaces and CRDs: other objects need them first. */
 export function isNamespaceOrDefinition({
   group,
   kind,
@@ -63,12 +65,12 @@ export function isDefinition({ group, kind }: Pick<Resource, 'group' | 'kind'>):
   return group === 'apiextensions.k8s.io' && kind === 'CustomResourceDefinition';
 }
 
-/** What runs pods, or says how many. */
+/** Kinds that run pods or scale them. */
 export function isWorkload(kind: string): boolean {
   return rankOf('DaemonSet') <= rankOf(kind) && rankOf(kind) <= rankOf('CronJob');
 }
 
-/** What workloads use: accounts, RBAC, configuration, volumes, Services. */
+/** Objects that workloads use: accounts, RBAC, configuration, volumes, Services. */
 export function isBeforeWorkloads(kind: string): boolean {
   return rankOf(kind) < rankOf('DaemonSet');
 }

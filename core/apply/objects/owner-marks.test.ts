@@ -7,7 +7,7 @@ import {
 } from './owner-marks.ts';
 
 test('the ID is that of KEP-3659', () => {
-  // What kubectl gives a Secret my-set in namespace test.
+  // The ID that kubectl gives a Secret my-set in namespace test.
   expect(applySetID({ name: 'my-set', namespace: 'test', kind: 'Secret', group: '' })).toBe(
     'applyset-0eFHV8ySqp7XoShsGvyWFQD3s96yqwHmzc4e0HR1dsY-v1',
   );

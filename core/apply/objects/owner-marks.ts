@@ -10,9 +10,9 @@ import { type ObjectKey } from '../../platform/kube/index.ts';
 import type { GroupKind } from './object-id.ts';
 
 /**
- * The mark that core puts on an object: `<deployment's UID>:<group>/<Kind>:<namespace>/<name>`, all
- * of it but the UID as the object itself has it. A copy under another name, kind or namespace carries
- * a mark that does not fit, and so is nobody's to delete.
+ * The mark that core puts on an object: `<deployment's UID>:<group>/<Kind>:<namespace>/<name>`.
+ * Everything after the UID equals the object's own identity. A copy under another name, kind or
+ * namespace has a mark that does not match, so no deployment may delete it.
  */
 export function trackingID(
   deploymentUID: string,
@@ -22,12 +22,12 @@ export function trackingID(
   return `${deploymentUID}:${group}/${kind}:${namespace}/${name}`;
 }
 
-/** Whether it carries a mark, be it a copied one. */
+/** Whether it has a mark, its own or a copied one. */
 export function isMarked({ metadata }: KubernetesObject): boolean {
   return Object.hasOwn(mapOf(metadata.annotations), annotation.trackingID);
 }
 
-/** UID of the deployment for which core made this very object; undefined for a copy. */
+/** UID of the deployment for which core made exactly this object; undefined for a copy. */
 export function trackedUID(object: KubernetesObject): string | undefined {
   const mark = stringAt(object.metadata.annotations, annotation.trackingID);
   const uid = mark?.slice(0, mark.indexOf(':'));
@@ -40,7 +40,7 @@ export function controllerOf(object: KubernetesObject): OwnerReference | undefin
   return object.metadata.ownerReferences?.find((reference) => reference.controller === true);
 }
 
-/** True for the controller reference of the BundleDeployment with this name. */
+/** True for a controller reference to the BundleDeployment of this name. */
 export function isDeployment(reference: OwnerReference, name: string): boolean {
   return (
     reference.kind === bundleDeploymentResource.kind &&
@@ -49,19 +49,20 @@ export function isDeployment(reference: OwnerReference, name: string): boolean {
   );
 }
 
-/** The deployment that an object's labels name as the one whose content it is. */
+/** The deployment that an object's labels name as its owner. */
 export function labelledOwner(object: KubernetesObject): string | undefined {
   const { labels } = object.metadata;
-  // What a deployment unpacks its content with is never its content, and never to be pruned.
+  // Objects with which a deployment unpacks its content are not its content, and are never pruned.
   if (generatedFor(object) !== undefined) return undefined;
   if (stringAt(labels, label.ownerKind) !== bundleDeploymentResource.kind) return undefined;
   return stringAt(labels, label.ownerName) || undefined;
 }
 
 /**
- * Whether core made this very object for this very deployment: only then it may delete it. A copy that
- * bears our labels, and what was made for an earlier deployment of that name, are strangers. What
- * RukPak made has the deployment's ownerReference, by which the garbage collector would delete it.
+ * Whether core made exactly this object for exactly this deployment: only then core may delete it.
+ * False for a copy with core's labels, and for objects of an earlier deployment of that name.
+ * RukPak's objects have the deployment's ownerReference, by which the garbage collector would
+ * delete them.
  */
 export function belongsTo(object: KubernetesObject, { metadata }: BundleDeployment): boolean {
   const { name = '', uid = '' } = metadata;
@@ -71,7 +72,7 @@ export function belongsTo(object: KubernetesObject, { metadata }: BundleDeployme
   return (isMarked(object) ? trackedUID(object) : controller?.uid) === uid;
 }
 
-/** Keys of KEP-3659, on members and on the parent. */
+/** Label and annotation keys of KEP-3659, on members and on the parent. */
 export const applySetKey = {
   partOf: label.partOf,
   id: 'applyset.kubernetes.io/id',
@@ -79,7 +80,7 @@ export const applySetKey = {
   tooling: 'applyset.kubernetes.io/tooling',
 } as const;
 
-/** Who manages the sets: `<tool>/<version of its way of writing them>`. */
+/** The tool that manages the sets: `<tool>/<version of its format>`. */
 export const applySetTooling = 'rukpak/v1alpha1';
 
 interface ApplySetParentRef extends GroupKind {
@@ -88,25 +89,25 @@ interface ApplySetParentRef extends GroupKind {
   readonly namespace: string;
 }
 
-/** The set's ID by KEP-3659: it is derived, so it can be checked and never be stolen. */
+/** The set's ID by KEP-3659, a hash of the parent's identity. */
 export function applySetID(parent: ApplySetParentRef): string {
   const identity = `${parent.name}.${parent.namespace}.${parent.kind}.${parent.group}`;
   return `applyset-${createHash('sha256').update(identity).digest('base64url')}-v1`;
 }
 
-/** The ID of the set that a BundleDeployment is the parent of. */
+/** The ID of the set whose parent is a BundleDeployment. */
 export function deploymentApplySetID(name: string): string {
   return applySetID({ ...bundleDeploymentResource, name, namespace: '' });
 }
 
-/** `Kind.group` list of the parent's annotation, sorted and without repeats. */
+/** `Kind.group` list of the parent's annotation, sorted and without duplicates. */
 export function formatGroupKinds(kinds: Iterable<GroupKind>): string {
   const names = new Set<string>();
   for (const { group, kind } of kinds) names.add(group === '' ? kind : `${kind}.${group}`);
   return [...names].sort().join(',');
 }
 
-/** Reads the annotation; entries that name no kind are skipped. */
+/** Reads the annotation; skips invalid entries. */
 export function parseGroupKinds(list: string | undefined): readonly GroupKind[] {
   return (list ?? '')
     .split(',')

@@ -10,7 +10,7 @@ import { describeObject } from '../objects/object-id.ts';
 
 const listedFields = 10;
 const rememberedObjects = 1000;
-/** The same about the same object is not news before this long (milliseconds). */
+/** Milliseconds in which the same message about the same object is not repeated. */
 const quietPeriod = 10 * 60_000;
 
 interface CoOwnershipOptions {
@@ -23,17 +23,17 @@ interface Told {
   readonly at: number;
 }
 
-/** Says loudly on a deployment that somebody else sets fields which it sets too. */
+/** Records Warning Events on a deployment when other managers set fields that it sets too. */
 export class CoOwnership {
   readonly #options: CoOwnershipOptions;
-  /** By object, the longest unchanged first. */
+  /** Last message by object, the oldest first. */
   readonly #told = new Map<string, Told>();
 
   constructor(options: CoOwnershipOptions) {
     this.#options = options;
   }
 
-  /** A repair took back what others had changed or removed. */
+  /** A repair reverted what others had changed or removed. */
   putBack(
     owner: BundleDeployment,
     desired: DesiredObject,
@@ -49,7 +49,7 @@ export class CoOwnership {
     this.#tell(owner, desired, { reason: 'FieldsPutBack', text });
   }
 
-  /** An apply takes over what others had set in an object as it was before. */
+  /** An apply took over fields that others had set; `before` is the object before the apply. */
   taken(
     owner: BundleDeployment,
     desired: DesiredObject,
@@ -74,7 +74,7 @@ export class CoOwnership {
   ): void {
     const { events, clock } = this.#options;
     const now = clock.monotonic();
-    // When it was is another time at each repetition, and no news.
+    // The time differs at each repetition, and is not news.
     const told = { text: text.replaceAll(/ at [^ ,;]+/g, ''), at: now };
     const known = this.#told.get(id);
     if (known?.text === told.text && now - known.at < quietPeriod) return;

@@ -34,7 +34,7 @@ function aDeployment({
   return { ...deployment, spec };
 }
 
-/** A consent among these deployments, and how often each of them was read. */
+/** Consent among these deployments, and how often each was read. */
 function consentOf(...deployments: readonly BundleDeployment[]) {
   const owners = new OwnerStates(new ManualClock());
   const reads: string[] = [];

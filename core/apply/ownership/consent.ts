@@ -8,10 +8,12 @@ import { controllerOf } from '../objects/owner-marks.ts';
 import type { OwnerStates } from '../state/owner-state.ts';
 import { type Ownership, ownershipOf, takesOwned, transferTargets } from './ownership.ts';
 
-/** Names the deployment that handed an object over, where one did. */
+/** The verdict on a live object; names the deployment that transferred it, if any. */
 export type ConsentedOwnership =
   | (Ownership & { readonly transferredBy?: BundleDeployment | undefined })
-  /** A namespace that is not the owner's: its objects may be in it, and it stays as it is. */
+  /**
+   * A namespace that is not the owner's: the owner may have objects in it, and leaves it unchanged.
+   */
   | { readonly verdict: 'used' };
 
 interface OwnershipSubject {
@@ -21,8 +23,8 @@ interface OwnershipSubject {
 }
 
 /**
- * Judges a live object; what another deployment has may be taken where that one consents. A namespace
- * is never refused: several deployments, and others, may have objects in it.
+ * Judges a live object. Core may take another deployment's object when that deployment consents. It
+ * never refuses a namespace: several deployments, and others, may have objects in it.
  */
 export async function consentedOwnership(
   subject: OwnershipSubject,
@@ -45,12 +47,12 @@ async function withConsent(
   const answer = await consent.toTake({ holder, id, live }, owner);
   if (!answer.given) return (await consent.isGone(holder)) ? ofNobody(holder) : ownership;
   const { transferredBy } = answer;
-  // The former deployment's reference is a field of ours: the apply takes it out.
+  // The former deployment's reference is a field of core: the apply removes it.
   const dropControllers = transferredBy === undefined && controllerOf(live) !== undefined;
   return { verdict: 'adopt', dropControllers, transferredBy };
 }
 
-/** Nobody is left to hand it over. */
+/** The holder no longer exists, so it cannot transfer the object. */
 function ofNobody(holder: string): ConsentedOwnership {
   const because = `belonged to BundleDeployment "${holder}", which is gone`;
   return { verdict: 'refused', because, needsAlways: true };
@@ -58,19 +60,20 @@ function ofNobody(holder: string): ConsentedOwnership {
 
 interface DeploymentConsentOptions {
   readonly client: Pick<KubeClient, 'get'>;
-  /** What this process knows of them (default: nothing). */
+  /** What this process remembers of deployments (default: nothing). */
   readonly owners?: OwnerStates | undefined;
   readonly signal: AbortSignal;
 }
 
-/** Whether an object may go from one deployment to another. */
+/** Whether an object may change its deployment. */
 type Consent =
-  /** `transferredBy`: that one gives it, and is to hear of it. */
+  /** `transferredBy`: the consenting deployment, which is woken afterwards. */
   { readonly given: true; readonly transferredBy?: BundleDeployment } | { readonly given: false };
 
 /**
- * Asks deployments that have an object whether another one may take it. Reads each of them once; they
- * may be of any class and of other processes, so only the API server knows them all.
+ * Finds out whether the deployments that have an object let another one take it. Reads each of them
+ * once from the API server, because they may be of any class and other processes may reconcile
+ * them.
  */
 export class DeploymentConsent {
   readonly #options: DeploymentConsentOptions;
@@ -81,8 +84,8 @@ export class DeploymentConsent {
   }
 
   /**
-   * Consent of `holder` that `owner` takes an object: it hands over to it, or it is gone, or is known
-   * to want the object no more and the owner takes what others have.
+   * Whether `holder` lets `owner` take an object: it transfers ownership to it, or it no longer
+   * exists, or it no longer wants the object and the owner takes owned objects.
    */
   async toTake(
     {
@@ -102,8 +105,8 @@ export class DeploymentConsent {
   }
 
   /**
-   * The holder, where it hands over to the owner. Not where a chain of hand-overs leads back to it:
-   * the object would never come to rest.
+   * The holder, when it transfers ownership to the owner. Undefined when a chain of transfers leads
+   * back to the holder: the object would change deployments for ever.
    */
   async toTransfer(holder: string, owner: BundleDeployment): Promise<BundleDeployment | undefined> {
     if (owner.spec.adoption === 'Never') return undefined;
@@ -121,7 +124,7 @@ export class DeploymentConsent {
 
   async #leadsTo(from: BundleDeployment, holder: string): Promise<boolean> {
     const seen = new Set(transferTargets(from));
-    // Grows while it is walked, until every deployment of the chain is in it.
+    // The set grows during the loop, until it has every deployment of the chain.
     for (const name of seen) {
       if (name === holder) return true;
       const next = await this.#deployment(name);

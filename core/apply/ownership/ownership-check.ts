@@ -19,20 +19,20 @@ export interface OwnershipRequest {
   /** Every object of the set. */
   readonly desired: readonly DesiredObject[];
   readonly pending: readonly PlannedObject[];
-  /** Objects that are created when their time comes: a refusal names those that could not be, too. */
+  /** Objects that hooks create later: a refusal also names those that could not be created. */
   readonly hooks?: readonly DesiredObject[];
-  /** Their time comes next: what is in their place is a refusal by itself. */
+  /** Hooks run next, so that an object in the place of one is a refusal by itself. */
   readonly hooksNext?: boolean;
-  /** The resource under which an object can be read; undefined where none can exist yet. */
+  /** The resource with which an object can be read; undefined when it cannot exist yet. */
   readonly presentAs: (desired: DesiredObject) => Resource | undefined;
-  /** False for objects that are expected to be missing: creating them finds out. */
+  /** False for objects that are probably missing: their creation shows it. */
   readonly readsFirst: (planned: PlannedObject) => boolean;
-  /** Reads with the permissions that the owner has. */
+  /** Reads with the permissions of the owner. */
   readonly client: Pick<KubeClient, 'get'>;
   readonly signal: AbortSignal;
 }
 
-/** Objects of somebody else's stand in the way. */
+/** Foreign objects have the names of objects of the set. */
 export class OwnershipRefusal extends TerminalError {}
 
 interface OwnershipCheckOptions {
@@ -42,7 +42,7 @@ interface OwnershipCheckOptions {
   readonly systemNamespace: string;
 }
 
-/** Makes sure that nothing of somebody else's is changed. */
+/** Ensures that core changes no foreign object. */
 export class OwnershipCheck {
   readonly #options: OwnershipCheckOptions;
 
@@ -51,10 +51,10 @@ export class OwnershipCheck {
   }
 
   /**
-   * Reads the objects that no watch knows, unless they are to be found out by creating them, and
-   * judges all. The set stays claimed for its owner until the engine releases it, so that of two
-   * deployments that want one object at the same moment only the first gets it.
-   * @throws OwnershipRefusal that lists each object of somebody else's.
+   * Reads the objects that no watch knows, unless their creation will show whether they exist, and
+   * judges all. The owner keeps its claim on the set until the engine releases it, so that of two
+   * deployments that want one object at the same time only the first gets it.
+   * @throws OwnershipRefusal that lists each foreign object.
    */
   async run(request: OwnershipRequest): Promise<readonly CheckedObject[]> {
     const taken = await this.#claim(request);
@@ -66,7 +66,10 @@ export class OwnershipCheck {
     }
   }
 
-  /** Claims the set, and nothing where somebody else has a part of it; returns what was free. */
+  /**
+   * Claims the set, or nothing when another deployment has a part of it; returns the IDs that were
+   * free.
+   */
   async #claim(request: OwnershipRequest): Promise<readonly string[]> {
     const { desired, pending } = request;
     const state = this.#stateOf(request);
@@ -76,7 +79,7 @@ export class OwnershipCheck {
       const isOthers = ({ desired: { id, resource } }: PlannedObject): boolean =>
         !isNamespace(resource) && state.otherHolder(id) !== undefined;
       if (!pending.some(isOthers)) return taken;
-      // Somebody else was quicker while the deployments were asked.
+      // Another deployment claimed a part while core read the deployments.
       state.release(taken);
     }
   }
@@ -86,8 +89,7 @@ export class OwnershipCheck {
   }
 
   /**
-   * The judgement alone, of objects that are claimed already. What the owner has handed over itself
-   * is left out.
+   * Judges objects that are claimed already. Leaves out those that the owner has transferred.
    * @throws OwnershipRefusal
    */
   async judge(request: OwnershipRequest): Promise<readonly CheckedObject[]> {
@@ -130,7 +132,9 @@ export class OwnershipCheck {
     return refused;
   }
 
-  /** Of two deployments that want an object at once the first has it, unless it gives it. */
+  /**
+   * Of two deployments that want an object at once, the first one has it, unless it transfers it.
+   */
   async #claimHandedOver(request: OwnershipRequest): Promise<void> {
     const { owner, pending } = request;
     const state = this.#stateOf(request);
@@ -189,7 +193,7 @@ function refusal(
 ): OwnershipRefusal {
   const isInstall = operation === 'install';
   return new OwnershipRefusal(ownershipMessage(refused, owner, isInstall ? 'install' : 'update'), {
-    // An upgrade finds this out in its dry run.
+    // The dry run of an upgrade finds this out.
     reason: isInstall
       ? bundleDeploymentReason.installFailed
       : bundleDeploymentReason.errorGettingReleaseState,

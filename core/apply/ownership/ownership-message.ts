@@ -9,16 +9,16 @@ export interface RefusedObject {
   readonly kind: string;
   readonly key: ObjectKey;
   readonly because: string;
-  /** The other deployment that has it. */
+  /** The other deployment that owns it. */
   readonly deployment?: string | undefined;
-  /** Whether it is only taken with spec.adoption Always. */
+  /** Whether taking it requires spec.adoption Always. */
   readonly needsAlways?: boolean;
 }
 
 const listedRefusals = 10;
 const listedDeployments = 3;
 
-/** RukPak's message up to its last colon; then who has each object and the way out. */
+/** RukPak's message up to its last colon, then the owner of each object and the remedy. */
 export function ownershipMessage(
   refused: readonly RefusedObject[],
   owner: BundleDeployment,
@@ -40,7 +40,7 @@ export function ownershipMessage(
   );
 }
 
-/** For what other deployments have: they are to give it. */
+/** Commands for objects of other deployments, which must transfer them. */
 function transferCommands(refused: readonly RefusedObject[], owner: BundleDeployment): string {
   const holders = [...new Set(refused.flatMap(({ deployment }) => deployment ?? []))];
   const commands = holders
@@ -61,14 +61,20 @@ function adopt(refused: readonly RefusedObject[], owner: BundleDeployment): stri
   return `set spec.adoption to ${levels}, or ${adoptCommand(owner, paths)}`;
 }
 
-/** Has the deployment adopt these objects (`Kind/namespace/name`) beside those that it may adopt already. */
+/**
+ * Makes the deployment adopt these objects (`Kind/namespace/name`) besides those that it may adopt
+ * already.
+ */
 export function adoptCommand(owner: BundleDeployment, paths: readonly string[]): string {
   const all = [...new Set([...adoptedPaths(owner), ...paths])].join(',');
   const value = shellWord(paths.length > listedRefusals ? '*' : all);
   return `kubectl annotate --overwrite bundledeployment ${owner.metadata.name ?? ''} ${annotation.adopt}=${value}`;
 }
 
-/** People copy the command, and others may have written the annotation and the names of objects. */
+/**
+ * Quotes for a shell: people copy the command, and others may have written the annotation and the
+ * objects' names.
+ */
 function shellWord(text: string): string {
   return /^[\w./:,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

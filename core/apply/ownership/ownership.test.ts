@@ -23,13 +23,13 @@ function labels(name: string, kind = 'BundleDeployment'): object {
   return { labels: { 'core.rukpak.io/owner-kind': kind, 'core.rukpak.io/owner-name': name } };
 }
 
-/** Made by core for a deployment of that name, of whatever UID. */
+/** An object that core made for a deployment of that name, with any UID. */
 function made(name: string, uid = 'u'): object {
   const annotations = { 'core.rukpak.io/tracking-id': `${uid}:/ConfigMap:n/c` };
   return { ...labels(name), annotations };
 }
 
-/** Left behind by a deployment of that name. */
+/** An object that a deployment of that name orphaned. */
 function left(by: string): object {
   return { annotations: { 'core.rukpak.io/left-by': by } };
 }

@@ -18,33 +18,32 @@ import {
   trackedUID,
 } from '../objects/owner-marks.ts';
 
-/** Whether an existing object may become, or already is, part of a deployment. */
+/** Whether an existing object may become part of a deployment, or already is. */
 export type Ownership =
   | { readonly verdict: 'ours' }
-  /** Free to take once the references of its former controllers are removed, if it has any. */
+  /** May be taken after its controller references are removed, if it has any. */
   | { readonly verdict: 'adopt'; readonly dropControllers: boolean }
-  /** Handed over to the deployment that has it by now: nothing of it is ours to change. */
+  /** Transferred to the deployment that has it now: core must not change it for this one. */
   | { readonly verdict: 'transferred'; readonly to: string }
   | RefusedOwnership;
 
 interface RefusedOwnership {
   readonly verdict: 'refused';
-  /** Who has it, as the second half of "it …". */
+  /** Who owns it, as the second half of "it …". */
   readonly because: string;
-  /** Which other deployment that is. */
+  /** The other deployment that owns it. */
   readonly deployment?: string;
-  /** Whether spec.adoption must be Always for it: Unowned is not enough. */
+  /** Whether spec.adoption must be Always: Unowned is not enough. */
   readonly needsAlways: boolean;
 }
 
 /**
- * Judges a live object. It is ours by its controller reference, or by its labels and its mark where
- * it has no controller, also where an earlier deployment of that name had it: what a backup brings back
- * is taken over. Objects of the Helm release that RukPak made under the same name, and
- * what a deployment of that name has left, are taken over silently, anything else only as far as the
- * BundleDeployment's spec.adoption and its annotation `core.rukpak.io/adopt` allow it. What another
- * BundleDeployment has is refused, with its name: whether it may be taken all the same is for
- * `DeploymentConsent` to say.
+ * Judges a live object. It belongs to the deployment by its controller reference, or, without a
+ * controller, by its labels and mark. Core silently takes over objects of an earlier deployment of
+ * the same name (also restored from a backup), and of the Helm release that RukPak made under the
+ * name. It takes anything else only as spec.adoption and the annotation `core.rukpak.io/adopt`
+ * allow. It refuses an object of another BundleDeployment and names that one; `DeploymentConsent`
+ * decides whether the object may be transferred.
  */
 export function ownershipOf(
   live: KubernetesObject,
@@ -57,7 +56,7 @@ export function ownershipOf(
   }
   const controller = controllerOf(live);
   const name = owner.metadata.name ?? '';
-  // Somebody may have taken the labels off.
+  // Somebody may have removed the labels.
   const isOurs = controller === undefined && trackedUID(live) === owner.metadata.uid;
   const deployment = isOurs ? name : deploymentThatHas(live, controller);
   if (deployment === name) return { verdict: 'ours' };
@@ -76,7 +75,7 @@ function refused(because: string, needsAlways: boolean): RefusedOwnership {
   return { verdict: 'refused', because, needsAlways };
 }
 
-/** The deployment that controls an object, or has made it where nobody controls it. */
+/** The deployment that controls an object, or that made it when it has no controller. */
 function deploymentThatHas(
   live: KubernetesObject,
   controller: OwnerReference | undefined,
@@ -86,15 +85,15 @@ function deploymentThatHas(
 }
 
 /**
- * True where somebody copied an object of ours, labels and all. Of what core made itself the mark
- * names the object, or, as RukPak left it, the managed fields tell who wrote it.
+ * True when somebody copied one of core's objects with its labels. The mark of an object that core
+ * made names the object; for RukPak's objects the managed fields tell who wrote it.
  */
 function isCopy(live: KubernetesObject): boolean {
   if (trackedUID(live) !== undefined) return false;
   return isMarked(live) || (managedFieldsOf(live) === undefined && !hasFormerFields(live));
 }
 
-/** Of what no deployment has. */
+/** For objects without a deployment. */
 function mayAdopt(
   live: KubernetesObject,
   owner: BundleDeployment,
@@ -111,8 +110,8 @@ function mayAdopt(
 }
 
 /**
- * Of namespaces only what core or RukPak has made and has left: any deployment that wants it. What was
- * there before would go with its deployment one day, whoever allowed to take it.
+ * Any deployment may take a namespace that core or RukPak made and released. Core never adopts
+ * another namespace: it would be deleted with its deployment one day, whatever spec.adoption says.
  */
 function mayAdoptNamespace(
   live: KubernetesObject,
@@ -137,7 +136,7 @@ function helmRelease(live: KubernetesObject): Release | undefined {
   return { name, namespace: stringAt(annotations, 'meta.helm.sh/release-namespace') ?? '' };
 }
 
-/** True where fields of an object of this deployment still belong to RukPak, which it came from. */
+/** True when RukPak's managers still own fields of an object of a migrated deployment. */
 export function isLeftByRukpak(
   live: KubernetesObject,
   owner: BundleDeployment,
@@ -145,8 +144,8 @@ export function isLeftByRukpak(
 ): boolean {
   if (!hasFormerFields(live, isRukpaks(owner))) return false;
   const name = owner.metadata.name ?? '';
-  // What RukPak had repaired has no marks of Helm. Where we have applied
-  // it since, these may be fields of a namesake of RukPak's.
+  // Objects that RukPak repaired lack Helm's marks. Once core has applied the object, an entry of
+  // this name may belong to another program with the same default name.
   if (helmRelease(live) === undefined) {
     return labelledOwner(live) === name && managedFieldsOf(live) === undefined;
   }
@@ -154,8 +153,8 @@ export function isLeftByRukpak(
 }
 
 /**
- * True for a deployment that RukPak has had: core has not applied it, or it went back (its label is
- * taken off on the way).
+ * True for a deployment that RukPak managed: core has not applied it yet, or it returned to RukPak,
+ * which removes its label.
  */
 export function isRukpaks({ metadata: { name = '', labels } }: BundleDeployment): boolean {
   return labels?.[applySetKey.id] !== deploymentApplySetID(name);
@@ -180,25 +179,28 @@ function holder(live: KubernetesObject, controller: OwnerReference | undefined):
     : `belongs to Helm release "${release.name}" in namespace "${release.namespace}"`;
 }
 
-/** Each of them is read from the API server, and an annotation has room for a hundred thousand. */
+/** Maximum number of deployments to read: an annotation has room for a hundred thousand. */
 const maxTakers = 100;
 
-/** True where the deployment may take objects that nobody has. */
+/** True when the deployment may take objects without an owner. */
 function takesUnowned(owner: BundleDeployment, live: KubernetesObject): boolean {
   return owner.spec.adoption === 'Unowned' || takesOwned(owner, live);
 }
 
 /**
- * True where the deployment may take objects of others: by spec.adoption, or where it is absent or
- * Unowned by the annotation `core.rukpak.io/adopt`: `*` for everything, or a comma-separated list of
- * `Kind/namespace/name`, for cluster-scoped objects `Kind/name`.
+ * True when the deployment may take objects of others: by spec.adoption Always, or, when it is
+ * absent or Unowned, by the annotation `core.rukpak.io/adopt`: `*` for everything, or a
+ * comma-separated list of `Kind/namespace/name`, for cluster-scoped objects `Kind/name`.
  */
 export function takesOwned(owner: BundleDeployment, live: KubernetesObject): boolean {
   if (owner.spec.adoption === 'Never') return false;
   return owner.spec.adoption === 'Always' || isNamed(owner, live);
 }
 
-/** The first hundred that may take objects of this one (annotation `core.rukpak.io/hand-over`). */
+/**
+ * The deployments that may take objects of this one (annotation `core.rukpak.io/hand-over`), at
+ * most a hundred.
+ */
 export function transferTargets(owner: BundleDeployment): readonly string[] {
   const names = new Set(listed(owner, annotation.handOver));
   names.delete(owner.metadata.name ?? '');
@@ -211,7 +213,7 @@ function isNamed(owner: BundleDeployment, live: KubernetesObject): boolean {
   return adoptedPaths(owner).some((entry) => entry === '*' || entry === path);
 }
 
-/** What the annotation `core.rukpak.io/adopt` lists. */
+/** The list of the annotation `core.rukpak.io/adopt`. */
 export function adoptedPaths(owner: BundleDeployment): readonly string[] {
   return listed(owner, annotation.adopt);
 }

@@ -12,7 +12,7 @@ import { belongsTo } from '../objects/owner-marks.ts';
 import type { OwnerState, OwnerStates, SharedNamespace } from '../state/owner-state.ts';
 import { consentedOwnership, DeploymentConsent } from './consent.ts';
 
-/** Namespaces of a set that exist and are not its owner's, as they are. */
+/** Namespaces of a set that exist and do not belong to its owner, with their live state. */
 export type UsedNamespaces = ReadonlyMap<DesiredObject, KubernetesObject>;
 
 const concurrentReads = 8;
@@ -34,9 +34,9 @@ interface NamespaceUser {
 }
 
 /**
- * Namespaces that belong to one deployment, or to none, and are in the bundles of others as well. The
- * last one that goes deletes what core has made. Forgotten with the process: what is in a namespace
- * keeps it in any case.
+ * Namespaces that belong to one deployment, or to none, and that other bundles contain too. The
+ * last of these deployments to be deleted also deletes a namespace that core made. The process
+ * forgets this when it ends: a namespace with content stays in any case.
  */
 export class SharedNamespaces {
   readonly #options: SharedNamespacesOptions;
@@ -46,8 +46,9 @@ export class SharedNamespaces {
   }
 
   /**
-   * The namespaces of the set that were there before, or that another deployment has: the owner's
-   * objects go into them, and they stay as they are. One request for each that is not known as the owner's.
+   * The namespaces of the set that existed before, or that another deployment has: the owner puts
+   * objects into them and leaves them unchanged. Takes one request for each namespace not known as
+   * the owner's.
    */
   async find({ owner, set, signal }: NamespaceUser): Promise<UsedNamespaces> {
     const { client, systemNamespace, inventory, owners } = this.#options;
@@ -68,7 +69,7 @@ export class SharedNamespaces {
     return used;
   }
 
-  /** Remembers who uses which namespace, and tells of each once. */
+  /** Remembers which deployments use a namespace, and reports each use once. */
   note(owner: BundleDeployment, used: UsedNamespaces): void {
     const state = this.#options.owners.of(owner.metadata.name ?? '');
     for (const desired of useNamespaces(state, [...used.keys()])) {
@@ -88,7 +89,7 @@ export class SharedNamespaces {
   }
 }
 
-/** The owner uses exactly these from now on; returns those that it did not use before. */
+/** Replaces the namespaces that the owner uses; returns those that it did not use before. */
 export function useNamespaces<T extends SharedNamespace>(
   state: OwnerState,
   namespaces: readonly T[],
@@ -99,13 +100,13 @@ export function useNamespaces<T extends SharedNamespace>(
   return namespaces.filter(({ id }) => !before.has(id));
 }
 
-/** The owner is being deleted: nothing is kept for it, and these were its own. */
+/** The owner is being deleted: core keeps no namespace for it; `own` were its own ones. */
 export function endNamespaces(state: OwnerState, own: readonly SharedNamespace[]): void {
   state.isEnding = true;
   state.namespaces = new Map([...state.namespaces, ...byID(own)]);
 }
 
-/** The deployments besides the owner that go on using a namespace. */
+/** Other deployments that still use a namespace. */
 export function otherUsers(owners: OwnerStates, owner: string, id: string): readonly string[] {
   return [...owners]
     .filter(({ name, isEnding, namespaces }) => name !== owner && !isEnding && namespaces.has(id))
@@ -116,7 +117,7 @@ function byID(namespaces: readonly SharedNamespace[]): ReadonlyMap<string, Share
   return new Map(namespaces.map(({ id, resource, key }) => [id, { id, resource, key }]));
 }
 
-/** Labels and annotations that the bundle sets, and that the namespace has not, or otherwise. */
+/** Labels and annotations of the bundle that the namespace lacks or has with other values. */
 function lackingMarks(desired: DesiredObject, live: KubernetesObject | undefined): string[] {
   return (['labels', 'annotations'] as const).flatMap((field) => {
     const present = mapOf(live?.metadata[field]);

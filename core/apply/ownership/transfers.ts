@@ -18,10 +18,13 @@ import { describeObject, objectPath } from '../objects/object-id.ts';
 import type { OwnerState, OwnerStates } from '../state/owner-state.ts';
 import { transferTargets } from './ownership.ts';
 
-/** How often is looked again while somebody may still take objects: other processes tell nothing. */
+/**
+ * Milliseconds between two checks while another deployment may still take objects: other processes
+ * send no event.
+ */
 const lookInterval = 5000;
 const listedObjects = 5;
-/** What waits for these was applied before. */
+/** Reasons of Progressing with which a deployment has applied its objects already. */
 const rolledOut: ReadonlySet<string> = new Set([
   progressReason.pruneHeld,
   progressReason.kindNotServed,
@@ -39,9 +42,9 @@ interface TransfersOptions {
 }
 
 /**
- * Objects that go from one deployment to another with the consent of the first
- * (`core.rukpak.io/hand-over`). Wakes the giver once what it has given is gone, or goes to somebody
- * else: it is the giver's turn then.
+ * Objects whose ownership one deployment transfers to another (`core.rukpak.io/hand-over`). Wakes
+ * the giver when a transferred object is deleted, or goes to a third deployment: the giver may
+ * apply it again.
  */
 export class Transfers implements ObjectEventListener {
   readonly #options: TransfersOptions;
@@ -50,14 +53,14 @@ export class Transfers implements ObjectEventListener {
     this.#options = options;
   }
 
-  /** The objects of a set that a deployment the owner hands over to has by now. */
+  /** The objects of a set that the owner has transferred already. */
   given(owner: BundleDeployment, objects: readonly DesiredObject[]): ReadonlySet<DesiredObject> {
     const takers = new Set(transferTargets(owner));
     if (takers.size === 0) return new Set();
     return new Set(objects.filter((object) => takers.has(this.#holderOf(object))));
   }
 
-  /** Watches over these from now on, and over no others of the giver's. */
+  /** Replaces the transferred objects of the giver that are watched. */
   keep(giver: OwnerState, given: ReadonlySet<DesiredObject>): void {
     giver.given = new Map([...given].map((object) => [object.id, this.#holderOf(object)]));
   }
@@ -71,8 +74,8 @@ export class Transfers implements ObjectEventListener {
   }
 
   /**
-   * Why none of these objects may be deleted yet; undefined where nobody else may want one. A
-   * deployment that has rolled out its present spec and took none wants none.
+   * Why none of these objects may be deleted yet; undefined when no other deployment may still take
+   * one. A deployment that has rolled out its present spec and took none wants none.
    */
   async pending(
     owner: BundleDeployment,
@@ -91,7 +94,7 @@ export class Transfers implements ObjectEventListener {
     return undefined;
   }
 
-  /** Tells both deployments of an object that went from one to the other, and has the giver look. */
+  /** Records an Event on both deployments about a transferred object, and wakes the giver. */
   tell(owner: BundleDeployment, { desired, transferredBy: giver }: CheckedObject): void {
     if (giver === undefined) return;
     const { events, notify } = this.#options;

@@ -4,14 +4,14 @@ import type { KubernetesObject } from '../../../api/meta.ts';
 import { hookProblem } from '../hooks/hook.ts';
 import { stageProblem } from '../stages/stage-order.ts';
 
-/** Longer than any name that the API server takes, and shorter than what a URL may have. */
+/** Longer than any name that the API server accepts, and shorter than the limit of a URL. */
 const maxNameLength = 1024;
 const shownLength = 100;
 
 /**
- * Says what keeps an object from being sent at all: the API server cannot be asked about a name
- * that is no path segment, a deployment cannot own itself, and its stage and hook must be what they can be. Everything
- * else is the API server's to judge. Undefined where all is well.
+ * The problem that keeps core from sending an object: a name that is not a URL path segment, so
+ * that no request can be made; a deployment as its own content; an invalid stage or hook. The API
+ * server judges everything else. Undefined when there is none.
  */
 export function contentProblem(
   object: KubernetesObject,

@@ -16,22 +16,25 @@ import { failedReason } from '../objects/operation.ts';
 import { isDefinition } from '../objects/order.ts';
 import { contentProblem } from './content-check.ts';
 
-/** Milliseconds of work between two looks at what else there is to do. */
+/** Milliseconds of work before yielding to other work. */
 const maxTurn = 10;
 const listedObjects = 5;
 const listedHooks = 10;
 
-/** Everything that a deployment shall have, with the marks of its owner. */
+/** All objects of a deployment, with the marks of their owner. */
 export interface DesiredSet {
   readonly objects: readonly DesiredObject[];
   readonly ids: ReadonlySet<string>;
   /** Each kind once. */
   readonly resources: readonly Resource[];
-  /** Kinds of optional objects that are not in the set, since the cluster does not serve them. */
+  /** Kinds of optional objects that the set leaves out, because the cluster does not serve them. */
   readonly omitted: readonly GroupKind[];
   /** Whether the cluster served the object's kind when the set was made. */
   readonly isServed: (object: DesiredObject) => boolean;
-  /** The resource under which an object can be read at that time; undefined where none can exist. */
+  /**
+   * The resource with which an object could be read when the set was made; undefined when it cannot
+   * exist yet.
+   */
   readonly presentAs: (object: DesiredObject) => Resource | undefined;
 }
 
@@ -39,15 +42,15 @@ interface DesiredSetRequest extends DesiredContext {
   readonly objects: readonly KubernetesObject[];
   readonly operation: 'install' | 'upgrade';
   readonly discovery: Discovery;
-  /** Whether objects without a namespace are refused where the deployment names none for them. */
+  /** Refuse objects without a namespace when the deployment names none for them. */
   readonly requireInstallNamespace?: boolean | undefined;
   readonly signal: AbortSignal;
 }
 
 /**
- * Finds the kind of every object and marks them all. Of objects that are listed twice the last
+ * Resolves the kind of every object and marks them all. Of objects that are listed twice the last
  * counts, as with `kubectl apply`.
- * @throws TerminalError for unknown kinds and names that cannot be.
+ * @throws TerminalError for unknown kinds and invalid names.
  */
 export async function desiredSet(request: DesiredSetRequest): Promise<DesiredSet> {
   const { objects, operation, discovery, signal, owner } = request;
@@ -60,7 +63,7 @@ export async function desiredSet(request: DesiredSetRequest): Promise<DesiredSet
   const byID = new Map<string, DesiredObject>();
   let turn = performance.now();
   for (const object of objects) {
-    // Tens of thousands of objects take a second: others must get their turn.
+    // Tens of thousands of objects take a second: yield to other work.
     if (performance.now() - turn > maxTurn) {
       await setImmediate();
       signal.throwIfAborted();
@@ -87,7 +90,8 @@ interface DesiredHooksRequest extends DesiredSetRequest {
 
 /**
  * The hooks of a set with their kinds, which the set's own CRDs may define.
- * @throws TerminalError where one could never be created, or would take the place of an object.
+ * @throws TerminalError when a hook can never be created, or has the name of another object of the
+ * set.
  */
 export async function desiredHooks(
   request: DesiredHooksRequest,
@@ -108,7 +112,7 @@ export async function desiredHooks(
   );
 }
 
-/** Why some objects have no place to go; undefined where all have. */
+/** The problem of objects that need a namespace and have none; undefined when there are none. */
 function unplacedObjects(
   { objects, owner, systemNamespace, requireInstallNamespace = false }: DesiredSetRequest,
   resources: ReadonlyMap<string, Resource>,

@@ -21,32 +21,34 @@ export interface Run {
   readonly client: KubeClient;
   readonly operation: 'install' | 'upgrade';
   readonly set: DesiredSet;
-  /** What is created when its time comes: no part of the set. */
+  /** Objects that core creates at their event: not in the set. */
   readonly hooks: readonly DesiredObject[];
-  /** Kinds that an earlier set of this owner may have left objects of: ours, or RukPak's. */
+  /**
+   * Kinds of which an earlier set of this owner, applied by core or RukPak, may have left objects.
+   */
   readonly earlier: readonly GroupKind[];
-  /** Each stage begins only when the one before is healthy. */
+  /** Start each stage only when the one before is healthy. */
   readonly waitForReady: boolean;
-  /** Only what must be there before hooks. */
+  /** Apply only the namespaces and CRDs that hooks need. */
   readonly foundationOnly: boolean;
-  /** The same content was applied completely before. */
+  /** The same content was completely applied before. */
   readonly unchanged: boolean;
   /** As in `ApplyRequest`. */
   readonly deletionsAsked?: boolean;
   readonly changedFacts?: string | undefined;
-  /** The Bundle that the set is of, and what of it has ended by itself. */
+  /** The Bundle of the set, and its objects that have ended by themselves. */
   readonly origin: Pick<ApplyRequest, 'bundle' | 'finished'>;
   readonly signal: AbortSignal;
 }
 
-/** The kinds of all that a run may create, whose objects the ApplySet may have. */
+/** The kinds of all objects that a run may create, as the ApplySet lists them. */
 export function kindsOf({ set, hooks }: Run): readonly GroupKind[] {
   return [...set.resources, ...hooks.map(({ resource }) => resource)];
 }
 
 export interface ApplyPlan {
   readonly pending: readonly PlannedObject[];
-  /** Objects that an earlier process applied and that still are as wanted, or have ended. */
+  /** Objects that an earlier process applied and that are still as desired, or have ended. */
   readonly found: readonly AppliedRecord[];
 }
 
@@ -55,14 +57,14 @@ interface PlanContext {
   readonly inventory: Inventory;
   /** Milliseconds until the repair of an object is due. */
   readonly pause: (id: string) => number;
-  /** Whether it has ended by itself, and may be gone. */
+  /** Whether the object has ended by itself, and may be absent. */
   readonly isFinished: (desired: DesiredObject) => boolean;
   readonly hasDrifted: (record: AppliedRecord) => boolean;
-  /** Whether RukPak's fields in it are still to become ours. */
+  /** Whether RukPak still owns fields of the object. */
   readonly isLeft: (live: KubernetesObject) => boolean;
 }
 
-/** Decides without any request which objects have to be sent. */
+/** Decides without requests which objects core must send. */
 export function planSet(desired: readonly DesiredObject[], context: PlanContext): ApplyPlan {
   const pending: PlannedObject[] = [];
   const found: AppliedRecord[] = [];
@@ -82,7 +84,7 @@ export function planSet(desired: readonly DesiredObject[], context: PlanContext)
   return { pending, found };
 }
 
-/** While repairs are paused the object stays as it is. */
+/** While its repairs are paused, the object stays as it is. */
 function isToBeLeft(record: AppliedRecord, { hasDrifted, pause }: PlanContext): boolean {
   return !hasDrifted(record) || pause(record.id) > 0;
 }
@@ -93,7 +95,10 @@ interface Known {
   readonly entry: InventoryEntry | undefined;
 }
 
-/** The record of an object that needs no request: it has ended and is gone, or is as an earlier process left it. */
+/**
+ * The record of an object that needs no request: it has ended and is absent, or is as an earlier
+ * process applied it.
+ */
 function standingRecord(
   { object, record, entry }: Known,
   context: PlanContext,

@@ -22,9 +22,9 @@ import { type ApplyPlan, planSet, type Run } from './plan.ts';
 interface PlannerOptions {
   readonly client: KubeClient;
   readonly discovery: Discovery;
-  /** Where namespaced objects without a namespace go. */
+  /** Namespace for namespaced objects that name none. */
   readonly systemNamespace: string;
-  /** Whether they are refused where their deployment names no namespace for them. */
+  /** Refuse namespaced objects without a namespace when their deployment names none for them. */
   readonly requireInstallNamespace?: boolean | undefined;
   readonly owners: OwnerStates;
   readonly inventory: Inventory;
@@ -36,7 +36,7 @@ interface PlannerOptions {
   readonly pruner: Pruner;
 }
 
-/** Finds out what an apply has to send: alike for one that is done, and one that is foreseen. */
+/** Plans which objects an apply must send; applies and forecasts share it. */
 export class Planner {
   readonly #options: PlannerOptions;
 
@@ -74,7 +74,10 @@ export class Planner {
     };
   }
 
-  /** Makes the inventory know all objects of the run's kinds; returns the kinds that it cannot know of. */
+  /**
+   * Fills the inventory with all objects of the run's kinds; returns the kinds that cannot be
+   * watched.
+   */
   async watchKinds({ name, set, earlier, signal }: Run): Promise<readonly GroupKind[]> {
     const { earlierKinds, watches } = this.#options;
     const kinds = set.objects.filter(set.isServed).map(({ resource }) => resource);
@@ -83,14 +86,15 @@ export class Planner {
     return unserved;
   }
 
-  /** Objects of the set that other deployments have taken with the owner's consent. */
+  /** Objects of the set whose ownership the owner has transferred to other deployments. */
   given({ owner, set }: Run): ReadonlySet<DesiredObject> {
     return this.#options.transfers.given(owner, set.objects);
   }
 
   /**
-   * Finds out without any request what of the set has to be sent, but for what was given and what is
-   * only used. `pause` says how long the repair of an object has to wait.
+   * Decides without requests which objects of the set core must send, except transferred objects
+   * and namespaces that the owner only uses. `pause` returns how long the repair of an object must
+   * wait.
    */
   plan(
     run: Run,
@@ -111,7 +115,9 @@ export class Planner {
     });
   }
 
-  /** Nothing is changed where the owner's account may not do all of it. */
+  /**
+   * @throws TerminalError when the owner's account lacks a permission: core then changes nothing.
+   */
   async checkPermissions(run: Run, pending: readonly PlannedObject[]): Promise<void> {
     if (run.owner.spec.serviceAccount === undefined) return;
     const { preflight, pruner } = this.#options;
@@ -123,8 +129,8 @@ export class Planner {
 }
 
 /**
- * Whether an object has ended, and need not be there. What Kubernetes deletes by itself and went while
- * no process looked has ended most likely: to run it twice may do harm.
+ * Whether an object has ended, and may be absent. An object that Kubernetes deletes by itself and
+ * that disappeared while no process watched has probably ended: running it twice may do harm.
  */
 function isFinished({ state, origin, unchanged }: Run, desired: DesiredObject): boolean {
   if (state.finished.covers(origin, desired)) return true;

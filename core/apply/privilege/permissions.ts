@@ -5,22 +5,22 @@ import type { InventoryEntry } from '../inventory/entry.ts';
 import type { PlannedObject } from '../objects/desired.ts';
 import { forEachLimit } from '../objects/for-each-limit.ts';
 
-/** One thing that somebody may do or not, as RBAC tells such things apart. */
+/** One action, as RBAC rules name it. */
 export interface Permission {
   readonly verb: string;
   /** Empty for the core group. */
   readonly group: string;
-  /** The plural in URLs, with the subresource where it is for one: `pods/log`. */
+  /** The plural in URLs, with a subresource if any: `pods/log`. */
   readonly resource: string;
-  /** Absent where it is for the whole cluster. */
+  /** Undefined for the whole cluster. */
   readonly namespace?: string | undefined;
-  /** Absent where it is for all objects. */
+  /** Undefined for all objects. */
   readonly name?: string | undefined;
-  /** A URL path that belongs to no resource; all of the above is empty then. */
+  /** A non-resource URL path; all fields above are then empty. */
   readonly path?: string | undefined;
 }
 
-/** Verbs whose requests name one object: a rule may name it too. */
+/** Verbs whose requests name one object, so that a rule may name it too. */
 const namedVerbs: ReadonlySet<string> = new Set(['get', 'patch', 'delete']);
 
 interface Address {
@@ -28,7 +28,7 @@ interface Address {
   readonly key: ObjectKey;
 }
 
-/** What it takes to do each of these to an object. */
+/** The permissions for each of these verbs on an object. */
 export function permissionsOn(
   { resource, key }: Address,
   verbs: readonly string[],
@@ -47,14 +47,14 @@ export function resourceName({ group, resource }: Pick<Permission, 'group' | 're
   return group === '' ? resource : `${resource}.${group}`;
 }
 
-/** Equal for what is the same permission, whatever object it is for. */
+/** Equal for permissions that differ only in the object's name. */
 export function scopeKey({ verb, group, resource, namespace, path }: Permission): string {
   return [verb, group, resource, namespace ?? '', path ?? ''].join('|');
 }
 
 /**
- * The watches are the core's, and all deployments share them. What they show of a deployment's
- * objects is shown to it, so that it needs the permission to see it.
+ * All deployments share core's watches. Because a watch shows a deployment its objects, its account
+ * needs permission to see them.
  */
 const watchVerbs = ['list', 'watch'] as const;
 
@@ -62,22 +62,22 @@ const changeVerbs = ['get', 'patch', ...watchVerbs] as const;
 const deleteVerbs = ['delete', 'get', ...watchVerbs] as const;
 
 /**
- * Everything that may be done to an object from its installation to its deletion. Server-side apply
- * is a patch that may create, and what was created is taken back where an install is refused.
+ * All actions on an object from its installation to its deletion. Server-side apply is a patch that
+ * may create, and core deletes the created objects of a refused install.
  */
 export const lifetimeVerbs = ['create', 'delete', 'get', 'patch', ...watchVerbs] as const;
 
 export interface PlannedWork {
   readonly pending: readonly PlannedObject[];
-  /** What will be deleted. */
+  /** Objects that core will delete. */
   readonly superfluous: readonly Pick<InventoryEntry, 'resource' | 'key'>[];
-  /** What is as it should be: nothing is done to it now, and may have to be at any time. */
+  /** Objects as desired: core does not change them now, but may have to at any time. */
   readonly kept?: readonly Pick<InventoryEntry, 'resource' | 'key'>[];
-  /** What will be created, and deleted, when its time comes. */
+  /** Objects that hooks will create, and delete. */
   readonly hooks?: readonly Pick<InventoryEntry, 'resource' | 'key'>[];
 }
 
-/** What it takes to carry out a plan, for each object. */
+/** The permissions for a plan, by object. */
 export function neededPermissions({
   pending,
   superfluous,
@@ -101,9 +101,9 @@ const reviewSchema = z.object({
 });
 
 /**
- * Those of the permissions that the client's identity does not have. Asks once for each verb, kind
- * and namespace, and about single objects only where that is refused: a rule may name them.
- * @throws ApiError where the API server does not answer.
+ * The permissions that the client's identity lacks. Asks once for each verb, kind and namespace,
+ * and about single objects only after a refusal, because a rule may name them.
+ * @throws ApiError when the API server does not answer.
  */
 export async function missingPermissions(
   client: Pick<KubeClient, 'request'>,
@@ -156,7 +156,7 @@ async function isAllowed(
   return allowed && denied !== true;
 }
 
-/** The client that has the permissions of a deployment: its ServiceAccount's, or else our own. */
+/** The client with the permissions of a deployment: its ServiceAccount's, otherwise core's own. */
 export function clientOf({ spec }: BundleDeployment, own: KubeClient): KubeClient {
   return spec.serviceAccount === undefined ? own : own.impersonate(spec.serviceAccount);
 }

@@ -28,21 +28,21 @@ export interface PreflightRequest extends PlannedWork {
 
 const reason = bundleDeploymentReason.permissionsMissing;
 
-/** Finds out before anything is changed whether a deployment's ServiceAccount may do all of it. */
+/** Checks the permissions of a deployment's ServiceAccount before core changes anything. */
 export class Preflight {
   readonly #client: Pick<KubeClient, 'get'>;
   readonly #owners: OwnerStates;
 
-  /** The client looks for ServiceAccounts, with our own permissions. */
+  /** The client reads ServiceAccounts with core's own permissions. */
   constructor(client: Pick<KubeClient, 'get'>, owners: OwnerStates) {
     this.#client = client;
     this.#owners = owners;
   }
 
   /**
-   * Asks the API server about everything that a plan takes and that is not known to be granted;
-   * nothing for owners without an account of their own. About what is kept it asks where the account is a
-   * new one: it would be found out when drift is repaired, or not before the deletion.
+   * Asks the API server about every permission that a plan needs and that is not known to be
+   * granted; asks nothing for owners without an account. For a new account it also asks about
+   * unchanged objects: otherwise a repair or the deletion would show what is missing.
    * @throws TerminalError that lists every missing permission.
    */
   async run(request: PreflightRequest): Promise<void> {
@@ -67,7 +67,7 @@ export class Preflight {
     granted.trusted = accountKey;
   }
 
-  /** What an owner's account may do is asked anew. */
+  /** Asks again about the permissions of an owner's account at its next apply. */
   forget(ownerName: string): void {
     const state = this.#owners.find(ownerName);
     if (state !== undefined) state.permissions = undefined;
@@ -83,7 +83,7 @@ export class Preflight {
     return state.permissions;
   }
 
-  /** The API server lets anybody be impersonated, those who do not exist too. */
+  /** The API server allows impersonation of accounts that do not exist. */
   async #mustExist({ namespace, name }: ServiceAccountRef, signal: AbortSignal): Promise<void> {
     try {
       await this.#client.get(serviceAccountResource, { namespace, name }, signal);
@@ -106,7 +106,7 @@ async function ask(
     return await missingPermissions(client, wanted, signal);
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 403) throw error;
-    // Not even this may be asked: it is the server that knows what is missing.
+    // The account may not even ask: only the API server knows what is missing.
     throw new TerminalError(
       `cannot act as ServiceAccount "${name}" in namespace "${namespace}": ${errorMessage(error)}`,
       { reason, cause: error },
@@ -118,11 +118,14 @@ function keyOf(permission: Permission): string {
   return `${scopeKey(permission)}|${permission.name ?? ''}`;
 }
 
-/** A bundle may have thousands of objects in hundreds of namespaces, and etcd bounds a status. */
+/**
+ * UTF-16 units: a bundle may have thousands of objects in hundreds of namespaces, and etcd limits a
+ * status.
+ */
 const maxLength = 8_000;
 const listedNames = 3;
 
-/** The sentence about a ServiceAccount that may not do what a deployment takes. */
+/** The message that lists a ServiceAccount's missing permissions. */
 function missingMessage(
   { namespace, name }: ServiceAccountRef,
   { missing, deployment }: { readonly missing: readonly Permission[]; readonly deployment: string },

@@ -8,7 +8,7 @@ import { contentOfOthers } from './namespaces.ts';
 
 const kinds = ['ConfigMap', 'Secret', 'ServiceAccount', 'Event', 'Deployment.apps'].map(aResource);
 
-/** What a namespace holds, by kind; of a kind that fails an error. */
+/** A namespace's content by kind; an error for a kind whose list fails. */
 type Content = Readonly<Record<string, readonly ObjectMeta[] | Error>>;
 
 async function others(content: Content, silent?: Error): Promise<string | undefined> {
@@ -17,7 +17,7 @@ async function others(content: Content, silent?: Error): Promise<string | undefi
       list: async (resource: Resource, { continue: page }: ListOptions = {}) => {
         const found = content[resource.kind] ?? [];
         if (found instanceof Error) throw found;
-        // What is empty answers last.
+        // Empty lists answer last.
         if (found.length === 0) await setTimeout(1);
         const [first, ...rest] = page === undefined ? found : found.slice(1);
         const shown = first === undefined ? [] : [{ metadata: first } as KubernetesObject];

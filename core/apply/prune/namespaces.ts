@@ -23,11 +23,15 @@ import type { SharedNamespace } from '../state/owner-state.ts';
 import type { RemovalPlan } from './prune-plan.ts';
 
 export interface NamespacePlan extends RemovalPlan {
-  /** Of `remove` the namespaces of which the API server does not tell what they hold: they wait. */
+  /**
+   * Namespaces of `remove` whose content the API server does not list now: core deletes them later.
+   */
   readonly undecided: ReadonlyMap<InventoryEntry, Error>;
 }
 
-/** The plan without those namespaces that were not core's alone, or hold what is not to go. */
+/**
+ * The plan, with namespaces orphaned that core did not make or that hold objects which must stay.
+ */
 export async function orphanNamespaces(
   plan: RemovalPlan,
   query: NamespaceQuery,
@@ -46,7 +50,7 @@ export async function orphanNamespaces(
   return { orphan, remove: plan.remove.filter((entry) => !orphan.has(entry)), undecided };
 }
 
-/** @throws Error of the first of these objects that waits. */
+/** @throws Error of the first undecided namespace. */
 export function throwUndecided(
   { undecided }: Pick<NamespacePlan, 'undecided'>,
   entries: readonly InventoryEntry[],
@@ -58,8 +62,8 @@ export function throwUndecided(
 }
 
 /**
- * Why a namespace that core made stays all the same. One that is going already cannot be held.
- * @throws Error where the API server does not tell what it holds.
+ * Why a namespace that core made must stay. A namespace that is being deleted cannot be kept.
+ * @throws Error when the API server does not list its content.
  */
 async function reasonToStay(
   { id, key, object }: Pick<InventoryEntry, 'id' | 'key' | 'object'>,
@@ -76,11 +80,11 @@ async function reasonToStay(
 export interface NamespaceQuery {
   readonly client: Pick<KubeClient, 'list'>;
   readonly discovery: NamespacedKinds & Pick<Discovery, 'resourceForGroupKind' | 'invalidate'>;
-  /** IDs of objects that are to go. */
+  /** IDs of objects that core deletes too. */
   readonly going: ReadonlySet<string>;
-  /** UID of the deployment: what the garbage collector deletes with it goes as well. */
+  /** UID of the deployment: the garbage collector deletes its dependents too. */
   readonly ownerUID: string;
-  /** The deployments besides the owner that go on using a namespace, by its ID. */
+  /** Other deployments that still use a namespace, by its ID. */
   readonly otherUsers: (id: string) => readonly string[];
   readonly signal: AbortSignal;
 }
@@ -88,7 +92,7 @@ export interface NamespaceQuery {
 const concurrentLists = 8;
 const pageSize = 100;
 
-/** What Kubernetes and OpenShift put into each namespace themselves, by kind and name. */
+/** Objects that Kubernetes and OpenShift create in each namespace, by kind and name. */
 const ofEveryNamespace: ReadonlySet<string> = new Set([
   'ServiceAccount/default',
   'ServiceAccount/builder',
@@ -97,14 +101,14 @@ const ofEveryNamespace: ReadonlySet<string> = new Set([
   'ConfigMap/openshift-service-ca.crt',
 ]);
 
-/** Kinds that say something of other objects, or of who leads, and hold nothing of anybody's. */
+/** Kinds that only describe other objects or a leader election, and hold no data. */
 const passingKinds: ReadonlySet<string> = new Set(['Event', 'Endpoints', 'Lease']);
 
 /**
- * Why a namespace cannot go: something is in it that would go with it unasked. Undefined where it
- * holds nothing but what is to go, what belongs to that, and what Kubernetes makes in each namespace.
- * One short request for each kind that the cluster serves.
- * @throws Error where the API server does not tell.
+ * Why core must not delete a namespace: an object in it that nobody asked to delete. Undefined when
+ * it contains only objects that are being deleted, their dependents, and objects that Kubernetes
+ * makes in each namespace. Takes one short request per kind that the cluster serves.
+ * @throws Error when the API server does not answer.
  */
 export async function contentOfOthers(
   namespace: string,
@@ -113,7 +117,7 @@ export async function contentOfOthers(
   const { discovery, signal } = query;
   const found: string[] = [];
   try {
-    // An API that did not answer may have gone since.
+    // An aggregated API that did not answer may have been removed since.
     discovery.invalidate();
     const kinds = await discovery.namespacedResources(signal);
     const asked = kinds.filter(({ kind }) => !passingKinds.has(kind));
@@ -159,7 +163,7 @@ async function listed(
   try {
     return await client.list(resource, { ...page, metadataOnly: true, signal });
   } catch (error) {
-    // Its CRD is gone by now, or there is nothing to list.
+    // Its CRD was deleted meanwhile, or the kind cannot be listed.
     const isNone = isNotFound(error) || (error instanceof ApiError && error.code === 405);
     if (!isNone) throw error;
     return { metadata: { resourceVersion: '' }, items: [] };
@@ -170,12 +174,15 @@ function isOfEveryNamespace(
   { kind }: Resource,
   { name = '', annotations }: KubernetesObject['metadata'],
 ): boolean {
-  // Tokens and pull secrets that a cluster makes for ServiceAccounts go with these.
+  // Tokens and pull secrets of ServiceAccounts are deleted together with these.
   const isToken = kind === 'Secret' && annotations?.['kubernetes.io/service-account.name'];
   return Boolean(isToken) || ofEveryNamespace.has(`${kind}/${name}`);
 }
 
-/** True for what another object of the namespace has, which is judged itself, or the deployment. */
+/**
+ * True for an object whose owner is the deployment, or another object of the namespace, which is
+ * judged itself.
+ */
 async function goesWithItsOwner(
   { ownerReferences = [] }: KubernetesObject['metadata'],
   { discovery, ownerUID, signal }: NamespaceQuery,
@@ -191,9 +198,9 @@ async function goesWithItsOwner(
 
 interface OrphanedNamespaces {
   readonly owner: BundleDeployment;
-  /** What the owner had its objects in. */
+  /** Namespaces of the owner's objects. */
   readonly namespaces: readonly SharedNamespace[];
-  /** With the permissions of the owner. */
+  /** Has the permissions of the owner. */
   readonly client: Pick<KubeClient, 'apply'>;
   readonly inventory: Pick<Inventory, 'put'>;
   readonly systemNamespace: string;
@@ -201,9 +208,8 @@ interface OrphanedNamespaces {
 }
 
 /**
- * Makes those namespaces the owner's, to be deleted with it, that an earlier deployment has left for
- * what was in them, and that hold nothing any more: the last one that goes takes them along. True
- * where there was any.
+ * Makes empty namespaces the owner's, to be deleted with it, that an earlier deployment orphaned
+ * because of their content: the last deployment to go deletes them. True when there were any.
  */
 export async function takeOrphanedNamespaces(request: OrphanedNamespaces): Promise<boolean> {
   let taken = false;
@@ -225,14 +231,14 @@ async function takeOrphaned(
   const written = { apiVersion: live.apiVersion, kind: live.kind, metadata: { name: key.name } };
   const { object } = desiredObject(written, resource, { owner, systemNamespace });
   const { uid = '', resourceVersion = '' } = live.metadata;
-  // Of the very version that was judged: whoever has taken it meanwhile keeps it.
+  // Bound to the version that was judged: a deployment that took it meanwhile keeps it.
   const metadata = { ...object.metadata, uid, resourceVersion };
   try {
     const options = { fieldManager, force: true, signal };
     inventory.put(resource, await client.apply(resource, { ...object, metadata }, options));
     return true;
   } catch (error) {
-    // It was not this one that made it: it may lack the permission, and the namespace stays.
+    // This deployment did not make the namespace and may lack the permission: the namespace stays.
     if (error instanceof ApiError && error.code === 403) return false;
     throw error;
   }

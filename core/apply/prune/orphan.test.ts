@@ -14,7 +14,7 @@ interface Patch {
   readonly value?: unknown;
 }
 
-/** An API server that has this object, and first answers patches with these errors. */
+/** An API server with this object that first answers patches with these errors. */
 function aServer(live: KubernetesObject | undefined, ...refusals: readonly ApiError[]) {
   const errors = [...refusals];
   const calls: string[] = [];

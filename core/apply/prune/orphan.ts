@@ -16,17 +16,18 @@ import { isDeployment, labelledOwner } from '../objects/owner-marks.ts';
 interface LeftObject {
   readonly resource: Resource;
   readonly key: ObjectKey;
-  /** As last seen; managed fields may be missing. */
+  /** As last seen; may lack managedFields. */
   readonly object: KubernetesObject;
 }
 
 const attempts = 5;
 
 /**
- * Makes an object nobody's: our marks and our share of its fields go, its content stays. Usually one
- * request; a second and third where it is not as last seen. One that is gone, or has become somebody
- * else's, stays as it is. Never applies: that would make an object that was deleted meanwhile.
- * @throws ApiError where the server refuses.
+ * Orphans an object: removes core's marks and core's entry of managedFields, and keeps the content.
+ * Usually takes one request; a second and third when the object changed meanwhile. Does nothing
+ * when it was deleted or has another owner. Never applies, because that would recreate a deleted
+ * object.
+ * @throws ApiError when the server refuses.
  */
 export async function orphanObject(
   client: Pick<KubeClient, 'get' | 'patch'>,
@@ -34,7 +35,7 @@ export async function orphanObject(
   { owner, signal }: { readonly owner: string; readonly signal: AbortSignal },
 ): Promise<void> {
   let seen = object;
-  // Nobody else has applied most objects: of these ours is the first entry.
+  // Core's entry is the first one in most objects, because nobody else has applied them.
   let index = 0;
   for (let attempt = 1; labelledOwner(seen) === owner; attempt += 1) {
     try {
@@ -58,7 +59,7 @@ interface Operation {
   readonly value?: unknown;
 }
 
-/** Takes effect only on the very version that it was made from. */
+/** The patch takes effect only on the version that it was made from. */
 function withoutMarks(live: KubernetesObject, owner: string): readonly Operation[] {
   const { resourceVersion, labels, annotations, ownerReferences } = live.metadata;
   const marks = [label.ownerKind, label.ownerName, label.partOf];
@@ -81,8 +82,8 @@ function withoutMarks(live: KubernetesObject, owner: string): readonly Operation
 }
 
 /**
- * All that stays ours is the annotation. An object without any managed field would be taken for one
- * from before server-side apply, whose fields nobody can take over without force.
+ * Core keeps only the annotation. Without any managed field the API server would treat the object
+ * as one from before server-side apply, whose fields can be taken over only by force.
  */
 function withoutOwnFields(index: number): readonly Operation[] {
   if (index === -1) return [];
@@ -105,7 +106,7 @@ function pathOf(parent: string, key: string): string {
   return `${parent}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
-/** A conflict, or a test of the patch that failed. */
+/** A conflict, or a failed test of the patch. */
 function isOutdated(error: unknown): boolean {
   return isConflict(error) || (error instanceof ApiError && error.code === 422);
 }

@@ -15,7 +15,7 @@ interface Given {
   readonly defaults?: PrunePolicy;
   readonly wanted?: number;
   readonly confirm?: string;
-  /** Names of the custom resources that there are. */
+  /** Names of existing custom resources. */
   readonly present?: readonly string[];
   readonly state?: { confirmedPrunes: ReadonlySet<string> };
 }

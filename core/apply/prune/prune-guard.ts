@@ -15,12 +15,12 @@ import { objectPath } from '../objects/object-id.ts';
 import { isDefinition } from '../objects/order.ts';
 import type { OwnerState } from '../state/owner-state.ts';
 
-/** What may be pruned now, and what waits to be confirmed. */
+/** Objects that core may prune now, and objects that wait for confirmation. */
 interface GuardedPrune {
   readonly go: readonly InventoryEntry[];
   readonly held: readonly InventoryEntry[];
   readonly status?: HeldPrune;
-  /** For the condition: which objects wait, why, and how they are confirmed. */
+  /** For the condition: which objects wait, why, and how to confirm. */
   readonly message?: string;
 }
 
@@ -29,9 +29,9 @@ const namedObjects = 5;
 
 interface PruneGuard {
   readonly owner: BundleDeployment;
-  /** The cluster's, for each field that the owner's spec.prune leaves out. */
+  /** Cluster-wide defaults for fields that the owner's spec.prune omits. */
   readonly defaults?: PrunePolicy | undefined;
-  /** How many objects the owner is to have. */
+  /** Number of objects that the owner will have. */
   readonly wanted: number;
   readonly state: Pick<OwnerState, 'confirmedPrunes'>;
   /** As in `ApplyRequest`. */
@@ -42,7 +42,7 @@ interface PruneGuard {
   readonly signal: AbortSignal;
 }
 
-/** Goes by spec.prune; all of these objects are the owner's and none is wanted any more. */
+/** Applies spec.prune to objects of the owner that it no longer wants. */
 export async function guardPrune(
   entries: readonly InventoryEntry[],
   guard: PruneGuard,
@@ -56,7 +56,8 @@ export async function guardPrune(
   const digest = pruneDigest(open);
   const asked = stringAt(owner.metadata.annotations, annotation.confirmPrune);
   if (asked === digest) {
-    // Some may fail now: the rest would have another digest.
+    // Some deletions may fail now, and the rest would have another digest: remember the
+    // confirmation.
     state.confirmedPrunes = new Set(open.map(identity));
     return { go: entries, held: [] };
   }
@@ -70,13 +71,13 @@ export async function guardPrune(
   };
 }
 
-/** Names exactly these deletions: the same objects under the same UIDs. */
+/** Digest of exactly these deletions: the same objects with the same UIDs. */
 export function pruneDigest(entries: readonly InventoryEntry[]): string {
   const lines = entries.map(identity).toSorted();
   return createHash('sha256').update(lines.join('\n')).digest('hex').slice(0, 16);
 }
 
-/** One that was made again under the same name is another one. */
+/** A recreated object of the same name has another identity. */
 function identity({ id, object }: InventoryEntry): string {
   return `${id}|${object.metadata.uid ?? ''}`;
 }
@@ -86,7 +87,7 @@ interface Verdict {
   readonly reason: string;
 }
 
-/** Nobody has changed what the objects are made of. */
+/** Holds every deletion that no change of template, config or inputs explains. */
 function unasked(
   entries: readonly InventoryEntry[],
   { deletionsAsked = true, changedFacts = 'something else has changed' }: PruneGuard,
@@ -96,7 +97,7 @@ function unasked(
   return { held: entries, reason: `${same}: ${changedFacts}` };
 }
 
-/** The share is of all that there would be without the prune, so that it stays the same until then. */
+/** The percentage counts wanted and unwanted objects, so that it stays the same until the prune. */
 function tooMany(
   entries: readonly InventoryEntry[],
   { owner, defaults, wanted }: PruneGuard,
@@ -159,7 +160,7 @@ function heldMessage(
   );
 }
 
-/** What may go now, and what waits until everything that was applied is healthy. */
+/** Objects to delete now, and objects to delete when everything that was applied is healthy. */
 interface TimedPrune {
   readonly now: readonly InventoryEntry[];
   readonly later: readonly InventoryEntry[];
@@ -177,8 +178,8 @@ const namedWaiting = 5;
 const longestProblem = 300;
 
 /**
- * Goes by spec.prune.when: data in any case, and everything where it may have to be gone back to,
- * outlives what replaces it until that is healthy.
+ * Applies spec.prune.when. Data always waits until its replacement is healthy; every object waits
+ * when a rollback may need it.
  */
 export function timePrune(
   entries: readonly InventoryEntry[],
@@ -186,7 +187,7 @@ export function timePrune(
 ): TimedPrune {
   const when = spec.prune?.when ?? (spec.rollback === undefined ? 'Applied' : 'Healthy');
   const later = when === 'Healthy' ? entries : entries.filter(isData);
-  // All are looked at: the next change of any of them is news from then on.
+  // Reads the health of all objects: from then on the next change of any of them wakes the owner.
   const [problem] = later.length === 0 ? [] : [...set.ids].flatMap((id) => problemOf(id) ?? []);
   if (problem === undefined) return { now: entries, later: [] };
   const waiting = new Set(later);
@@ -206,7 +207,7 @@ function messageOf(later: readonly InventoryEntry[], problem: string): string {
   );
 }
 
-/** Kinds, with their groups, that hold what no bundle can bring back. */
+/** Kinds, with their groups, whose data no bundle can restore. */
 const dataKinds: ReadonlySet<string> = new Set([
   '/PersistentVolumeClaim',
   '/PersistentVolume',
@@ -215,7 +216,9 @@ const dataKinds: ReadonlySet<string> = new Set([
   'apiextensions.k8s.io/CustomResourceDefinition',
 ]);
 
-/** True for what may hold data of users: its kind does, or it is a Secret that others wrote to. */
+/**
+ * True for objects that may hold data of users: by their kind, or a Secret that others wrote to.
+ */
 export function isData({ resource: { group, kind }, object }: InventoryEntry): boolean {
   if (group === '' && kind === 'Secret') return otherManagers(object).length > 0;
   return dataKinds.has(`${group}/${kind}`);

@@ -36,7 +36,10 @@ describe('removal plan', () => {
 
   const trackingID = 'core.rukpak.io/tracking-id';
 
-  /** Marks of the object `original` in namespace `n` of deployment `demo`, or of what is given. */
+  /**
+   * Marks of object `original` in namespace `n` of deployment `demo`, unless other values are
+   * given.
+   */
   function marked(uid = 'uid-of-demo', kind = '/ConfigMap', path = 'n/original'): ObjectMeta {
     return { annotations: { [trackingID]: `${uid}:${kind}:${path}` } };
   }

@@ -10,32 +10,33 @@ import { isDefinition, isNamespace, isWorkload } from '../objects/order.ts';
 import { belongsTo } from '../objects/owner-marks.ts';
 import { stageOf } from '../stages/stage-order.ts';
 
-/** What becomes of the objects that a deployment does not want any more. */
+/** What happens to objects that a deployment no longer wants. */
 export interface RemovalPlan {
-  /** They stay, and are nobody's from then on; with the reason, for people. */
+  /** Objects to orphan, with the reason for messages. */
   readonly orphan: ReadonlyMap<InventoryEntry, string>;
   readonly remove: readonly InventoryEntry[];
 }
 
-/** What a deployment is to have. */
+/** The desired objects of a deployment. */
 export interface Wanted {
   readonly ids: ReadonlySet<string>;
   readonly objects: readonly Pick<DesiredObject, 'key'>[];
-  /** What it is to have of these kinds as well, though the cluster does not seem to serve them. */
+  /** Desired kinds that the cluster does not seem to serve. */
   readonly omitted: readonly GroupKind[];
 }
 
 interface RemovalRequest {
   readonly owner: BundleDeployment;
   readonly policy: DeletionPolicy;
-  /** All of its objects go where it is deleted. */
+  /** Undefined when the deployment is being deleted, with all its objects. */
   readonly wanted?: Wanted;
 }
 
 /**
- * Goes by the policy, whether the deployment is deleted or its bundle has dropped objects. Only
- * what core made for this very deployment counts, each object once: it may be watched in two versions.
- * What hooks made is the garbage collector's, unless all is left.
+ * Applies the deletion policy, both when the deployment is deleted and when its bundle has dropped
+ * objects. Plans only objects that core made for exactly this deployment, each once, although it
+ * may be watched in two versions. Leaves objects of hooks to the garbage collector, unless the
+ * policy orphans everything.
  */
 export function planRemoval(
   inventory: Inventory,
@@ -48,7 +49,7 @@ export function planRemoval(
   const byPolicy = keptByPolicy(entries, policy);
   const orphan = new Map<InventoryEntry, string>();
   const remove: InventoryEntry[] = [];
-  // A deletion is waited for where the whole deployment goes, and not where it is upgraded.
+  // The deletion of a deployment waits for objects that are being deleted; an upgrade does not.
   for (const entry of wanted === undefined ? entries : entries.filter(isPresent)) {
     const because = byPolicy.has(entry)
       ? `the deletion policy is ${policy}`
@@ -88,9 +89,9 @@ function objectsOf(inventory: Inventory, owner: BundleDeployment): readonly Inve
 }
 
 /**
- * Objects whose removal comes one stage after the other, the last stage first. CRDs go before the
- * workloads: the API server deletes their custom resources first, and refuses new ones, while the
- * operator still runs, which has to take its finalizers off them.
+ * Objects by stage of their deletion, the last stage first. CRDs go before workloads: the API
+ * server first deletes their custom resources, and refuses new ones, while the operator still runs
+ * and can remove its finalizers.
  */
 export function removalStages(entries: readonly InventoryEntry[]): readonly InventoryEntry[][] {
   const workloads = entries.filter(({ resource }) => isWorkload(resource.kind)).map(stageOf);
@@ -100,7 +101,7 @@ export function removalStages(entries: readonly InventoryEntry[]): readonly Inve
   return [...Map.groupBy(entries, stage)].toSorted(([a], [b]) => b - a).map(([, group]) => group);
 }
 
-/** The CRDs among these objects, and their custom resources. */
+/** The CRDs of these objects, and their custom resources. */
 function ofDefinitions(entries: readonly InventoryEntry[]): ReadonlySet<InventoryEntry> {
   const definitions = entries.filter(({ resource }) => isDefinition(resource));
   const kinds = new Set(definitions.map((entry) => kindName(definedKind(entry))));

@@ -34,7 +34,7 @@ interface PrunerOptions {
   readonly events: EventSink;
   /** Values of the fields that a deployment's spec.prune omits (default: no confirmation needed). */
   readonly pruneDefaults?: PrunePolicy | undefined;
-  /** Of deployments without a spec.deletionPolicy (default: Delete). */
+  /** Deletion policy of deployments without a spec.deletionPolicy (default: Delete). */
   readonly defaultDeletionPolicy?: DeletionPolicy | undefined;
   readonly owners: OwnerStates;
   readonly inventory: Inventory;
@@ -42,23 +42,23 @@ interface PrunerOptions {
   readonly earlierKinds: EarlierKinds;
   readonly transfers: Transfers;
   readonly deletions: Deletions;
-  /** Wakes an owner whose objects need a look. */
+  /** Wakes an owner whose objects must be reconciled. */
   readonly notify: (owner: string) => void;
 }
 
 interface PruneResult extends Pick<ApplyResult, 'changes' | 'blocked' | 'heldPrune'> {
-  /** They wait to be confirmed and are the owner's until then. */
+  /** Objects that wait for confirmation, and stay the owner's until then. */
   readonly held: readonly InventoryEntry[];
-  /** Kinds that turned out not to be served. */
+  /** Kinds that are not served. */
   readonly unserved?: readonly GroupKind[];
 }
 
-/** An apply of a set, whose owner may have more than that. */
+/** An applied set; its owner may have more objects than the set. */
 interface PruneRequest {
   readonly owner: BundleDeployment;
   readonly name: string;
   readonly state: OwnerState;
-  /** With the permissions of the owner. */
+  /** Has the permissions of the owner. */
   readonly client: KubeClient;
   readonly set: Wanted;
   /** As in `ApplyRequest`. */
@@ -69,17 +69,20 @@ interface PruneRequest {
 
 const concurrentWrites = 8;
 
-/** Decides what becomes of objects that a deployment has and does not want: they go, wait or stay. */
+/**
+ * Decides whether objects that a deployment has and no longer wants are deleted, wait or are
+ * orphaned.
+ */
 export class Pruner {
   readonly #options: PrunerOptions;
-  /** Objects with a deployment's labels that are not its own, of which it was told. */
+  /** Objects with a deployment's labels that do not belong to it, already reported. */
   readonly #strangers = new Set<string>();
 
   constructor(options: PrunerOptions) {
     this.#options = options;
   }
 
-  /** What the owner has and no longer wants: what of it goes, and what stays. */
+  /** Plans the removal of the objects that the owner has and no longer wants. */
   async plan({
     owner,
     set,
@@ -91,7 +94,7 @@ export class Pruner {
     return await orphanNamespaces(plan, this.namespaceQuery(owner, plan, signal));
   }
 
-  /** Asks what namespaces hold that a plan would delete. */
+  /** What it takes to check the content of namespaces that a plan would delete. */
   namespaceQuery(
     owner: BundleDeployment,
     { remove }: Pick<RemovalPlan, 'remove'>,
@@ -109,7 +112,10 @@ export class Pruner {
     };
   }
 
-  /** Deletes what the owner has and no longer wants, as far as its policy and its guards let it. */
+  /**
+   * Deletes the objects that the owner has and no longer wants, as far as its policy and guards
+   * allow.
+   */
   async prune(run: PruneRequest): Promise<PruneResult> {
     const { transfers, deletions, earlierKinds } = this.#options;
     const { owner, name, state, client, set, signal } = run;
@@ -119,7 +125,7 @@ export class Pruner {
     const dropped = [...remove, ...orphan.keys()];
     const awaited = await transfers.pending(owner, dropped, signal);
     if (awaited !== undefined) return { changes: 0, held: dropped, blocked: awaited };
-    // What nobody has dropped stays the owner's.
+    // Without a change that explains the deletion, orphaned objects stay the owner's as well.
     const staying = run.deletionsAsked === false ? [...orphan.keys()] : [];
     const left = staying.length > 0 ? 0 : orphan.size;
     if (left > 0) await this.orphan(run, orphan);
@@ -157,7 +163,9 @@ export class Pruner {
     return record && this.#options.drift.health(record);
   }
 
-  /** Makes objects nobody's that would be deleted but for the reason given, and tells of each. */
+  /**
+   * Orphans objects that must not be deleted, for the given reasons, and records an Event for each.
+   */
   async orphan(
     { owner, client, signal }: Pick<PruneRequest, 'owner' | 'client' | 'signal'>,
     entries: ReadonlyMap<InventoryEntry, string>,
@@ -171,7 +179,7 @@ export class Pruner {
         await orphanObject(client, entry, { owner: name, signal });
         owners.find(name)?.forgetObject(entry.id);
         inventory.orphan(entry);
-        // A namespace is theirs to have now.
+        // Other users may own the namespace now.
         for (const user of otherUsers(owners, name, entry.id)) notify(user);
         left.push(entry);
       } catch (error) {
@@ -189,10 +197,10 @@ export class Pruner {
   }
 
   /**
-   * Tells, once in the life of the process, of objects that bear a deployment's labels and that core
-   * did not make for it: somebody may wait for their deletion. What others control is a copy by its
-   * controller, such as an EndpointSlice of a Service, and no news; nor is what is kept anyway. Of
-   * what the owner wants an apply says whose it is.
+   * Reports, once per process, objects with a deployment's labels that core did not make for it,
+   * because somebody may wait for their deletion. Skips objects with another controller, which are
+   * copies by that controller (such as an EndpointSlice of a Service), and kept objects. For wanted
+   * objects the apply reports the owner.
    */
   tellStrangers(owner: BundleDeployment, wanted: ReadonlySet<string> = new Set()): void {
     const { inventory, events } = this.#options;

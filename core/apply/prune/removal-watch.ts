@@ -4,14 +4,14 @@ import { isKept } from '../objects/desired.ts';
 import type { OwnerState, OwnerStates } from '../state/owner-state.ts';
 
 /**
- * Wakes owners whose objects are being removed: when all that are waited for are gone, and when there
- * is news of the one that people are told of. Nothing is asked of the API server for that. Wakes those
- * too of whose objects one is annotated to be kept, before they are deleted.
+ * Wakes owners whose objects are being removed: when all awaited objects are deleted, when the
+ * object in the message changes, and when somebody annotates an object to be kept before it is
+ * deleted. Sends no requests.
  */
 export class RemovalWatch implements ObjectEventListener {
   readonly #owners: OwnerStates;
   readonly #notify: (owner: string) => void;
-  /** IDs of objects that are annotated to be kept, whose owners know. */
+  /** IDs of objects with a keep annotation that their owners know about. */
   readonly #kept = new Set<string>();
 
   constructor(owners: OwnerStates, notify: (owner: string) => void) {
@@ -28,7 +28,7 @@ export class RemovalWatch implements ObjectEventListener {
   }
 
   #changed(entry: InventoryEntry): void {
-    // By now it may be another owner's.
+    // The object may belong to another owner now.
     for (const state of this.#owners.awaiting) {
       if (state.name !== entry.owner) this.#gone(state, entry.id);
     }
@@ -52,7 +52,10 @@ export class RemovalWatch implements ObjectEventListener {
   }
 }
 
-/** Since when, as the clock has it, the owner waits for one thing after the other. */
+/**
+ * Records the objects whose removal the owner waits for; returns the monotonic time of the first
+ * wait.
+ */
 export function awaitRemoval(
   state: OwnerState,
   { ids, shown }: { readonly ids: Iterable<string>; readonly shown: string },

@@ -32,17 +32,17 @@ interface RemoverOptions {
   readonly watches: KindWatches;
   readonly deletions: Deletions;
   readonly pruner: Pruner;
-  /** Wakes an owner whose objects need a look. */
+  /** Wakes an owner whose objects must be reconciled. */
   readonly notify: (owner: string) => void;
 }
 
 interface Removal extends RemoveRequest {
   readonly state: OwnerState;
-  /** With the permissions of the owner. */
+  /** Has the permissions of the owner. */
   readonly client: KubeClient;
 }
 
-/** Deletes or leaves the objects of deployments that are being deleted. */
+/** Deletes or orphans the objects of deployments that are being deleted. */
 export class Remover {
   readonly #options: RemoverOptions;
 
@@ -51,8 +51,7 @@ export class Remover {
   }
 
   /**
-   * Goes as far as it can without waiting, from whatever is there: a removal that was cut short is
-   * resumed by another call.
+   * Does what it can without waiting, from any state: the next call resumes an interrupted removal.
    */
   async remove(request: RemoveRequest): Promise<RemoveResult> {
     const { owner, signal } = request;
@@ -75,7 +74,8 @@ export class Remover {
     await pruner.orphan(removal, planned.orphan);
     const query = pruner.namespaceQuery(owner, planned, signal);
     for (const candidates of removalStages(planned.remove)) {
-      // Not earlier: until what is before it has gone, an API of the deployment may keep silent.
+      // Not earlier: an aggregated API of the deployment may be unavailable until earlier stages
+      // are deleted.
       const plan = await orphanNamespaces({ orphan: new Map(), remove: candidates }, query);
       await pruner.orphan(removal, plan.orphan);
       const decided = plan.remove.filter((entry) => !plan.undecided.has(entry));
@@ -83,7 +83,7 @@ export class Remover {
       throwUndecided(plan, plan.remove);
       if (waitsFor !== undefined) return { waitsFor };
     }
-    // A kind may have gone with its CRD or APIService, which were objects of the deployment.
+    // The deployment's own CRDs or APIServices may have taken a kind along.
     const left = await earlierKinds.find(name, unserved, signal);
     if (left.resources.length > 0) notify(name);
     if (unserved.length > 0 && left.unserved.length + left.resources.length > 0) {
@@ -94,7 +94,7 @@ export class Remover {
     return {};
   }
 
-  /** Namespaces that an earlier deployment has left, and that hold nothing any more. */
+  /** Takes over empty namespaces that an earlier deployment orphaned. */
   async #takeOrphaned(
     { owner, state, policy, client }: Removal,
     query: ReturnType<Pruner['namespaceQuery']>,
@@ -106,7 +106,10 @@ export class Remover {
     return await takeOrphanedNamespaces(request);
   }
 
-  /** Objects of a kind that is not served can be neither seen nor deleted; nothing says that none is left. */
+  /**
+   * Objects of a kind that is not served can be neither seen nor deleted, so core must assume that
+   * some exist.
+   */
   #waitForKinds(
     state: OwnerState,
     kinds: readonly GroupKind[],
@@ -119,7 +122,9 @@ export class Remover {
     return { message, since };
   }
 
-  /** Without its marks nobody knows what there is to delete or to leave. */
+  /**
+   * Without the deployment's ApplySet marks core does not know which objects to delete or orphan.
+   */
   #checkMarks({ owner, policy }: RemoveRequest): void {
     if ((owner.status?.activeBundle ?? '') === '' || this.#options.parents.isParent(owner)) return;
     throw new Error(
@@ -128,7 +133,10 @@ export class Remover {
     );
   }
 
-  /** What is left to wait for once everything of the stage is being deleted; adds kinds that are not served. */
+  /**
+   * The objects to wait for after every object of the stage is being deleted; adds kinds that are
+   * not served.
+   */
   async #removeStage(
     { owner, state, client, signal }: Removal,
     stage: readonly InventoryEntry[],
@@ -144,7 +152,7 @@ export class Remover {
     const lost = await earlierKinds.lost(state.name, refused, signal);
     throwAny(lost.failures, 'upgrade', signal);
     unserved.push(...lost.unserved);
-    // By now the watches may have seen them go.
+    // The watches may have seen their deletion meanwhile.
     const left = stage
       .flatMap(({ resource, key }) => inventory.get(resource, key) ?? [])
       .filter(({ object }) => belongsTo(object, owner));
@@ -156,12 +164,18 @@ export class Remover {
   }
 }
 
-/** The object to tell people of: one that something holds up, rather than one that just goes. */
+/**
+ * The object for the message: one that finalizers block, rather than one that is just being
+ * deleted.
+ */
 export function shownEntry(entries: readonly InventoryEntry[]): InventoryEntry | undefined {
   return entries.find(({ object }) => finalizersOf(object).length > 0) ?? entries[0];
 }
 
-/** Says what the deletion waits for: the object, its finalizers, and since when it is being deleted. */
+/**
+ * The message of a pending deletion: the object, its finalizers, and when its deletion was
+ * requested.
+ */
 export function waitingMessage(shown: InventoryEntry, count: number): string {
   const { resource, key, object } = shown;
   const finalizers = finalizersOf(object);
@@ -175,7 +189,7 @@ export function waitingMessage(shown: InventoryEntry, count: number): string {
   );
 }
 
-/** A namespace has finalizers of its own, and says itself what is left in it. */
+/** A namespace has its own finalizers, and its conditions list the remaining content. */
 function namespaceDetails(object: KubernetesObject): string {
   const details = listOf(fieldAt(object['status'], 'conditions'))
     .filter((condition) => stringAt(condition, 'status') === 'True')
@@ -188,7 +202,7 @@ function finalizersOf({ metadata }: KubernetesObject): readonly string[] {
   return metadata.finalizers ?? [];
 }
 
-/** deletionTimestamp is when its time to end in peace is over. */
+/** deletionTimestamp is the end of the grace period, not its start. */
 function deletedSince({ metadata }: KubernetesObject): string | undefined {
   const { deletionTimestamp } = metadata;
   if (deletionTimestamp === undefined) return undefined;

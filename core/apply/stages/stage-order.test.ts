@@ -58,7 +58,7 @@ test.each([
   expect(stageProblem(content)).toBe(
     `annotation core.rukpak.io/stage is ${shown}: it must be a whole number of at most six digits, in quotes, such as "5" or "-1"`,
   );
-  // Somebody may have broken it on the live object: its kind decides then.
+  // Somebody may have made the live object's annotation invalid: then its kind decides.
   expect(stage('Secret', '', staged(value))).toBe(-10);
 });
 

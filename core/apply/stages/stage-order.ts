@@ -13,39 +13,39 @@ import {
   isWorkload,
 } from '../objects/order.ts';
 
-/** An object of a bundle, or one that is live. */
+/** An object of a bundle, or a live one. */
 interface StagedObject {
   readonly resource: Pick<Resource, 'group' | 'kind'>;
   readonly object: KubernetesObject;
 }
 
-/** Stages of objects without an annotation; wide apart, so that others fit between. */
+/** Stages of objects without an annotation, with room for others between them. */
 export const builtInStage = {
   /** Namespaces and CRDs. */
   namespacesAndCRDs: -20,
   /** Accounts, RBAC, configuration, quotas, Services. */
   configuration: -10,
-  /** What runs pods, and the claims that become ready only with a pod. */
+  /** Objects that run pods, and the claims that become ready only with a pod. */
   workload: 0,
   /** Ingresses, APIServices, webhook configurations, custom resources. */
   other: 10,
 } as const;
 
 /**
- * The stage of an object: what its annotation `core.rukpak.io/stage` says, else the one of its
- * kind. Lower stages are applied first and deleted last.
+ * The stage of an object: from its annotation `core.rukpak.io/stage`, otherwise from its kind.
+ * Lower stages are applied first and deleted last.
  */
 export function stageOf(staged: StagedObject): number {
   return annotatedStage(staged.object) ?? stageOfKind(staged.resource);
 }
 
-/** The stage that the object's annotation asks for; undefined where it asks for none. */
+/** The stage in the object's annotation; undefined without one. */
 export function annotatedStage(object: KubernetesObject): number | undefined {
   const text = stageText(object);
   return typeof text === 'string' && wholeNumber.test(text) ? Number(text) : undefined;
 }
 
-/** Says what is wrong with the annotation of an object; undefined where all is well. */
+/** The problem of an object's annotation; undefined when it is valid or absent. */
 export function stageProblem(object: KubernetesObject): string | undefined {
   const text = stageText(object);
   if (text === undefined || annotatedStage(object) !== undefined) return undefined;
@@ -61,7 +61,7 @@ function stageText({ metadata }: KubernetesObject): unknown {
 
 function stageOfKind(resource: StagedObject['resource']): number {
   if (isNamespaceOrDefinition(resource)) return builtInStage.namespacesAndCRDs;
-  // A claim may wait for its first pod: nothing that has to be ready first may wait for it.
+  // A claim may wait for its first pod, so it must not come in a stage before workloads.
   if (isWorkload(resource.kind) || isVolumeClaim(resource)) return builtInStage.workload;
   return isBeforeWorkloads(resource.kind) ? builtInStage.configuration : builtInStage.other;
 }
@@ -72,7 +72,7 @@ function isVolumeClaim({ group, kind }: StagedObject['resource']): boolean {
 
 const listedProblems = 20;
 
-/** An object of a bundle and where it goes. */
+/** An object of a bundle and its stage. */
 type PlacedObject = Pick<DesiredObject, 'key' | 'object'> & StagedObject;
 
 interface StageOrderProblem<T extends PlacedObject> {
@@ -81,8 +81,8 @@ interface StageOrderProblem<T extends PlacedObject> {
 }
 
 /**
- * Makes sure that no object comes in a stage before its CRD or its namespace, where the set has
- * them: it could never be created, though it might be changed later.
+ * Checks that no object comes in a stage before its CRD or namespace of the same set: it could be
+ * changed later, but never created.
  * @throws TerminalError that lists each such object.
  */
 export function checkStageOrder(
@@ -95,7 +95,7 @@ export function checkStageOrder(
   throw new TerminalError(problems.slice(0, listedProblems).join(' && '), { reason });
 }
 
-/** The objects that come in a stage before what they need, each with a sentence. */
+/** The objects that come in a stage before their CRD or namespace, each with a sentence. */
 export function stageOrderProblems<T extends PlacedObject>(
   objects: readonly T[],
 ): readonly StageOrderProblem<T>[] {

@@ -53,7 +53,7 @@ interface Scenario {
   readonly waits?: boolean;
 }
 
-/** Applies what was not sent yet, as the engine does. */
+/** Applies unsent objects, as the engine does. */
 async function run(objects: readonly DesiredObject[], scenario: Scenario): Promise<StagesResult> {
   const { cluster, waits = false } = scenario;
   const pending = objects.filter((object) => !cluster.sent.includes(object)).map(toSend);
@@ -159,7 +159,7 @@ describe('where stages wait', () => {
       expect(names(cluster)).toEqual(['a']);
     }
     cluster.unhealthy.delete('a');
-    // The last one has nobody who waits for it.
+    // Nothing waits for the last stage.
     await expect(run(set, { cluster, waits: true })).resolves.toEqual({ failures: [] });
     expect(names(cluster)).toEqual(['a', 'b', 'c']);
   });
@@ -243,7 +243,7 @@ test('no object is sent before all of lower stages, whatever the set', async () 
         if (unhealthy) cluster.unhealthy.add(object.key.name);
       }
       const isStaged = waits || objects.some(({ object }) => hasAnnotation(object));
-      // Each turn one more object becomes healthy: everything must be sent in the end.
+      // One more object becomes healthy per turn: in the end all must be sent.
       for (let turn = 0; turn <= objects.length; turn += 1) {
         await run(objects, { cluster, waits });
         if (isStaged) expectInOrder(objects, cluster, waits);
@@ -262,7 +262,10 @@ function hasAnnotation({ metadata }: KubernetesObject): boolean {
   return metadata.annotations?.['core.rukpak.io/stage'] !== undefined;
 }
 
-/** All that is sent comes after the whole of every lower stage, and in it after its foundation. */
+/**
+ * Every sent object comes after all objects of lower stages, and after its own stage's namespaces
+ * and CRDs.
+ */
 function expectInOrder(objects: readonly DesiredObject[], cluster: Cluster, waits: boolean): void {
   const sent = cluster.sent.filter((object) => objects.includes(object));
   for (const [position, object] of sent.entries()) {
@@ -317,7 +320,7 @@ const desired = aDesiredObject({
 
 const missing = '(/v1, Kind=ConfigMap)(shop/settings): configmaps "settings" not found';
 
-/** What a later stage is told of an object that somebody deleted, under spec.drift.mode. */
+/** The message of a later stage about an object that somebody deleted, by spec.drift.mode. */
 function problemAfterDeletion(mode: 'Warn' | 'Off') {
   const clock = new ManualClock();
   const { signal } = new AbortController();

@@ -16,11 +16,11 @@ import { annotatedStage, stageOf } from './stage-order.ts';
 const concurrentWrites = 8;
 const shownProblems = 3;
 
-/** What is applied together. */
+/** The objects of one stage, which are applied together. */
 export interface Stage<P extends PlannedObject = CheckedObject> {
-  /** Undefined where the set has no stages. */
+  /** Undefined when the set has no stages. */
   readonly number: number | undefined;
-  /** All objects of the stage, those that need no request included. */
+  /** All objects of the stage, including unchanged ones. */
   readonly objects: readonly DesiredObject[];
   readonly pending: readonly P[];
 }
@@ -28,29 +28,32 @@ export interface Stage<P extends PlannedObject = CheckedObject> {
 interface StageSteps {
   readonly operation: Operation;
   apply(object: CheckedObject): Promise<void>;
-  /** Runs after a stage's namespaces and CRDs: what its other objects need is there after it. */
+  /**
+   * Runs after a stage's namespaces and CRDs; resolves when the stage's other objects can be
+   * created.
+   */
   definitionsWritten(stage: Stage): Promise<readonly ApplyFailure[]>;
-  /** Absent where stages do not wait until the one before is ready. */
+  /** Undefined when stages do not wait for the one before. */
   readonly problemOf?: ProblemOf | undefined;
 }
 
 export interface StagesResult {
-  /** What was refused; the stages after it were not begun. */
+  /** Refused objects; later stages were not started. */
   readonly failures: readonly ApplyFailure[];
-  /** Set where a stage has to wait for the one before. */
+  /** Set when a stage waits for the one before. */
   readonly blocked?: Blocked;
 }
 
 interface Content<P extends PlannedObject> {
   /** Every object of the set. */
   readonly objects: readonly DesiredObject[];
-  /** Those that need a request. */
+  /** Objects that need a request. */
   readonly pending: readonly P[];
-  /** Whether each stage begins only when the one before is ready. */
+  /** Whether each stage starts only when the one before is ready. */
   readonly waits: boolean;
 }
 
-/** The stages of a set, lowest first: only one where nobody asks for any. */
+/** The stages of a set, lowest first; a single one when no object has a stage annotation. */
 export function stagesOf<P extends PlannedObject>(content: Content<P>): readonly Stage<P>[] {
   const { objects, pending, waits } = content;
   const isStaged = waits || objects.some(({ object }) => annotatedStage(object) !== undefined);
@@ -65,7 +68,10 @@ export function stagesOf<P extends PlannedObject>(content: Content<P>): readonly
     }));
 }
 
-/** Applies stage after stage; one that is refused, or not ready where that is asked for, is the last. */
+/**
+ * Applies stage after stage; stops at one that is refused, or at one that is not ready when stages
+ * wait.
+ */
 export async function runStages(
   stages: readonly Stage[],
   steps: StageSteps,
@@ -79,7 +85,7 @@ export async function runStages(
   return { failures: [] };
 }
 
-/** Why not even the first object can be sent: the stage before its own is not ready. */
+/** Why core cannot send even the first object: the stage before its own is not ready. */
 export function holdUpBeforeFirst(
   stages: readonly Stage<PlannedObject>[],
   problemOf: ProblemOf | undefined,
@@ -93,8 +99,8 @@ export function holdUpBeforeFirst(
 }
 
 /**
- * Applies namespaces and CRDs, and only where all of them succeeded the rest, kind after kind.
- * A refused object does not stop the others; an unreachable server stops all.
+ * Applies namespaces and CRDs; after they all succeeded, the rest, kind after kind. A refused
+ * object does not stop the others; an unreachable server stops all.
  */
 async function runStage(stage: Stage, steps: StageSteps): Promise<readonly ApplyFailure[]> {
   const items = stage.pending.map((object) => ({ object, resource: object.desired.resource }));
@@ -154,8 +160,8 @@ function waiting(
 }
 
 /**
- * The stages to apply: all of them, or what has to be there before hooks. These are the namespaces
- * and CRDs, which hooks may be in and of, but for those that are annotated to come in a stage.
+ * The stages to apply: all, or only what hooks need. Hooks need namespaces and CRDs, except those
+ * whose annotation puts them into a stage.
  */
 export function stagesToRun(
   { foundationOnly }: { readonly foundationOnly: boolean },
@@ -166,25 +172,25 @@ export function stagesToRun(
     ({ desired: { resource, object } }) =>
       isNamespaceOrDefinition(resource) && annotatedStage(object) === undefined,
   );
-  // Nothing else is to be waited for: the rest may have to come in a stage as well.
+  // Without waiting: other objects may have to come in a stage.
   return [{ number: undefined, objects: [], pending }];
 }
 
 /** The line for an object that is not healthy. */
 type ProblemOf = (object: DesiredObject) => string | undefined;
 
-/** What a run knows of the objects that it applied before. */
+/** What a run remembers of the objects that it applied before. */
 interface AppliedRun {
   readonly owner: BundleDeployment;
-  /** Each stage begins only when the one before is healthy. */
+  /** Start each stage only when the one before is healthy. */
   readonly waitForReady: boolean;
   readonly state: OwnerState;
 }
 
 /**
- * Judges by what the watches know whether objects that were applied are healthy; their next change
- * of health wakes the owner. Of drift that is let be this is said: only others can end that wait.
- * Undefined where stages do not wait: nobody asked for it, or there is nothing but repairs.
+ * Judges the health of applied objects from what the watches know; their next change of health
+ * wakes the owner. The message names accepted drift, because only others can end that wait.
+ * Undefined when stages do not wait, or when the plan contains only repairs.
  */
 export function readinessOf(
   run: AppliedRun,

@@ -9,31 +9,31 @@ import { type InventoryEntry, projectionUnder } from '../inventory/entry.ts';
 import type { DesiredObject } from '../objects/desired.ts';
 import { objectID } from '../objects/object-id.ts';
 
-/** What the engine last applied for one object, and how it looked then. */
+/** The object that the engine last applied, and its state afterwards. */
 export interface AppliedRecord {
   readonly id: string;
   readonly owner: string;
   readonly resource: Resource;
   readonly key: ObjectKey;
-  /** Fields of it that others may change. */
+  /** Fields that core ignores. */
   readonly ignored?: IgnoredTree | undefined;
-  /** This process found it as it is, and has written nothing. */
+  /** This process found the object as desired, and has written nothing. */
   readonly found?: true;
   /** Digest of the desired object. */
   readonly digest: string;
-  /** Digest of what it runs, where it ends by itself. */
+  /** Digest of the part that runs, for an object that ends by itself. */
   readonly runs?: string | undefined;
-  /** Projection of the server's answer. */
+  /** Projection of the server's response. */
   readonly projection: string;
-  /** The state in which drift of it is accepted: spec.drift.mode is not Correct, and it was told. */
+  /** The reported drift state, when spec.drift.mode is not Correct. */
   accepted?: string | undefined;
   /** The object's line for the Healthy condition, as last reported. */
   problem: string | undefined;
-  /** Why that line is no verdict of the owner's health rules, which are to judge the object. */
+  /** Set when that line only says that the owner's health rules have not judged the object. */
   missingVerdict?: MissingVerdict | undefined;
 }
 
-/** The record of an object that now is as desired. */
+/** The record of an object that is as desired. */
 export function recordOf(desired: DesiredObject, entry: InventoryEntry): AppliedRecord {
   const { ignored } = desired;
   const { owner } = entry;
@@ -41,14 +41,19 @@ export function recordOf(desired: DesiredObject, entry: InventoryEntry): Applied
   return { ...recordWithout(desired, owner), projection };
 }
 
-/** The record of an object that is not as desired, or not there: nothing that it is later equals this. */
+/**
+ * The record of an object that differs from the desired one, or is missing: no later state equals
+ * it.
+ */
 export function recordWithout(desired: DesiredObject, owner: string): AppliedRecord {
   const { id, resource, key, ignored, digest } = desired;
   const runs = runDigest(desired);
   return { id, owner, resource, key, ignored, digest, runs, projection: '', problem: undefined };
 }
 
-/** Digest of what an object runs until it ends; undefined where it is none that ends by itself. */
+/**
+ * Digest of the part of a Job or Pod that runs; undefined for kinds that do not end by themselves.
+ */
 function runDigest({ resource, object: { spec } }: Runnable): string | undefined {
   if (isJob(resource)) return digestOf(spec);
   const isPod = resource.group === '' && resource.kind === 'Pod';
@@ -69,42 +74,42 @@ function restartsUntilDone(spec: unknown): boolean {
 type Outcome = FinishedObject['outcome'];
 type Origin = Pick<ApplyRequest, 'bundle' | 'finished'>;
 
-/** A status holds no more of them. */
+/** Limit of the list in the status. */
 const maxObjects = 500;
 
 /**
- * The Jobs and Pods of one deployment that have ended by themselves. They are done for their Bundle: one that is
- * deleted afterwards, by its time to live or by others, is not missing.
+ * The Jobs and Pods of one deployment that have ended by themselves. They are done for their
+ * Bundle: deleted afterwards, by their time to live or by others, they are not missing.
  */
 export class FinishedObjects {
   #bundle: string | undefined;
   #byID = new Map<string, FinishedObject>();
 
-  /** Another Bundle runs everything anew; `finished` is what is known of this one from before. */
+  /** Another Bundle runs everything again; `finished` is the record of this Bundle from before. */
   begin({ bundle, finished = [] }: Origin): void {
     if (bundle === undefined || this.#bundle === bundle) return;
     this.#bundle = bundle;
     this.#byID = new Map(finished.map((object) => [idOf(object), object]));
   }
 
-  /** Takes note where an object has ended; true where that is news. */
+  /** Records that an object has ended; true when that is news. */
   note(record: AppliedRecord, object: KubernetesObject): boolean {
     const outcome = record.runs === undefined ? undefined : outcomeOf(object);
     return outcome !== undefined && this.#add(record, outcome);
   }
 
-  /** For one that went while nobody looked. */
+  /** Records the end of an object that was deleted while no process watched. */
   assume(record: AppliedRecord): void {
     this.#add(record, 'Unknown');
   }
 
-  /** How it ended; undefined where it has not, or where something else is to run now. */
+  /** How it ended; undefined when it has not, or when something else must run now. */
   find({ id, runs }: Pick<AppliedRecord, 'id' | 'runs'>): Outcome | undefined {
     const found = this.#byID.get(id);
     return found !== undefined && found.digest === runs ? found.outcome : undefined;
   }
 
-  /** Whether an object of a set has ended, by what is known here or was known before. */
+  /** Whether an object of a set has ended, by this record or by the earlier one in `finished`. */
   covers({ bundle, finished }: Origin, desired: DesiredObject): boolean {
     const runs = runDigest(desired);
     if (runs === undefined) return false;
@@ -134,14 +139,14 @@ export class FinishedObjects {
   }
 }
 
-/** True where Kubernetes deletes the object some time after it has ended. */
+/** True when Kubernetes deletes the object some time after its end. */
 export function isCollected({ resource, object: { spec } }: Runnable): boolean {
   return isJob(resource) && fieldAt(spec, 'ttlSecondsAfterFinished') !== undefined;
 }
 
 /**
- * Of Jobs that failed only those count that Kubernetes deletes: where somebody deletes another one,
- * it is to run again.
+ * A failed Job counts as ended only if Kubernetes deletes it: when somebody else deletes one, it
+ * must run again.
  */
 function outcomeOf(object: KubernetesObject): Outcome | undefined {
   const { kind, spec, status } = object;

@@ -11,9 +11,9 @@ import { RepairBackoff } from './repair-backoff.ts';
 interface AwaitedHook {
   readonly id: string;
   readonly run: string;
-  /** How it ended; its object may be gone by the time anybody asks. */
+  /** How it ended; the object may be deleted before the owner asks. */
   ended?: HookEnd;
-  /** The owner knows. */
+  /** The owner has been told. */
   told?: boolean;
 }
 
@@ -23,77 +23,84 @@ export type HookEnd = Extract<HookProgress, { readonly state: 'succeeded' | 'fai
 /** What the removal of a deployment's objects waits for. */
 interface AwaitedRemoval {
   readonly ids: Set<string>;
-  /** The one that people are told of. */
+  /** ID of the object in the message. */
   readonly shown: string;
-  /** By the monotonic clock: since when it waits for one thing after the other. */
+  /** Monotonic time since when it waits, for one object after the other. */
   readonly since: number;
 }
 
-/** A namespace by its name. */
+/** A namespace of a set. */
 export type SharedNamespace = Pick<DesiredObject, 'id' | 'resource' | 'key'>;
 
-/** What the account of a deployment may do: asked again when the deployment changes, or something failed. */
+/**
+ * The permissions of a deployment's account; core asks again when the deployment changes or
+ * something failed.
+ */
 export interface GrantedPermissions {
-  /** Account and generation of the deployment that asked. */
+  /** Account and generation of the deployment for which core asked. */
   of: string;
   permissions: Set<string>;
-  /** The account that was found to have all permissions last. */
+  /** The last account that had all permissions. */
   trusted?: string;
 }
 
-/** Why pods of one deployment's workloads do not get ready. */
+/** Why pods of one deployment's workloads are not ready. */
 export interface PodReasonsOf {
   readonly at: number;
-  /** By the line that tells of the workload. */
+  /** By the workload's line in the message. */
   readonly byLine: ReadonlyMap<string, string>;
 }
 
-/** Of each object one record, whoever applied it last, and one deployment that holds it. */
+/**
+ * One record per object, of the deployment that applied it last, and one deployment that claims it.
+ */
 interface ObjectIndex {
   readonly records: Map<string, AppliedRecord>;
   readonly holders: Map<string, OwnerState>;
-  /** Those that wait for events of objects which may be others' by then. */
+  /** Owners that wait for events of objects which other deployments may have by then. */
   readonly awaiting: Set<OwnerState>;
 }
 
 /**
- * What the process remembers of one deployment: lost with the process, found again by looking at the
- * cluster, and forgotten as a whole once the deployment is gone (docs/adr/0049).
+ * What the process remembers of one deployment. A new process finds it in the cluster again; it is
+ * forgotten as a whole when the deployment is deleted (docs/adr/0049).
  */
 export class OwnerState {
   readonly name: string;
-  /** Repairs of its objects, for their pauses. */
+  /** Repairs of its objects, for back-off. */
   readonly repairs: RepairBackoff;
-  /** Reviews of single objects that are due later, by object. */
+  /** Pending reviews, by object. */
   readonly reviews = new Map<string, AbortController>();
   /** Objects of its Bundle that have ended by themselves. */
   readonly finished = new FinishedObjects();
-  /** Its health rules, and what they have said. */
+  /** Its health rules and their verdicts. */
   rules: OwnRules | undefined;
   podReasons: PodReasonsOf | undefined;
-  /** The last install met objects of somebody else's: the next one looks before it creates. */
+  /** The last install met foreign objects: the next one looks before it creates. */
   occupied = false;
-  /** It looks again soon whether those that may take its objects have had time to. */
+  /** Core checks again soon whether other deployments have taken its objects. */
   awaitsTransfer = false;
-  /** Namespaces of others in its bundle. */
+  /** Namespaces in its bundle that belong to others. */
   namespaces: ReadonlyMap<string, SharedNamespace> = new Map();
-  /** It is being deleted: namespaces are not kept for it. */
+  /** It is being deleted: core keeps no namespaces for it. */
   isEnding = false;
-  /** Deletions that were confirmed and may not have succeeded yet. */
+  /** Confirmed deletions that may not have succeeded yet. */
   confirmedPrunes: ReadonlySet<string> = new Set();
-  /** Kinds of optional objects that it awaits. */
+  /** Kinds of optional objects that it waits for. */
   optionalKinds: readonly GroupKind[] = [];
-  /** Since when it waits for a kind to be served, by the monotonic clock. */
+  /** Monotonic time since when it waits for a kind to be served. */
   unservedSince: number | undefined;
-  /** How often the inventory had gone back in time when the deployment was last read. */
+  /** The inventory's number of rewinds when the deployment was last read. */
   checkedRewinds = 0;
-  /** UID and version of the deployment as it was last handed in. */
+  /** UID and version of the deployment in the last request. */
   handedIn: Pick<KubernetesObject, 'metadata'> | undefined;
-  /** The answer to our last write of its ApplySet marks: what a watch hands in may be older. */
+  /**
+   * The response to core's last write of its ApplySet marks: a request may carry an older state.
+   */
   parent: KubernetesObject | undefined;
   permissions: GrantedPermissions | undefined;
   readonly #index: ObjectIndex;
-  /** IDs of its objects in their order, with those that are only about to be applied. */
+  /** IDs of its objects in order, including those that core is about to apply. */
   #members: readonly string[] = [];
   readonly #claims = new Set<string>();
   #given: ReadonlyMap<string, string> = new Map();
@@ -107,7 +114,7 @@ export class OwnerState {
     this.#index = index;
   }
 
-  /** Objects of its bundle that others have taken with its consent: object to taker. */
+  /** Transferred objects of its bundle: object to the deployment that took it. */
   get given(): ReadonlyMap<string, string> {
     return this.#given;
   }
@@ -150,7 +157,7 @@ export class OwnerState {
     });
   }
 
-  /** The record of an object, whoever's it is. */
+  /** The record of an object, of any owner. */
   recordOf(id: string): AppliedRecord | undefined {
     return this.#index.records.get(id);
   }
@@ -159,17 +166,19 @@ export class OwnerState {
     this.#index.records.set(record.id, record);
   }
 
-  /** Forgets what it knows of one object; another deployment's record of it stays. */
+  /** Forgets its own record of an object; another deployment's record stays. */
   dropRecord(id: string): void {
     if (this.recordOf(id)?.owner === this.name) this.#index.records.delete(id);
   }
 
-  /** Makes objects known before they are applied: they are forgotten with it after a failure too. */
+  /**
+   * Adds objects before they are applied, so that they are forgotten with it after a failure too.
+   */
   addMembers(ids: Iterable<string>): void {
     this.#members = [...new Set([...this.#members, ...ids])];
   }
 
-  /** Says which objects it has; records of others of its objects are forgotten. */
+  /** Replaces its objects; forgets its records of other objects. */
   setMembers(ids: Iterable<string>): void {
     const kept = new Set(ids);
     for (const { id } of this.records) if (!kept.has(id)) this.dropRecord(id);
@@ -183,18 +192,20 @@ export class OwnerState {
     this.repairs.forget(id);
   }
 
-  /** True where all that it wants is known: what it does not hold it does not want. */
+  /**
+   * True when all its wanted objects are known: it does not want an object that it does not claim.
+   */
   get isSettled(): boolean {
     return this.#isSettled;
   }
 
-  /** Who else holds an object; undefined where it is free or its own. */
+  /** The other deployment that claims an object; undefined when it is free or its own. */
   otherHolder(id: string): string | undefined {
     const holder = this.#index.holders.get(id);
     return holder === this ? undefined : holder?.name;
   }
 
-  /** Takes every free object of these; returns those that were not its own before. */
+  /** Claims every free object of these; returns those that were not its own before. */
   claim(ids: Iterable<string>): string[] {
     const { holders } = this.#index;
     return [...ids].filter((id) => {
@@ -214,7 +225,10 @@ export class OwnerState {
     this.#isSettled = false;
   }
 
-  /** Takes these, whoever holds them: they were transferred, or are its own in the cluster. */
+  /**
+   * Claims these whatever deployment claims them: they were transferred, or belong to it in the
+   * cluster.
+   */
   seize(ids: readonly string[]): void {
     for (const id of ids) {
       const holder = this.#index.holders.get(id);
@@ -223,7 +237,7 @@ export class OwnerState {
     this.claim(ids);
   }
 
-  /** Gives up what it holds beyond these; they are all that it wants. */
+  /** Releases its claims on all other objects; these are all that it wants. */
   settle(ids: ReadonlySet<string>): void {
     this.#isSettled = true;
     this.release([...this.#claims].filter((id) => !ids.has(id)));
@@ -256,23 +270,23 @@ export class OwnerStates implements Iterable<OwnerState> {
     return state;
   }
 
-  /** Undefined where nothing was remembered of it yet. */
+  /** Undefined when nothing is remembered of it yet. */
   find(name: string): OwnerState | undefined {
     return this.#byName.get(name);
   }
 
-  /** The record of an object, whoever's it is. */
+  /** The record of an object, of any owner. */
   recordOf(id: string): AppliedRecord | undefined {
     return this.#index.records.get(id);
   }
 
-  /** What others hold of its objects, and their records of them, are theirs and stay. */
+  /** Claims and records that other deployments have of its objects stay. */
   forget(name: string): void {
     this.#byName.get(name)?.end();
     this.#byName.delete(name);
   }
 
-  /** Those that an event of any object may concern: few, so that each event asks few. */
+  /** Owners that an event of any object may concern; few, so that each event is cheap. */
   get awaiting(): ReadonlySet<OwnerState> {
     return this.#index.awaiting;
   }

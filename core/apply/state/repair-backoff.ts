@@ -3,7 +3,7 @@ import type { Clock } from '../../platform/clock.ts';
 const immediateRepairs = 3;
 const firstPause = 1000;
 const longestPause = 5 * 60_000;
-/** After this long without a repair an object has a clean slate. */
+/** Milliseconds without a repair after which counting starts again. */
 const quietPeriod = 10 * 60_000;
 
 interface Repairs {
@@ -23,7 +23,7 @@ export class RepairBackoff {
     this.#clock = clock;
   }
 
-  /** Counts a repair; true when it is the one after which pauses begin. */
+  /** Counts a repair; true for the one after which pauses begin. */
   repaired(id: string): boolean {
     const now = this.#clock.monotonic();
     const known = this.#repairs.get(id);
@@ -32,7 +32,7 @@ export class RepairBackoff {
     return count === immediateRepairs;
   }
 
-  /** Milliseconds until the next repair of an object is due; 0 when it may be done now. */
+  /** Milliseconds until the next repair of an object is due; 0 when core may repair it now. */
   pause(id: string): number {
     const known = this.#repairs.get(id);
     if (known === undefined || known.count < immediateRepairs) return 0;

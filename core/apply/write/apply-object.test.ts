@@ -15,7 +15,7 @@ const content: KubernetesObject = {
 };
 
 interface Given {
-  /** What each read finds. */
+  /** The result of each read. */
   readonly live: readonly (KubernetesObject | undefined)[];
   readonly conflicts?: number;
   readonly createOnly?: boolean;

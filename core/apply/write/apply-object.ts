@@ -8,26 +8,26 @@ import type { ServerSideApply, ServerSideApplyRequest } from './server-side-appl
 
 interface ReplacingRequest extends ServerSideApplyRequest {
   readonly client: Pick<KubeClient, 'get' | 'apply' | 'patch'>;
-  /** Told of the items of others that went, and of the object as it was. */
+  /** Receives the removed list items of others, and the object before the apply. */
   readonly onReplaced: (before: KubernetesObject, items: readonly FieldConflict[]) => void;
 }
 
-/** Lists of an object that the server would take in place of what people have made of them. */
+/** Lists of an object that the server accepts only after other managers' items are removed. */
 interface ReplacedLists {
-  /** Of map keys. */
+  /** Each a list of map keys. */
   readonly paths: readonly (readonly string[])[];
-  /** The live object with the lists of the desired one, as the server would store it. */
+  /** The live object with the desired lists, as the server would store it. */
   readonly object: KubernetesObject;
-  /** The live object's managedFields with the items of others as ours. */
+  /** The live object's managedFields, with the items of others as core's. */
   readonly managedFields: readonly unknown[];
   readonly taken: readonly FieldConflict[];
 }
 
 /**
- * Applies an object. Where the server refuses it because of items that people put into one of its
- * lists, such as a Service's port without a name beside ours, the list is replaced: an apply
- * merges lists by key, and would be refused for ever. Nothing is replaced where that does not help.
- * @throws ApiError where the server refuses.
+ * Applies an object. An apply merges lists by key, so the server would refuse it for ever when
+ * people added an item that does not fit, such as a Service port without a name beside the
+ * bundle's. Core then replaces that list, but only when this helps.
+ * @throws ApiError when the server refuses.
  */
 export async function applyReplacing(
   apply: ServerSideApply,
@@ -41,11 +41,11 @@ export async function applyReplacing(
   }
 }
 
-/** True where items of others are ours now, and the next apply takes them out. */
+/** True when core now manages the items of others, so that the next apply removes them. */
 async function replace(request: ReplacingRequest, refusal: unknown): Promise<boolean> {
   const { client, desired, onReplaced, signal } = request;
   if (listsOf(refusal, desired).length === 0) return false;
-  // What the watches keep has lost the fields of others.
+  // The watch cache does not keep the fields of other managers.
   const live = await liveObject(client, desired, signal);
   const lists = live && (await replacedLists(client, { desired, live, refusal, signal }));
   if (live === undefined || lists === undefined) return false;
@@ -62,14 +62,16 @@ async function replace(request: ReplacingRequest, refusal: unknown): Promise<boo
 
 interface ReplacedRequest {
   readonly desired: DesiredObject;
-  /** With all of its managed fields. */
+  /** With all managed fields. */
   readonly live: KubernetesObject;
-  /** Why the desired object could not be applied. */
+  /** The error of the refused apply. */
   readonly refusal: unknown;
   readonly signal: AbortSignal;
 }
 
-/** Asks the server by a dry run; undefined where it is not for items of others that it refuses. */
+/**
+ * Asks the server by a dry run; undefined when items of others are not the cause of the refusal.
+ */
 export async function replacedLists(
   client: Pick<KubeClient, 'patch'>,
   { desired, live, refusal, signal }: ReplacedRequest,
@@ -92,12 +94,12 @@ export async function replacedLists(
   }
 }
 
-/** The lists of the object that a refusal finds fault with. */
+/** The lists of the object that a refusal names. */
 function listsOf(
   refusal: unknown,
   { object, ignored }: DesiredObject,
 ): readonly (readonly string[])[] {
-  // What is left to others is theirs, however little it fits.
+  // Ignored fields belong to others, even when they make the object invalid.
   if (!(refusal instanceof ApiError) || refusal.code !== 422 || ignored !== undefined) return [];
   const fields = (refusal.status.details?.causes ?? []).map(({ field = '' }) => field);
   const names = fields.flatMap((field) => /^([\w.-]+)\[\d+\]/.exec(field)?.[1] ?? []);
@@ -110,7 +112,7 @@ function versionOf({ metadata: { resourceVersion } }: KubernetesObject): object 
   return { op: 'replace', path: '/metadata/resourceVersion', value: resourceVersion };
 }
 
-/** It is the bundle's own content that is refused, or somebody else was quicker. */
+/** The bundle's own content is refused, or somebody changed the object meanwhile. */
 function isRefusal(error: unknown): boolean {
   return error instanceof ApiError && [409, 422].includes(error.code);
 }
@@ -122,9 +124,9 @@ interface LeavingRequest extends ServerSideApplyRequest {
 }
 
 /**
- * Applies an object without the fields that are left to others. What is sent in their place is of
- * one version of the object: whoever writes it meanwhile is not overwritten.
- * @throws ApiError where the server refuses, or somebody else is quicker each time.
+ * Applies an object without its ignored fields. The request is bound to one version of the object,
+ * and never overwrites what others write meanwhile.
+ * @throws ApiError when the server refuses, or when every attempt meets a conflict.
  */
 export async function applyLeaving(
   apply: ServerSideApply,
@@ -142,7 +144,7 @@ export async function applyLeaving(
 async function withLiveFields(request: LeavingRequest): Promise<ServerSideApplyRequest> {
   const { client, desired, createOnly, signal } = request;
   if (desired.ignored === undefined || createOnly) return request;
-  // What the watches keep has lost its content, and may be old.
+  // The watch cache does not keep the content, and may be old.
   const live = await liveObject(client, desired, signal);
   if (live === undefined) return { ...request, createOnly: true };
   const object = withLeftFields(desired.object, live, desired.ignored.tree);

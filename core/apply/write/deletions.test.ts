@@ -16,13 +16,13 @@ function anEntry(metadata: ObjectMeta = {}, name = 'goes'): InventoryEntry {
 }
 
 interface Cluster {
-  /** What is there when it is asked for (default: nothing). */
+  /** The live object (default: none). */
   readonly live?: InventoryEntry | undefined;
-  /** How many deletions the API server refuses. */
+  /** Number of deletions that the API server refuses. */
   readonly refusals?: number;
 }
 
-/** Deletes objects; what was asked of the API server, and what was told. */
+/** Deletes objects; returns the requests to the API server and the Events. */
 async function deleted(entries: readonly InventoryEntry[], { live, refusals = 1 }: Cluster = {}) {
   const asked: string[] = [];
   const events = new EventList();

@@ -20,7 +20,7 @@ import { belongsTo } from '../objects/owner-marks.ts';
 const concurrentDeletes = 8;
 const attempts = 5;
 
-/** An object as last seen. An inventory's entry hears that it is deleted. */
+/** An object as last seen. Deleting it marks its inventory entry as deleted. */
 export interface DoomedObject {
   readonly resource: Resource;
   readonly key: ObjectKey;
@@ -30,17 +30,17 @@ export interface DoomedObject {
 
 interface DeletionContext {
   readonly owner: BundleDeployment;
-  /** Why, after "Deleted …: ", for people. */
+  /** The reason in messages, after "Deleted …: ". */
   readonly because: string;
   readonly client: Pick<KubeClient, 'get' | 'delete'>;
-  /** A workload is not gone before its pods are: they use what is deleted, or made anew, next. */
+  /** Delete a workload only after its pods: they use what is deleted or recreated next. */
   readonly podsFirst?: boolean;
   readonly signal: AbortSignal;
 }
 
 /**
- * Deletes objects of deployments: all deletions go through here. What core did not make for this very
- * deployment stays, whoever asks. Each deletion is told by an Event and a line of the log.
+ * Deletes objects of deployments; every deletion goes through here. Never deletes an object that
+ * core did not make for exactly this deployment. Records an Event and a log line for each deletion.
  */
 export class Deletions {
   readonly #options: { readonly events: EventSink; readonly logger: Logger };
@@ -49,7 +49,7 @@ export class Deletions {
     this.#options = options;
   }
 
-  /** Deletes last kinds first; returns what the API server refused to delete. */
+  /** Deletes in reverse install order; returns the API server's refusals. */
   async delete(
     doomed: readonly DoomedObject[],
     context: DeletionContext,
@@ -86,8 +86,8 @@ export class Deletions {
 }
 
 /**
- * True where this deleted it: exactly the version that is known, and a newer one only where it is
- * still the same object of the same deployment. Another one may have taken it meanwhile.
+ * True when this call deleted it: exactly the known version, or a newer one that is still the same
+ * object of the same deployment.
  */
 async function deleteOne(doomed: DoomedObject, context: DeletionContext): Promise<boolean> {
   const { resource, key, object } = doomed;
@@ -119,19 +119,22 @@ function preconditionOf({ metadata }: KubernetesObject): {
   };
 }
 
-/** As it is now; undefined where it is gone, a namesake, another deployment's, or to be kept. */
+/**
+ * The live object; undefined when it was deleted, replaced by another one of its name, taken by
+ * another deployment, or annotated to be kept.
+ */
 async function sameObject(
   { resource, key, object }: DoomedObject,
   { client, owner, signal }: DeletionContext,
 ): Promise<KubernetesObject | undefined> {
   const live = await liveObject(client, { resource, key }, signal);
   if (live === undefined || live.metadata.uid !== object.metadata.uid) return undefined;
-  // Somebody may have annotated it to be kept since it was seen.
+  // Somebody may have added the keep annotation since it was seen.
   if (isKept(live) && !isKept(object)) return undefined;
   return belongsTo(live, owner) ? live : undefined;
 }
 
-/** The API server takes 1024 bytes of a message; the rest of it needs some. */
+/** The API server accepts 1024 bytes of a message, and the rest of the message needs some. */
 const longestList = 600;
 
 interface ToldObject {
@@ -139,7 +142,7 @@ interface ToldObject {
   readonly key: ObjectKey;
 }
 
-/** Events that name all of these objects, as many at once as a message holds. */
+/** Events that name all of these objects, each with as many as a message holds. */
 export function objectEvents(
   objects: readonly ToldObject[],
   { reason, message }: { readonly reason: string; readonly message: (list: string) => string },

@@ -13,7 +13,7 @@ function anObject(content: object, metadata: object = {}): KubernetesObject {
   };
 }
 
-/** A live object of which these fields are ours. */
+/** A live object whose listed fields core manages. */
 function live(content: object, fieldsV1: object, metadata: object = {}): KubernetesObject {
   const managedFields = [{ manager: 'rukpak-core', operation: 'Apply', fieldsV1 }];
   return anObject(content, { ...metadata, managedFields });
@@ -168,7 +168,7 @@ test('whatever is not ignored is sent as it is asked for', () => {
   );
 });
 
-/** Maps that are there only for what is ignored in them ask for nothing. */
+/** Maps that exist only for ignored fields must cause no request. */
 function askedIn(value: unknown): object {
   const { spec } = value as { spec: object };
   return Object.fromEntries(

@@ -12,20 +12,21 @@ const ownLabels: readonly string[] = [label.ownerKind, label.ownerName, applySet
 const ownAnnotations: readonly string[] = [annotation.trackingID, ...primaryResourceKeys];
 
 /**
- * What is sent of an object that exists, so that server-side apply neither sets nor takes out the
- * fields of the tree: those that we still have with their live value, those that others have not at
- * all. Its identity and the marks of its owner cannot be left to others.
+ * The content to send for an existing object, so that server-side apply neither sets nor removes
+ * the ignored fields: with their live value where core still manages them, without those that
+ * others manage. The object's identity and its owner's marks cannot be ignored.
  */
 export function withLeftFields(
   desired: KubernetesObject,
   live: KubernetesObject,
   tree: FieldTree,
 ): KubernetesObject {
-  // Without any label or annotation the map itself is missing, which is not worth a difference.
+  // The API server drops an empty map of labels or annotations; that must not count as a
+  // difference.
   const { labels = {}, annotations = {} } = live.metadata;
   const found = { ...live, metadata: { ...live.metadata, labels, annotations } };
   const owned = mapOf(managedFieldsOf(live));
-  // An empty set is that of nothing, where an empty part of one is that of a whole field.
+  // An empty set at the root means no fields; an empty part of a set means a whole field.
   const place = { live: found, owned: isLeaf(owned) ? undefined : owned, tree };
   const sent = mapOf(merged(desired, place));
   return withIdentity(desired, sent);
@@ -53,20 +54,22 @@ function only(map: unknown, keys: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(mapOf(map)).filter(([key]) => keys.includes(key)));
 }
 
-/** One place of an object: its live value, what of it is ours as fieldsV1 has it, what is ignored. */
+/**
+ * One place of an object: its live value, core's fields of it in fieldsV1, and the ignored tree.
+ */
 interface Place {
   readonly live: unknown;
-  /** Undefined where nothing of it is ours; an empty map where all of it is. */
+  /** Undefined when core manages nothing of it; an empty map when core manages all of it. */
   readonly owned: unknown;
   readonly tree: FieldTree | undefined;
 }
 
-/** The value to send; undefined where the place is left out. */
+/** The value to send; undefined to omit the place. */
 function merged(desired: unknown, place: Place): unknown {
   const { live, owned, tree } = place;
   if (tree === undefined) return desired;
   if (tree.whole) return owned === undefined ? undefined : ownedPart(live, owned);
-  // What holds the field is not there yet: this is its creation.
+  // The parent of the field does not exist yet, so this request creates the field.
   if (live === undefined) return desired;
   if (Array.isArray(desired)) {
     return desired.map((item, index) => mergedItem(item, index, place));
@@ -99,13 +102,13 @@ function mergedItem(desired: unknown, index: number, { live, owned, tree }: Plac
     const found = listOf(live).find((item) => isItem(item, element));
     return merged(desired, { live: found, owned: mapOf(owned)[element], tree: below }) ?? desired;
   }
-  // A list that has one owner is sent as a whole, so with the live value wherever it is ignored.
+  // An atomic list has one manager and is sent as a whole, with live values at ignored places.
   const atomic = owned === undefined || isLeaf(owned);
   const found = atomic ? listOf(live)[index] : undefined;
   return merged(desired, { live: found, owned: {}, tree: below }) ?? desired;
 }
 
-/** What of a live value is ours. */
+/** The part of a live value that core manages. */
 function ownedPart(live: unknown, owned: unknown): unknown {
   if (isLeaf(owned) || live === undefined) return live;
   const elements = Object.keys(mapOf(owned)).filter((element) => element !== '.');

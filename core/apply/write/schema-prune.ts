@@ -2,16 +2,16 @@ import { type JsonObject, stringifyJson } from '../../../api/json.ts';
 import { isMap, listOf, mapOf } from '../../../api/json-fields.ts';
 import type { ObjectSchema } from '../kinds/openapi-documents.ts';
 
-/** An object without what its schema does not know, and where that was. */
+/** An object without the fields that its schema lacks, and their paths. */
 interface PrunedObject<T> {
   readonly object: T;
-  /** `spec.template.spec.containers[0].env[1]`, in the object as it was. */
+  /** `spec.template.spec.containers[0].env[1]`, in the original object. */
   readonly paths: readonly string[];
 }
 
 /**
- * Drops fields that the schema does not declare, and of list items with the same key all but the
- * last: what a typed create has always done silently, and server-side apply refuses.
+ * Drops fields that the schema does not declare, and all but the last of list items with the same
+ * key. A create without server-side apply drops them silently; server-side apply refuses them.
  */
 export function pruneToSchema<T>(object: T, { schema, components }: ObjectSchema): PrunedObject<T> {
   const pruner = new Pruner(components);
@@ -69,7 +69,7 @@ class Pruner {
 
 const typeFields: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
 
-/** True where anything may be in a map beyond its declared properties. */
+/** True when a map may have more than its declared properties. */
 function isOpen(schema: JsonObject): boolean {
   if (schema['x-kubernetes-preserve-unknown-fields'] === true) return true;
   if (schema['additionalProperties'] === true) return true;
@@ -86,7 +86,7 @@ function byIndex(_item: unknown, index: number): string {
   return `#${index}`;
 }
 
-/** What makes two items of a list the same: their keys, their value, or nothing. */
+/** How to compare two items of a list: by their keys, by their value, or not at all. */
 function identityOf(schema: JsonObject, components: JsonObject): Identify {
   switch (schema['x-kubernetes-list-type']) {
     case 'set':
@@ -99,7 +99,7 @@ function identityOf(schema: JsonObject, components: JsonObject): Identify {
       return (item, index) => {
         if (keys.length === 0 || !isMap(item)) return byIndex(item, index);
         const values = keys.map((key, position) => item[key] ?? defaults[position]);
-        // An item without its key is the server's to refuse.
+        // The server refuses an item without its key.
         return values.every((value) => value === undefined)
           ? byIndex(item, index)
           : stringifyJson(values);
@@ -110,10 +110,13 @@ function identityOf(schema: JsonObject, components: JsonObject): Identify {
   }
 }
 
-/** Schemas refer to schemas; a document that refers in circles must not hang us. */
+/**
+ * Maximum number of nested references: a document with circular references must not cause an
+ * endless loop.
+ */
 const maxReferences = 16;
 
-/** A schema with its `$ref` followed and its `allOf` merged in; an empty one allows everything. */
+/** A schema with its `$ref` resolved and its `allOf` merged; an empty one allows everything. */
 function effectiveSchema(declared: unknown, components: JsonObject, depth = 0): JsonObject {
   if (!isMap(declared) || depth > maxReferences) return {};
   const { $ref: reference, allOf, ...own } = declared;

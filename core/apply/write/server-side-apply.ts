@@ -12,7 +12,10 @@ import type { DesiredObject } from '../objects/desired.ts';
 import { describeObject } from '../objects/object-id.ts';
 import { pruneToSchema } from './schema-prune.ts';
 
-/** An established CRD is served a moment later, and its schema published another moment later. */
+/**
+ * The server serves an established CRD a moment later, and publishes its schema another moment
+ * later.
+ */
 const missingKindRetries = 10;
 const missingKindPause = 200;
 const listedPaths = 20;
@@ -24,19 +27,19 @@ interface ServerSideApplyOptions {
   readonly metrics?: Pick<ApplyMetrics, 'requested'>;
 }
 
-/** One object, sent with the permissions that its owner has. */
+/** One object to apply, with the client of its owner. */
 export interface ServerSideApplyRequest {
   readonly client: Pick<KubeClient, 'apply'>;
   readonly owner: BundleDeployment;
   readonly desired: DesiredObject;
-  /** Refused with a conflict where the object exists. */
+  /** Fail with a conflict when the object exists. */
   readonly createOnly: boolean;
   /** Receives the fields that the apply takes from other field managers (default: core does not look for them). */
   readonly onConflict?: ((conflicts: readonly FieldConflict[]) => void) | undefined;
   readonly signal: AbortSignal;
 }
 
-/** Sends single objects to the API server, which merges them with what others wrote. */
+/** Sends single objects to the API server, which merges them with other managers' fields. */
 export class ServerSideApply {
   readonly #options: ServerSideApplyOptions;
 
@@ -45,10 +48,9 @@ export class ServerSideApply {
   }
 
   /**
-   * Applies an object and takes over every field it sets; returns the object as stored. Unknown
-   * fields and duplicate list items are left out, with a Warning event on the owner.
-   * @throws ApiError where the server refuses: a conflict where the object is there and was only
-   * to be created.
+   * Applies an object by force, and returns it as stored. Leaves out unknown fields and duplicate
+   * list items, and records a Warning Event on the owner for them.
+   * @throws ApiError when the server refuses; a conflict when a createOnly object exists.
    */
   async apply(request: ServerSideApplyRequest): Promise<KubernetesObject> {
     try {
@@ -90,7 +92,10 @@ export class ServerSideApply {
     }
   }
 
-  /** Only the refusal of an apply that takes nothing by force says what it would take, and from whom. */
+  /**
+   * Only the refusal of an apply without force names the fields that it would take, and their
+   * managers.
+   */
   async #sendPolitely(
     request: ServerSideApplyRequest,
     object: KubernetesObject,
@@ -129,9 +134,9 @@ export class ServerSideApply {
 }
 
 /**
- * The object with a resourceVersion that no object has: the first revision of etcd is that of the
- * empty store. The server creates what is missing whatever the version, and refuses to change what
- * is there: so nothing has to be read before.
+ * The object with a resourceVersion that no object has, because etcd's first revision is that of
+ * the empty store. The server creates a missing object with any version, and refuses to change an
+ * existing one: so core need not read it first.
  */
 function toBeCreated(object: KubernetesObject): KubernetesObject {
   return { ...object, metadata: { ...object.metadata, resourceVersion: '1' } };

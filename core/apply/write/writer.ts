@@ -27,7 +27,7 @@ interface WriterOptions {
   readonly metrics?: Pick<ApplyMetrics, 'repaired'>;
 }
 
-/** Of a run: whose object it is, who writes it, and whether it was written before. */
+/** The part of a run that a write needs: owner, client, and whether the set was applied before. */
 interface WriteContext {
   readonly owner: BundleDeployment;
   readonly state: OwnerState;
@@ -36,7 +36,7 @@ interface WriteContext {
   readonly signal: AbortSignal;
 }
 
-/** Writes single objects of a set and records what came of it. */
+/** Writes single objects of a set and records the results. */
 export class Writer {
   readonly #options: WriterOptions;
 
@@ -45,8 +45,8 @@ export class Writer {
   }
 
   /**
-   * Applies one object; true where that changed anything in the cluster.
-   * @throws ApiError: a conflict where it was only to be created, and is there.
+   * Applies one object; true when that changed anything in the cluster.
+   * @throws ApiError; a conflict when a createOnly object exists.
    */
   async write(run: WriteContext, object: CheckedObject): Promise<boolean> {
     run.signal.throwIfAborted();
@@ -76,7 +76,7 @@ export class Writer {
       coOwnership.taken(owner, desired, { before, conflicts });
     const request = { client, owner, desired, createOnly, onConflict, onReplaced, signal };
     const stored = await applyReplacing(apply, request);
-    // The answer is what was applied, even where the watch already knows something newer.
+    // Records the response as applied, even when the watch already knows a newer version.
     const record = recordOf(desired, inventory.put(desired.resource, stored));
     run.state.setRecord(record);
     drift.health(record);
@@ -85,19 +85,20 @@ export class Writer {
     return stored.metadata.resourceVersion !== live?.metadata.resourceVersion;
   }
 
-  /** Who hears what is taken from others, where an apply that is no repair may take any. */
+  /** The receiver of conflicts, for an apply that is not a repair and may take fields of others. */
   #conflictsOf(
     owner: BundleDeployment,
     { desired, live, repair }: CheckedObject,
   ): ServerSideApplyRequest['onConflict'] {
     if (repair || live === undefined || otherManagers(live).length === 0) return undefined;
-    // Where the object says what is left of our fields no refusal is needed to know what is taken.
+    // While core's own managedFields are in the live object, they show which fields an apply takes,
+    // without a refusal.
     if (managedFieldsOf(live) !== undefined) return undefined;
     const { coOwnership } = this.#options;
     return (conflicts) => coOwnership.taken(owner, desired, { before: live, conflicts });
   }
 
-  /** What others changed while no process ran is put back as well. */
+  /** Also reverts what others changed while no process ran. */
   #putBack(
     { owner, unchanged }: WriteContext,
     { desired, live, repair, unrecorded }: CheckedObject,
@@ -125,7 +126,7 @@ export class Writer {
   }
 }
 
-/** Server-side apply cannot take a reference out of the list that others put there. */
+/** Server-side apply cannot remove a reference that another manager added to the list. */
 async function dropControllers(
   { client, signal }: WriteContext,
   { desired: { resource, key } }: CheckedObject,

@@ -1,28 +1,28 @@
-/** How large a value of an expression may be, as far as its text tells. */
+/** Upper bounds for a value of an expression, as far as the expression's text tells. */
 export interface Shape {
-  /** Of a list or map, at most. */
+  /** Maximum number of items of a list or map. */
   readonly items: number;
-  /** Of a text, or bytes, at most. */
+  /** Maximum length of a text, or bytes. */
   readonly characters: number;
-  /** Any of its items. */
+  /** Bounds for each item. */
   readonly item: Shape;
-  /** How many lists, maps and optionals are known to be inside of one another, itself included. */
+  /** Known nesting depth of lists, maps and optionals, itself included. */
   readonly depth: number;
 }
 
-/** Of what expressions nest. */
+/** Maximum nesting depth of values in an expression. */
 const maxDepth = 3;
 
 interface MutableShape extends Shape {
   item: Shape;
 }
 
-/** A number, a boolean, a time: the longest is as long when it is written. */
+/** A number, a boolean or a time; 40 characters is the longest written form. */
 export const scalar: Shape = itself({ items: 0, characters: 40, depth: 0 });
 
 /**
- * What is assumed of anything inside of `self`, and of its parts: no expression says how large it
- * is. Objects have more of it here and there; the bounds of the worker process hold for those.
+ * Assumed bounds for everything inside `self`: no expression tells how large it is. Some objects
+ * exceed them; the limits of the worker process hold for those.
  */
 export const unknown: Shape = itself({ items: 100, characters: 1_000, depth: 0 });
 
@@ -30,19 +30,19 @@ export function textOf(characters: number): Shape {
   return { items: 0, characters, item: scalar, depth: 0 };
 }
 
-/** @throws Error where it is nested too deep. */
+/** @throws Error when it is nested too deep. */
 export function listOf(items: number, item: Shape): Shape {
   return { items, characters: 0, item, depth: deeper(item) };
 }
 
-/** @throws Error where it is nested too deep. */
+/** @throws Error when it is nested too deep. */
 export function optionalOf(value: Shape): Shape {
   return { ...value, depth: deeper(value) };
 }
 
 /**
- * The CEL library keeps every type that an expression has made for as long as the process lives:
- * within this depth there are few of them.
+ * The CEL library keeps every type that an expression creates until the process ends: this depth
+ * keeps their number small.
  */
 function deeper({ depth }: Shape): number {
   if (depth < maxDepth) return depth + 1;
@@ -69,7 +69,7 @@ export function concatenated(a: Shape, b: Shape): Shape {
   };
 }
 
-/** What it costs to look at all of a value; an unknown one that is compared is a text, as a rule. */
+/** Cost of reading a whole value; an unknown value that is compared counts as a text. */
 export function weightOf(shape: Shape): number {
   const ofText = 1 + shape.characters / 10;
   return shape.item === shape ? ofText : ofText + shape.items * weightOf(shape.item);
@@ -81,7 +81,7 @@ function itself(sizes: Omit<Shape, 'item'>): Shape {
   return shape;
 }
 
-/** What it takes to evaluate an expression at most, and what comes of it. */
+/** The maximum cost of an expression, and the bounds of its result. */
 export interface Estimate {
   /** In the units of Kubernetes' estimate for CEL: about one per step, a tenth per character. */
   readonly cost: number;
@@ -89,9 +89,9 @@ export interface Estimate {
 }
 
 export const perCharacter = 0.1;
-/** Dates in a time zone are made from text. */
+/** Constructing dates in a time zone parses text. */
 const timeZoneCost = 100;
-/** What one call of a method costs and gives, without its receiver and arguments. */
+/** Cost and result of one method call, without its receiver and arguments. */
 export function methodCost(name: string, self: Shape, args: readonly Shape[]): Estimate {
   const [first = scalar] = args;
   const reading = 1 + self.characters * perCharacter;
@@ -123,7 +123,7 @@ function otherCost(name: string, args: readonly Shape[]): number {
   return name.startsWith('get') && args.length > 0 ? timeZoneCost : 0;
 }
 
-/** They give no more than they are called on. */
+/** Their result is at most as large as their receiver. */
 const asLarge: ReadonlySet<string> = new Set([
   'lowerAscii',
   'upperAscii',

@@ -15,7 +15,7 @@ function problemOf(healthy: string): string | undefined {
   return ruleProblem({ kind: 'ConfigMap', healthy }, 0);
 }
 
-/** A value bound to a name, and that to the next one, that often. */
+/** Binds a value to a name, and that name to the next, `times` times. */
 function bound(value: string, body: (name: string) => string, times: number): string {
   let text = value;
   for (let time = 0; time < times; time += 1) text = `cel.bind(v, ${text}, ${body('v')})`;
@@ -154,7 +154,7 @@ test.each([
   );
 });
 
-/** The heap in use once so many expressions of other types have been read. */
+/** Heap used after reading that many expressions of different types. */
 function heapAfter(count: number): number {
   for (let number = 0; number < count; number += 1) {
     let text = '1';

@@ -16,13 +16,13 @@ import {
 
 type Scope = ReadonlyMap<string, Shape>;
 
-/** Of a character in bytes. */
+/** UTF-8 bytes. */
 const maxBytesPerCharacter = 3;
 
 /**
- * Estimates what an expression costs over an object as `value-shape.ts` assumes it; nothing is
- * evaluated.
- * @throws Error in one sentence where it nests too deep.
+ * Estimates the cost of an expression over an object with the bounds of `call-cost.ts`; evaluates
+ * nothing.
+ * @throws Error in one sentence when the expression nests too deep.
  */
 export function estimateCost(node: ASTNode): number {
   return estimate(node, new Map()).cost;
@@ -69,7 +69,7 @@ function operation(node: Operation, scope: Scope): Estimate {
   return { cost: first.cost + second.cost + cost, shape };
 }
 
-/** Of the operator alone. */
+/** Cost of the operator alone. */
 function binary(op: Operation['op'], left: Shape, right: Shape): Estimate {
   switch (op) {
     case '[]':
@@ -99,7 +99,7 @@ function literal(parts: readonly Estimate[], items: number): Estimate {
   return { cost: 1 + costOf(parts), shape: listOf(items, item) };
 }
 
-/** @throws Error where a key is a list or map. */
+/** @throws Error when a key is a list or map. */
 function mapLiteral(entries: Extract<ASTNode, { op: 'map' }>['args'], scope: Scope): Estimate {
   const parts = entries.flat().map((node, at) => {
     const part = estimate(node, scope);
@@ -150,7 +150,7 @@ function methodCall([name, target, args]: MethodArguments, scope: Scope): Estima
   }
 }
 
-/** What is inside is evaluated for each item: that of one inside of another multiplies. */
+/** The inner expression is evaluated once per item, so nested comprehensions multiply. */
 function comprehension([name, target, args]: MethodArguments, scope: Scope): Estimate {
   const over = estimate(target, scope);
   const [variable, ...rest] = args;

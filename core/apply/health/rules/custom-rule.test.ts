@@ -68,7 +68,7 @@ describe('a rule that cannot judge', () => {
   });
 });
 
-/** Each time around puts a value into the next one that often. */
+/** Each pass nests the value once more. */
 function nested(text: string, body: (name: string) => string, times: number): string {
   let nest = text;
   for (let time = 0; time < times; time += 1)

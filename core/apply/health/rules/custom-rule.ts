@@ -7,13 +7,13 @@ import { estimateCost } from './cost-estimate.ts';
 
 const maxMessage = 1_024;
 
-/** As of Kubernetes, for one rule of a CRD. */
+/** Kubernetes' limit for one rule of a CRD. */
 const maxCost = 10_000_000;
 
 /**
- * A rule of spec.health, ready to be used, in a worker process. One that is no CEL or too expensive
- * makes every object of its kind Failed with a message that says so: a mistake must not look like
- * health.
+ * A compiled rule of spec.health, for use in a worker process. A rule that is invalid CEL or too
+ * expensive makes every object of its kind Failed, with a message that says so: a mistake must not
+ * look like health.
  */
 export function customRule(rule: HealthRule, index: number): CustomRule {
   const field = `spec.health.rules[${index}]`;
@@ -29,7 +29,7 @@ export function customRule(rule: HealthRule, index: number): CustomRule {
   }
 }
 
-/** What is wrong with the expressions of a rule; undefined where nothing is. Nothing is evaluated. */
+/** The problem of a rule's expressions; undefined when they are valid. Evaluates nothing. */
 export function ruleProblem(rule: HealthRule, index: number): string | undefined {
   for (const field of ['healthy', 'failed', 'message'] as const) {
     const text = rule[field];
@@ -108,7 +108,7 @@ function text(says: Compiled | undefined, rule: Compiled, object: KubernetesObje
   }
 }
 
-/** Lists are refused: one that has itself in it many times is endless as a text. */
+/** Refuses lists: a list that contains itself many times would be an endless text. */
 function sentence(value: unknown): string {
   if (typeof value === 'string') return value.slice(0, maxMessage);
   if (typeof value === 'bigint' || typeof value === 'number') return `${value}`;
@@ -120,9 +120,9 @@ function shown(value: unknown): string {
   return typeof value === 'string' ? JSON.stringify(value.slice(0, 40)) : typeof value;
 }
 
-/** UTF-16 units; the API server takes no longer one. */
+/** UTF-16 units; the API server's limit. */
 const maxLength = 4_096;
-/** UTF-16 units of what an expression gives; a longer text is not read. */
+/** UTF-16 units; core does not read a longer result of an expression. */
 const maxText = 1_000_000;
 
 const environment = new Environment({
@@ -132,19 +132,19 @@ const environment = new Environment({
 
 /** A CEL expression over one object. */
 interface Expression {
-  /** What it is expected to cost at most, in Kubernetes' units for CEL. */
+  /** Maximum expected cost in Kubernetes' units for CEL. */
   readonly cost: number;
   /**
-   * What it says of an object. Nothing bounds the time and memory that this takes: it is for worker
-   * processes alone.
+   * The result for an object. Nothing bounds the time and memory of this call: use it in worker
+   * processes only.
    * @throws Error with one sentence.
    */
   evaluate(self: object): unknown;
 }
 
 /**
- * Reads an expression and checks its types, in a time that its length bounds; nothing is evaluated.
- * @throws Error with one sentence where the text is no CEL expression over `self`.
+ * Parses an expression and checks its types, in a time that its length bounds; evaluates nothing.
+ * @throws Error with one sentence when the text is not a CEL expression over `self`.
  */
 export function compileExpression(text: string): Expression {
   const parsed = parse(text);
@@ -171,14 +171,14 @@ function short(value: unknown): unknown {
 function parse(text: string) {
   if (text.length > maxLength) throw new Error(`it has more than ${maxLength} characters`);
   try {
-    // A copy each: it keeps which types it has compared.
+    // One copy per expression, because an environment remembers every type that it compared.
     return environment.clone().parse(text);
   } catch (error) {
     throw new Error(firstLine(error), { cause: error });
   }
 }
 
-/** The lines after it show the expression and a mark below. */
+/** The lines after the first show the expression and mark the position. */
 function firstLine(error: unknown): string {
   return errorMessage(error).split('\n')[0] ?? '';
 }

@@ -9,8 +9,8 @@ import { customRule } from './custom-rule.ts';
 const maxMessage = 2_048;
 
 /**
- * Judges objects by their owner's rules, one after the other. Nothing bounds the time and memory that
- * the rules take: it is called in worker processes, which end with a call that takes too much.
+ * Judges objects by their owner's rules, one after the other. Nothing bounds the time and memory of
+ * the rules here: call it in worker processes, which are killed when a call exceeds its limits.
  */
 // oxlint-disable-next-line import/no-default-export -- what worker processes load
 export default function judgeObjects(

@@ -18,7 +18,7 @@ const widgets: Resource = {
 };
 const evaluating = 'InProgress: spec.health is being evaluated';
 
-/** A judge that answers when it is told to. */
+/** A judge that answers when the test says so. */
 class SlowJudge implements ObjectJudge {
   readonly requests: (JudgeRequest & PromiseWithResolvers<readonly Verdict[]>)[] = [];
 
@@ -63,7 +63,7 @@ function made(): OwnVerdicts {
   });
 }
 
-/** Everything that is under way, but for what waits for the judge or the clock. */
+/** Waits for all work except that of the judge or the clock. */
 async function settled(): Promise<void> {
   for (let turn = 0; turn < 10; turn += 1) await othersTurn();
 }
@@ -72,11 +72,11 @@ interface Seen {
   readonly ready: boolean;
   readonly name?: string;
   readonly uid?: string;
-  /** Of the object as the bundle has it. */
+  /** Digest of the bundle's object. */
   readonly digest?: string;
 }
 
-/** A new version of an object, and what is said of it. */
+/** A new version of an object, and its verdict. */
 function seen({ ready, name = 'w', uid = 'u', digest = 'd' }: Seen): () => string {
   version += 1;
   const key = { name };
@@ -153,7 +153,7 @@ test('what was healthy before an upgrade is not healthy after it', async () => {
   await settled();
   await judge.answer();
   expect(seen({ ready: true, digest: 'upgraded' })()).toBe(evaluating);
-  // And not when it is back either: nobody has looked at it since.
+  // Nor when it returns: no rule has judged it since.
   expect(seen({ ready: true })()).toBe(evaluating);
 });
 

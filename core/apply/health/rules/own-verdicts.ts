@@ -11,9 +11,9 @@ import { inProgress, type ObjectStatus } from '../status.ts';
 export interface VerdictOptions {
   readonly judge: ObjectJudge;
   readonly clock: Clock;
-  /** The life of the process. */
+  /** Aborted when the process ends. */
   readonly signal: AbortSignal;
-  /** Called with the ID of an object that may have another status now. */
+  /** Called with the ID of an object whose status may have changed. */
   readonly onJudged: (id: string) => void;
 }
 
@@ -24,17 +24,17 @@ interface OwnVerdictsOptions extends VerdictOptions {
 
 interface JudgedRecord {
   readonly id: string;
-  /** Of the desired object. */
+  /** Digest of the desired object. */
   readonly digest: string;
 }
 
 interface Known {
   readonly uid: string | undefined;
   readonly version: string;
-  /** Of the desired object. */
+  /** Digest of the desired object. */
   digest: string;
   readonly status: ObjectStatus;
-  /** When a newer version of the object was first seen. */
+  /** When core first saw a newer version of the object. */
   outdated?: number;
 }
 
@@ -44,24 +44,27 @@ interface Waiting {
   readonly entry: InventoryEntry;
 }
 
-/** Of an object that nobody has judged yet. */
+/** Message for an object without a verdict. */
 const notYetJudged = 'spec.health is being evaluated';
 
-/** At once, for no deployment to keep a worker process from others, nor its objects' texts in memory. */
+/**
+ * Maximum number of objects per call, so that no deployment keeps a worker process from others, or
+ * its objects' texts in memory.
+ */
 const maxObjects = 256;
 const maxCharacters = 4 * 1024 * 1024;
 
-/** Milliseconds of work between two looks at what else there is to do. */
+/** Milliseconds of work before yielding to other work. */
 const maxTurn = 10;
 
-/** Milliseconds for which a verdict of an earlier version of an object counts. */
+/** Milliseconds for which the verdict on an earlier version of an object counts. */
 const maxOutdated = 10_000;
 
-/** Milliseconds until rules that failed are evaluated again; doubled each time. */
+/** Milliseconds until failed rules are evaluated again; doubles each time. */
 const firstPause = 10_000;
 const longestPause = 600_000;
 
-/** What the rules of one deployment say of its objects, as far as they have been evaluated. */
+/** The verdicts of one deployment's rules about its objects, as far as they have been evaluated. */
 export class OwnVerdicts {
   readonly #options: OwnVerdictsOptions;
   readonly #known = new Map<string, Known>();
@@ -76,15 +79,15 @@ export class OwnVerdicts {
     this.#signal = AbortSignal.any([options.signal, this.#ended.signal]);
   }
 
-  /** The same for every object that has no verdict. */
+  /** One shared status for every object without a verdict. */
   get #missing(): ObjectStatus {
     const missingVerdict = this.#problem === undefined ? 'pending' : 'failed';
     return { ...inProgress(this.#problem ?? notYetJudged), missingVerdict };
   }
 
-  /** The status of an object by one of the rules; where it is not known it is about to be. */
+  /** The status of an object by one of the rules; when it is unknown, its evaluation is queued. */
   status(rule: number, { id, digest }: JudgedRecord, entry: InventoryEntry): ObjectStatus {
-    // Its content is about to be read.
+    // The content of a slim entry is read again soon.
     if (entry.slim) return this.#missing;
     const known = this.#known.get(id);
     if (known !== undefined && known.version === versionOf(entry)) {
@@ -105,14 +108,15 @@ export class OwnVerdicts {
     }
   }
 
-  /** Ends what is running. */
+  /** Stops the running evaluation. */
   end(): void {
     this.#ended.abort(new Error(`the rules of ${this.#options.owner} are no longer asked for`));
   }
 
   /**
-   * As if the watch were that much later. After an upgrade of the object it never counts: of what
-   * was healthy before nobody knows whether it is.
+   * Whether the verdict on an earlier version still counts, as if the watch lagged by that time. It
+   * never counts after an upgrade of the object: health of the old content says nothing about the
+   * new.
    */
   #counts(known: Known, { digest, entry }: Pick<Waiting, 'digest' | 'entry'>): boolean {
     const now = this.#options.clock.monotonic();
@@ -133,7 +137,7 @@ export class OwnVerdicts {
     const { clock } = this.#options;
     let pause = firstPause;
     try {
-      // Whoever asks for one object asks for all of them in the same turn.
+      // A caller asks for all objects in the same turn: wait for the rest.
       await othersTurn();
       while (this.#waiting.size > 0) {
         if (await this.#judgeSome()) {
@@ -144,13 +148,13 @@ export class OwnVerdicts {
         pause = Math.min(2 * pause, longestPause);
       }
     } catch {
-      // The rules are no longer asked for.
+      // The rules are no longer needed.
     } finally {
       this.#running = false;
     }
   }
 
-  /** False where the rules failed. */
+  /** False when the rules failed. */
   async #judgeSome(): Promise<boolean> {
     const { judge, owner, rules } = this.#options;
     const batch = new Map<string, Waiting>();
@@ -173,7 +177,7 @@ export class OwnVerdicts {
     }
   }
 
-  /** Moves the next ones into the batch. */
+  /** Moves the next objects into the batch. */
   async #take(batch: Map<string, Waiting>): Promise<readonly JudgedObject[]> {
     const objects: JudgedObject[] = [];
     let [characters, turn] = [0, performance.now()];
@@ -205,27 +209,30 @@ export class OwnVerdicts {
   }
 }
 
-/** Lets others have their turn where this one, which began then, is long; returns when it began. */
+/**
+ * Yields to other work when the turn that began at `turn` is long; returns when the present turn
+ * began.
+ */
 async function yielded(turn: number): Promise<number> {
   if (performance.now() - turn <= maxTurn) return turn;
   await othersTurn();
   return performance.now();
 }
 
-/** The history tells it from one that the server had before its store was restored. */
+/** `history` distinguishes it from the same version before the server's store was restored. */
 function versionOf({ object: { metadata }, history }: InventoryEntry): string {
   return `${metadata.uid}/${metadata.resourceVersion}/${history ?? 0}`;
 }
 
-/** The rules of one deployment, and what they have said so far. */
+/** The rules of one deployment, and their verdicts so far. */
 export interface OwnRules {
-  /** What they were made of. */
+  /** The rules as JSON text. */
   readonly source: string;
   readonly byKind: RulesByKind;
   readonly verdicts: OwnVerdicts;
 }
 
-/** Which of a deployment's rules is for a kind; of two for one kind the first counts. */
+/** Finds the rule of a deployment for a kind; the first of two rules for one kind counts. */
 export class RulesByKind {
   readonly #indexes: ReadonlyMap<string, number>;
 
@@ -236,7 +243,7 @@ export class RulesByKind {
     this.#indexes = new Map(entries.toReversed());
   }
 
-  /** The index of the rule; undefined where the built-in one counts. */
+  /** Index of the rule; undefined when the built-in rule applies. */
   find({ group, kind }: Pick<Resource, 'group' | 'kind'>): number | undefined {
     return this.#indexes.get(`${kind}.${group}`);
   }
