@@ -82,15 +82,15 @@ async function contentOf(directory: string, file: string): Promise<Buffer> {
     }
     return await readFile(path);
   } catch (error) {
-    throw fileError(error, file);
+    throw fileError(error, directory, file);
   }
 }
 
 /** In the words of Go's file system, of which opm prints what it gets. */
-function fileError(error: unknown, file: string): unknown {
+function fileError(error: unknown, directory: string, file: string): unknown {
   switch ((error as NodeJS.ErrnoException).code) {
     case 'EISDIR':
-      return new TerminalError(`read ${file}: is a directory`);
+      return new TerminalError(`read ${directory.replace(/\/$/, '')}/${file}: is a directory`);
     case 'ENOENT':
       return new TerminalError(`open ${file}: no such file or directory`);
     case 'EACCES':

@@ -1,17 +1,9 @@
 import { goQuote } from '../../api/go-quote.ts';
-import { type JsonObject, parseJson } from '../../api/json.ts';
 import { errorMessage, TerminalError } from '../../core/sdk.ts';
-import {
-  type Blob,
-  blobOfValue,
-  type CatalogConfig,
-  type ChannelEntry,
-  type OlmChannel,
-  writeJson,
-} from '../blobs/index.ts';
+import type { CatalogConfig, ChannelEntry, OlmChannel } from '../blobs/index.ts';
 import { toConfig } from '../load/index.ts';
 import type { RenderedBundle } from '../render/index.ts';
-import { validateCatalog } from '../validate/index.ts';
+import { validateParts } from '../validate/index.ts';
 import type { BundleRenderer } from './bundle-renderer.ts';
 import { readEntries, type Substitution } from './template-entries.ts';
 import { compareReleases, versionRelease } from './version-release.ts';
@@ -125,11 +117,7 @@ function redirected(entry: ChannelEntry, name: string, base: string): ChannelEnt
 }
 
 async function validate(config: CatalogConfig): Promise<void> {
-  await validateCatalog(blobsOf(config));
-}
-
-async function* blobsOf(config: CatalogConfig): AsyncGenerator<Blob> {
-  for (const text of writeJson(config)) yield blobOfValue(parseJson(text) as JsonObject);
+  await validateParts([config]);
 }
 
 async function step<Value>(name: string, run: () => Value | Promise<Value>): Promise<Value> {

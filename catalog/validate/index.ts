@@ -1,1 +1,2 @@
-export { validateCatalog } from './validate-catalog.ts';
+export { channelHeads } from './replaces-chain.ts';
+export { type CatalogSize, validateCatalog, validateParts } from './validate-catalog.ts';

@@ -3,6 +3,7 @@ import { goQuote } from '../../api/go-quote.ts';
 import { TerminalError } from '../../core/errors.ts';
 import {
   type Blob,
+  type CatalogConfig,
   type ChannelEntry,
   decodeBundle,
   decodeChannel,
@@ -20,29 +21,68 @@ import { type CheckedBlobs, type JudgedBundle, linkedModel } from './linked-mode
 import type { ChannelModel, PackageModel } from './model.ts';
 import { chainProblem } from './replaces-chain.ts';
 
+/** How many blobs of each kind a catalog has. */
+export interface CatalogSize {
+  readonly packages: number;
+  readonly channels: number;
+  readonly bundles: number;
+}
+
 /**
  * Validates a catalog as `opm validate` does, with its texts; packages, channels and bundles of the
  * tree are in the order of their names. Of each bundle only name, version and verdict are kept.
  * @throws TerminalError
  */
-export async function validateCatalog(blobs: AsyncIterable<Blob>): Promise<void> {
-  const packages = sortedByName(linkedModel(await checkedBlobs(blobs)));
-  const fault = faultOf('invalid index', packages.map(packageFault));
-  if (fault !== undefined) throw new TerminalError(faultTree(fault));
+export async function validateCatalog(blobs: AsyncIterable<Blob>): Promise<CatalogSize> {
+  const catalog = new JudgedCatalog();
+  for await (const blob of blobs) {
+    if (blob.schema === 'olm.package') catalog.addPackage(decodePackage(blob));
+    if (blob.schema === 'olm.channel') catalog.channels.push(decodeChannel(blob));
+    if (blob.schema === 'olm.bundle') catalog.addBundle(decodeBundle(blob));
+    if (blob.schema === 'olm.deprecations') catalog.deprecations.push(decodeDeprecations(blob));
+  }
+  return catalog.check();
 }
 
-async function checkedBlobs(blobs: AsyncIterable<Blob>): Promise<CheckedBlobs> {
-  const packages: OlmPackage[] = [];
-  const channels: OlmChannel[] = [];
-  const bundles: JudgedBundle[] = [];
-  const deprecations: OlmDeprecations[] = [];
-  for await (const blob of blobs) {
-    if (blob.schema === 'olm.package') packages.push({ ...decodePackage(blob), icon: undefined });
-    if (blob.schema === 'olm.channel') channels.push(decodeChannel(blob));
-    if (blob.schema === 'olm.bundle') bundles.push(judged(decodeBundle(blob)));
-    if (blob.schema === 'olm.deprecations') deprecations.push(decodeDeprecations(blob));
+/**
+ * The same for a catalog that comes in decoded pieces, such as one that is rendered from a database.
+ * @throws TerminalError
+ */
+export async function validateParts(
+  parts: AsyncIterable<CatalogConfig> | Iterable<CatalogConfig>,
+): Promise<CatalogSize> {
+  const catalog = new JudgedCatalog();
+  for await (const part of parts) {
+    for (const each of part.packages) catalog.addPackage(each);
+    for (const each of part.channels) catalog.channels.push(each);
+    for (const each of part.bundles) catalog.addBundle(each);
+    for (const each of part.deprecations) catalog.deprecations.push(each);
   }
-  return { packages, channels, bundles, deprecations };
+  return catalog.check();
+}
+
+class JudgedCatalog implements CheckedBlobs {
+  readonly packages: OlmPackage[] = [];
+  readonly channels: OlmChannel[] = [];
+  readonly bundles: JudgedBundle[] = [];
+  readonly deprecations: OlmDeprecations[] = [];
+
+  /** Icons are large, and not looked at. */
+  addPackage(added: OlmPackage): void {
+    this.packages.push({ ...added, icon: undefined });
+  }
+
+  addBundle(added: OlmBundle): void {
+    this.bundles.push(judged(added));
+  }
+
+  /** @throws TerminalError */
+  check(): CatalogSize {
+    const fault = faultOf('invalid index', sortedByName(linkedModel(this)).map(packageFault));
+    if (fault !== undefined) throw new TerminalError(faultTree(fault));
+    const { packages, channels, bundles } = this;
+    return { packages: packages.length, channels: channels.length, bundles: bundles.length };
+  }
 }
 
 /** A bundle is judged when it is read, and told when its turn comes. */
