@@ -10,8 +10,8 @@ export const catalogCommands: readonly CommandRow[] = [
     load: async () => (await import('./render.ts')).renderCommand(),
   },
   {
-    usage: 'validate [options] <catalog>',
-    summary: 'Validate a catalog as opm does',
+    usage: 'validate [options] <catalog...>',
+    summary: 'Validate catalogs as opm does',
     load: async () => (await import('./validate.ts')).validateCommand(),
   },
   {

@@ -1,31 +1,63 @@
 import { Argument, Command } from 'commander';
+import type { CatalogSize } from '../../../catalog/validate/index.ts';
+import { errorMessage, TerminalError } from '../../../core/errors.ts';
 import { addRegistryFlags, type RegistryFlags } from '../../registry-flags.ts';
 import { type OutputFlags, outputOption, Report } from '../output.ts';
-import { withPlace } from './blob-place.ts';
 
-/** `rukpakctl catalog validate`: what opm refuses in a catalog. */
+/** `rukpakctl catalog validate`: what opm refuses in catalogs. */
 export function validateCommand(): Command {
   const command = new Command('validate').addArgument(
-    new Argument('<catalog>', 'Directory, image, oci:DIRECTORY or oci-archive:FILE'),
+    new Argument('<catalog...>', 'Directories, images, oci:DIRECTORY or oci-archive:FILE'),
   );
-  return addRegistryFlags(command).addOption(outputOption()).action(withPlace(validate));
+  return addRegistryFlags(command).addOption(outputOption()).action(validate);
 }
 
-async function validate(place: string, flags: RegistryFlags & OutputFlags): Promise<void> {
-  const [{ loadDirectory, openCatalog }, { validateCatalog }] = await Promise.all([
+async function validate(
+  places: readonly string[],
+  flags: RegistryFlags & OutputFlags,
+): Promise<void> {
+  const report = new Report(flags);
+  for (const catalog of places) {
+    const found = await verdict(catalog, flags);
+    if (found instanceof TerminalError) {
+      process.exitCode = 1;
+      const message = errorMessage(found);
+      await report.line(`${catalog} is not valid: ${message}`);
+      await report.result({ catalog, valid: false, error: { message } });
+    } else {
+      const { packages, channels, bundles } = found;
+      const counts = [
+        counted(packages, 'package'),
+        counted(channels, 'channel'),
+        counted(bundles, 'bundle'),
+      ];
+      await report.line(`${catalog} is valid: ${counts.join(', ')}`);
+      await report.result({ catalog, valid: true, packages, channels, bundles });
+    }
+  }
+}
+
+async function verdict(place: string, flags: RegistryFlags): Promise<CatalogSize | TerminalError> {
+  const [{ loadDirectory, openCatalog }, { validateCatalog }, { placedError }] = await Promise.all([
     import('../../../catalog/load/index.ts'),
     import('../../../catalog/validate/index.ts'),
+    import('../../../catalog/blobs/index.ts'),
   ]);
   const { signal } = new AbortController();
   const registry = async () =>
     await (await import('../../registry-access.ts')).registryAccess(flags);
   const catalog = await openCatalog(place, { registry, signal });
   try {
-    await validateCatalog(loadDirectory(catalog.dir, { signal }));
+    return await validateCatalog(loadDirectory(catalog.dir, { signal }));
+  } catch (error) {
+    const placed = placedError(error);
+    if (placed instanceof TerminalError) return placed;
+    throw placed;
   } finally {
     await catalog.close();
   }
-  const report = new Report(flags);
-  await report.line(`${place} is valid`);
-  await report.result({ catalog: place, valid: true });
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }
