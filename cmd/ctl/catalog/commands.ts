@@ -15,6 +15,11 @@ export const catalogCommands: readonly CommandRow[] = [
     load: async () => (await import('./validate.ts')).validateCommand(),
   },
   {
+    usage: 'serve [options] <place...>',
+    summary: 'Serve catalogs over HTTP, with the paths of catalogd',
+    load: async () => (await import('./serve.ts')).serveCommand(),
+  },
+  {
     usage: 'template [options] <file>',
     summary: 'Print the catalog of a template, or a template of a catalog',
     load: async () => (await import('./template.ts')).templateCommand(),

@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+
+interface SourceFile {
+  readonly path: string;
+  readonly size: number;
+}
+
+/**
+ * Digest of the names and bytes of all files below a directory: the same wherever they are copied,
+ * and no edit escapes it. Reads them all.
+ */
+export async function contentDigest(directory: string, signal?: AbortSignal): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const { path, size } of filesOf(directory)) {
+    hash.update(`${path}\0${size}\0`);
+    const options = { highWaterMark: 1024 * 1024, ...(signal === undefined ? {} : { signal }) };
+    for await (const bytes of createReadStream(join(directory, path), options)) {
+      hash.update(bytes as Uint8Array);
+    }
+  }
+  return hash.digest('hex');
+}
+
+/** All regular files below a directory, also by symbolic links, in the order of their names. */
+async function* filesOf(directory: string, below = ''): AsyncGenerator<SourceFile> {
+  const entries = await readdir(join(directory, below), { withFileTypes: true });
+  entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+  for (const entry of entries) {
+    const path = below === '' ? entry.name : `${below}/${entry.name}`;
+    if (entry.isDirectory()) {
+      yield* filesOf(directory, path);
+      continue;
+    }
+    // A dangling link is for the reader of the catalog to refuse.
+    const about = await stat(join(directory, path)).catch(() => undefined);
+    if (about?.isFile() !== true) continue;
+    yield { path, size: about.size };
+  }
+}

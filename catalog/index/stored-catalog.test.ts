@@ -1,0 +1,76 @@
+import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { contentDigest } from './source-digest.ts';
+import { type BlobToStore, StoredCatalog, storeCatalog } from './stored-catalog.ts';
+
+let directory: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'stored-catalog-'));
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+const blobs: readonly BlobToStore[] = [
+  { schema: 'olm.package', package: '', name: 'a', value: { name: 'a', defaultChannel: 'é' } },
+  { schema: 'olm.bundle', package: 'a', name: 'a.v1', value: { big: 'x'.repeat(600_000) } },
+  { schema: 'olm.bundle', package: 'a', name: 'a.v2', value: { z: 1, a: 2 } },
+];
+
+async function* stream(values: readonly BlobToStore[]): AsyncGenerator<BlobToStore> {
+  yield* values;
+}
+
+async function textOf(pieces: AsyncIterable<Uint8Array>): Promise<string> {
+  const read: Uint8Array[] = [];
+  for await (const piece of pieces) read.push(piece);
+  return Buffer.concat(read).toString();
+}
+
+describe('a stored catalog', () => {
+  test('returns the lines of the blobs that are asked for, large ones in pieces', async () => {
+    await storeCatalog(directory, stream(blobs));
+    await using catalog = await StoredCatalog.open(directory);
+    const all = await textOf(catalog.read(catalog.index.ranges({})));
+    expect(all).toBe(
+      `{"defaultChannel":"é","name":"a"}\n{"big":"${'x'.repeat(600_000)}"}\n{"a":2,"z":1}\n`,
+    );
+    expect(catalog.size).toBe(Buffer.byteLength(all));
+    const ranges = catalog.index.ranges({ name: 'a.v2' });
+    expect(Buffer.from(await catalog.readAll(ranges)).toString()).toBe('{"a":2,"z":1}\n');
+    expect((await catalog.blob(2)).value).toEqual({ z: 1, a: 2 });
+  });
+
+  test('of no blobs is empty', async () => {
+    await storeCatalog(directory, stream([]));
+    await using catalog = await StoredCatalog.open(directory);
+    expect([catalog.size, catalog.index.ranges({})]).toEqual([0, []]);
+  });
+
+  test('that was cut is not opened', async () => {
+    await storeCatalog(directory, stream(blobs));
+    await truncate(join(directory, 'all.jsonl'), 5);
+    await expect(StoredCatalog.open(directory)).rejects.toThrow('differ in size');
+  });
+
+  test('has the digest of its content', async () => {
+    await storeCatalog(directory, stream(blobs));
+    await using first = await StoredCatalog.open(directory);
+    await storeCatalog(directory, stream(blobs.toReversed()));
+    await using second = await StoredCatalog.open(directory);
+    await storeCatalog(directory, stream(blobs));
+    await using third = await StoredCatalog.open(directory);
+    expect(first.digest).not.toBe(second.digest);
+    expect(first.digest).toBe(third.digest);
+  });
+});
+
+test('the digest of a directory tells every edit', async () => {
+  const file = join(directory, 'catalog.json');
+  await writeFile(file, '{"schema":"a"}');
+  const content = await contentDigest(directory);
+  await writeFile(file, '{"schema":"b"}');
+  expect(await contentDigest(directory)).not.toBe(content);
+  await writeFile(file, '{"schema":"a"}');
+  expect(await contentDigest(directory)).toBe(content);
+});

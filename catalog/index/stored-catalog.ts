@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto';
+import { type FileHandle, open, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { JsonObject } from '../../api/json.ts';
+import { jsonText } from '../blobs/index.ts';
+import { type ByteRange, CatalogIndex } from './catalog-index.ts';
+
+/** A blob to store. */
+export interface BlobToStore {
+  readonly schema: string;
+  readonly package: string;
+  readonly name: string;
+  readonly value: JsonObject;
+}
+
+const linesFile = 'all.jsonl';
+const indexFile = 'index.json';
+const keptCatalog = z.object({ digest: z.string(), index: z.unknown() });
+
+/** Bytes that are gathered before they are written, and the most that one read returns. */
+const pieceSize = 64 * 1024;
+
+/**
+ * Writes blobs into a directory as they come: a file of JSON lines, and its index. Holds one blob at
+ * a time, and the offsets of all.
+ */
+export async function storeCatalog(
+  directory: string,
+  blobs: AsyncIterable<BlobToStore>,
+  signal?: AbortSignal,
+): Promise<void> {
+  const index = new CatalogIndex();
+  const hash = createHash('sha256');
+  await using file = await open(join(directory, linesFile), 'w');
+  let gathered = '';
+  async function writeGathered(): Promise<void> {
+    const bytes = Buffer.from(gathered);
+    gathered = '';
+    hash.update(bytes);
+    await file.writeFile(bytes);
+  }
+  for await (const blob of blobs) {
+    signal?.throwIfAborted();
+    const line = `${jsonText(blob.value)}\n`;
+    index.add(blob, Buffer.byteLength(line));
+    gathered += line;
+    if (gathered.length >= pieceSize) await writeGathered();
+  }
+  await writeGathered();
+  const kept = { digest: hash.digest('hex'), index };
+  await writeFile(join(directory, indexFile), JSON.stringify(kept));
+}
+
+/** A catalog in a directory that `storeCatalog` has written. Reads from disk what it is asked for. */
+export class StoredCatalog implements AsyncDisposable {
+  /** SHA-256 of the file of JSON lines, in hexadecimal. */
+  readonly digest: string;
+  /** When it was written. */
+  readonly modified: Date;
+  readonly index: CatalogIndex;
+  readonly #file: FileHandle;
+
+  private constructor(file: FileHandle, about: { digest: string; index: unknown; modified: Date }) {
+    this.#file = file;
+    this.digest = about.digest;
+    this.modified = about.modified;
+    this.index = CatalogIndex.read(about.index);
+  }
+
+  /** Throws where the directory holds no whole catalog. */
+  static async open(directory: string): Promise<StoredCatalog> {
+    const kept = keptCatalog.parse(JSON.parse(await readFile(join(directory, indexFile), 'utf8')));
+    const lines = join(directory, linesFile);
+    const { size, mtime } = await stat(lines);
+    const file = await open(lines);
+    try {
+      const catalog = new StoredCatalog(file, { ...kept, modified: mtime });
+      if (catalog.index.size !== size) throw new Error(`${lines} and its index differ in size`);
+      return catalog;
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+  }
+
+  /** Bytes of all JSON lines. */
+  get size(): number {
+    return this.index.size;
+  }
+
+  /** The bytes of ranges, in pieces of bounded size, read as they are taken. */
+  async *read(ranges: readonly ByteRange[]): AsyncGenerator<Uint8Array> {
+    for (const { start, end } of ranges) {
+      for (let at = start; at < end; at += pieceSize) {
+        yield await this.#piece(at, Math.min(end, at + pieceSize));
+      }
+    }
+  }
+
+  /** The bytes of ranges as one, for what is known to be small. */
+  async readAll(ranges: readonly ByteRange[]): Promise<Uint8Array> {
+    const [only] = ranges;
+    if (only !== undefined && ranges.length === 1) return this.#piece(only.start, only.end);
+    return Buffer.concat(
+      await Promise.all(ranges.map(({ start, end }) => this.#piece(start, end))),
+    );
+  }
+
+  async blob(number: number): Promise<BlobToStore> {
+    const { start, end } = this.index.range(number);
+    const text = Buffer.from(await this.#piece(start, end)).toString();
+    return { ...this.index.blob(number), value: JSON.parse(text) as JsonObject };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#file.close();
+  }
+
+  async #piece(start: number, end: number): Promise<Uint8Array> {
+    const bytes = Buffer.allocUnsafe(end - start);
+    for (let done = 0; done < bytes.length; ) {
+      const { bytesRead } = await this.#file.read(bytes, done, bytes.length - done, start + done);
+      if (bytesRead === 0) throw new Error('the stored catalog was cut while it is served');
+      done += bytesRead;
+    }
+    return bytes;
+  }
+}

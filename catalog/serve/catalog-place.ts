@@ -1,0 +1,51 @@
+import { basename, resolve } from 'node:path';
+import { goQuote } from '../../api/go-quote.ts';
+import { TerminalError } from '../../core/errors.ts';
+import type { StoredCatalog } from '../index/index.ts';
+import { type OpenCatalogOptions, openCatalog } from '../load/index.ts';
+import type { ContentCache } from './content-cache.ts';
+
+/** A catalog to serve: where it is, and its name in the paths of requests. */
+export interface CatalogPlace {
+  readonly name: string;
+  /** As `openCatalog` reads it. */
+  readonly place: string;
+}
+
+const namePattern = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,251}[A-Za-z0-9])?$/;
+
+/**
+ * Reads `PLACE` or `NAME=PLACE`. Without a name, it is the last part of the path or repository.
+ * @throws TerminalError for what is no name
+ */
+export function parseCatalogPlace(text: string): CatalogPlace {
+  const [, given, rest] = /^([^=/:]*)=(.*)$/s.exec(text) ?? [];
+  const place = rest ?? text;
+  const name = given ?? nameOf(place);
+  if (place !== '' && namePattern.test(name)) return { name, place };
+  throw new TerminalError(
+    `${goQuote(text)} gives the catalog no name: use NAME=PLACE, where NAME has letters, digits, ".", "_" and "-"`,
+  );
+}
+
+function nameOf(place: string): string {
+  const path = place.replace(/^(?:docker:\/\/|oci:|oci-archive:)/, '').replace(/@.*$/, '');
+  return basename(resolve(path)).replace(/(?:\.tar)?(?::.*)?$/, '');
+}
+
+/**
+ * What is served of a catalog, from the cache where that has the same files.
+ * @throws TerminalError for what is no valid catalog; errors of the registry
+ */
+export async function contentOfPlace(
+  { place }: CatalogPlace,
+  cache: ContentCache,
+  options: OpenCatalogOptions,
+): Promise<StoredCatalog> {
+  const catalog = await openCatalog(place, options);
+  try {
+    return await cache.open(catalog.dir, options.signal);
+  } finally {
+    await catalog.close();
+  }
+}

@@ -1,0 +1,100 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+/** What tells one state of a resource from another. */
+export interface Validators {
+  /** Of the content, without quotes. */
+  readonly tag: string;
+  readonly modified: Date;
+}
+
+/** Marks the ETag of the same content in another encoding, as common web servers do. */
+const gzipMark = '-gzip';
+
+export function entityTag({ tag }: Validators, isGzip: boolean): string {
+  return `"${tag}${isGzip ? gzipMark : ''}"`;
+}
+
+/** The status that a request's conditions ask for instead of content: 304, 412, or none. */
+export function conditionalStatus(
+  headers: IncomingHttpHeaders,
+  validators: Validators,
+): 304 | 412 | undefined {
+  if (headers['if-match'] !== undefined) {
+    if (!matches(headers['if-match'], validators)) return 412;
+  } else if (isAfter(validators.modified, headers['if-unmodified-since'])) {
+    return 412;
+  }
+  if (headers['if-none-match'] !== undefined) {
+    return matches(headers['if-none-match'], validators) ? 304 : undefined;
+  }
+  const since = dateOf(headers['if-modified-since']);
+  return since !== undefined && seconds(validators.modified) <= seconds(since) ? 304 : undefined;
+}
+
+function matches(list: string, { tag }: Validators): boolean {
+  if (list.trim() === '*') return true;
+  return list.split(',').some((item) => {
+    const bare = item.trim().replace(/^W\//, '');
+    return bare === `"${tag}"` || bare === `"${tag}${gzipMark}"`;
+  });
+}
+
+/** The first byte, and the one after the last. */
+export interface RequestedRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * The part that a request asks for. Undefined where it is for all: without a range, with several, with
+ * one in another unit, or with one of a state that is gone.
+ */
+export function requestedRange(
+  headers: IncomingHttpHeaders,
+  validators: Validators,
+  size: number,
+): RequestedRange | 'unsatisfiable' | undefined {
+  const asked = /^bytes=(?!-$)(\d*)-(\d*)$/.exec(headers.range ?? '');
+  if (asked === null || !isSameState(headers['if-range'], validators)) return undefined;
+  const [, first = '', last = ''] = asked;
+  const { start, end } = first === '' ? lastBytes(Number(last), size) : bytes(first, last, size);
+  return start >= size || end <= start ? 'unsatisfiable' : { start, end };
+}
+
+function lastBytes(length: number, size: number): RequestedRange {
+  return { start: Math.max(0, size - length), end: size };
+}
+
+function bytes(first: string, last: string, size: number): RequestedRange {
+  return { start: Number(first), end: last === '' ? size : Math.min(Number(last) + 1, size) };
+}
+
+function isSameState(condition: unknown, validators: Validators): boolean {
+  if (typeof condition !== 'string') return true;
+  if (condition.startsWith('"')) return condition === entityTag(validators, false);
+  const date = dateOf(condition);
+  return date !== undefined && seconds(date) === seconds(validators.modified);
+}
+
+function isAfter(modified: Date, text: string | undefined): boolean {
+  const date = dateOf(text);
+  return date !== undefined && seconds(modified) > seconds(date);
+}
+
+function dateOf(text: string | undefined): Date | undefined {
+  const date = new Date(text ?? Number.NaN);
+  return Number.isNaN(date.getTime()) ? undefined : date;
+}
+
+/** Dates of HTTP have no more. */
+function seconds(date: Date): number {
+  return Math.floor(date.getTime() / 1000);
+}
+
+/** True where a header `Accept-Encoding` takes gzip. */
+export function acceptsGzip(header: string | undefined): boolean {
+  return (header ?? '').split(',').some((item) => {
+    const [name = '', ...parameters] = item.split(';').map((part) => part.trim().toLowerCase());
+    return name === 'gzip' && !parameters.some((each) => /^q=0(?:\.0*)?$/.test(each));
+  });
+}

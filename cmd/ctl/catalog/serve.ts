@@ -1,0 +1,111 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Argument, Command, InvalidArgumentError, Option } from 'commander';
+import type { CatalogPlace, ServedCatalog } from '../../../catalog/serve/index.ts';
+import { errorMessage, TerminalError } from '../../../core/errors.ts';
+import {
+  type BindAddress,
+  parseBindAddress,
+  stopSignal,
+} from '../../../core/platform/runtime/index.ts';
+import { addRegistryFlags, type RegistryFlags } from '../../registry-flags.ts';
+import { logLine } from '../loggers.ts';
+import { writeOutput } from '../output.ts';
+import { withPlace } from './blob-place.ts';
+
+interface ServeFlags extends RegistryFlags {
+  readonly address: BindAddress;
+  readonly cacheDir?: string;
+}
+
+const loopback = '127.0.0.1:8080';
+
+/** `rukpakctl catalog serve`: catalogs over HTTP. */
+export function serveCommand(): Command {
+  const command = new Command('serve')
+    .addArgument(
+      new Argument(
+        '<place...>',
+        'Catalogs as PLACE or NAME=PLACE: directory, image, oci:DIRECTORY or oci-archive:FILE',
+      ),
+    )
+    .addOption(
+      new Option(
+        '--address <host:port>',
+        'Address of HTTP; :PORT is all interfaces, port 0 a free one',
+      )
+        .argParser(address)
+        .default(address(loopback), loopback),
+    )
+    .option(
+      '--cache-dir <directory>',
+      'Directory for what is served, which the next start takes if the catalogs are the same (default: a temporary one)',
+    );
+  return addRegistryFlags(command).action(withPlace(serve));
+}
+
+function address(text: string): BindAddress {
+  try {
+    const parsed = parseBindAddress(text);
+    if (parsed !== undefined) return parsed;
+  } catch (error) {
+    throw new InvalidArgumentError(errorMessage(error));
+  }
+  throw new InvalidArgumentError('It must be host:port or :port.');
+}
+
+async function serve(texts: readonly string[], flags: ServeFlags): Promise<void> {
+  const { parseCatalogPlace } = await import('../../../catalog/serve/index.ts');
+  const places = texts.map(parseCatalogPlace);
+  checkNames(places);
+  const signal = stopSignal();
+  const cacheDir = flags.cacheDir ?? (await mkdtemp(join(tmpdir(), 'rukpak-serve-')));
+  try {
+    await serveUntil(signal, { places, flags, cacheDir });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    if (flags.cacheDir === undefined) await rm(cacheDir, { recursive: true, force: true });
+  }
+}
+
+function checkNames(places: readonly CatalogPlace[]): void {
+  for (const [index, { name }] of places.entries()) {
+    if (places.findIndex((other) => other.name === name) === index) continue;
+    throw new TerminalError(`two catalogs have the name ${name}: name them with NAME=PLACE`);
+  }
+}
+
+interface Serving {
+  readonly places: readonly CatalogPlace[];
+  readonly flags: ServeFlags;
+  readonly cacheDir: string;
+}
+
+async function serveUntil(
+  signal: AbortSignal,
+  { places, flags, cacheDir }: Serving,
+): Promise<void> {
+  const serving = await import('../../../catalog/serve/index.ts');
+  const registry = async () =>
+    await (await import('../../registry-access.ts')).registryAccess(flags);
+  const catalogs: ServedCatalog[] = [];
+  for (const place of places) {
+    const cache = new serving.ContentCache(join(cacheDir, place.name));
+    const content = await serving.contentOfPlace(place, cache, { registry, signal });
+    catalogs.push(new serving.ServedCatalog(place.name, content));
+  }
+  const server = new serving.CatalogHttpServer({ catalogs, address: flags.address, onError: say });
+  const { address: host, family, port } = await server.listen();
+  const shown = family === 'IPv6' ? `[${host}]` : host;
+  const lines = catalogs.map(({ name }) => `serving http://${shown}:${port}/catalogs/${name}/\n`);
+  await writeOutput(lines, process.stdout);
+  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
+  await server.close();
+  for (const catalog of catalogs) await catalog.close();
+}
+
+function say(error: unknown): void {
+  process.stderr.write(logLine(`error: ${errorMessage(error)}`));
+}
