@@ -11,9 +11,9 @@ import type { OwnedBundleCache } from './dependencies.ts';
 import { isRevision } from './revisions/history.ts';
 
 /**
- * The Bundles that were made for a deployment, in any order. Labels alone say nothing: whoever may
- * create Bundles can write them, and what is not the deployment's own is neither installed nor
- * deleted for it.
+ * The Bundles that a deployment owns, in any order. Their labels alone are no proof, because
+ * everybody who may create Bundles can write them: core neither installs nor deletes a Bundle that
+ * the deployment does not own.
  */
 export function ownBundles(
   deployment: BundleDeployment,
@@ -23,7 +23,7 @@ export function ownBundles(
   return labelled.filter((bundle) => isOwn(bundle, deployment));
 }
 
-/** The Bundle of that name, where it was made for the deployment. */
+/** The Bundle of that name, if the deployment owns it. */
 export function ownBundle(
   deployment: BundleDeployment,
   name: string | undefined,
@@ -38,8 +38,8 @@ export function isOwn({ metadata }: Bundle, deployment: BundleDeployment): boole
 }
 
 /**
- * Whether a Bundle is the one that the deployment's template of that hash asks for. Its labels alone
- * say nothing: whoever may create Bundles can write them, and would have the deployment install
+ * Whether a Bundle was made from the deployment's template of that hash. Its labels alone are no
+ * proof: everybody who may create Bundles can write them, and could make the deployment install
  * other content.
  */
 export function isMadeFrom(
@@ -55,24 +55,25 @@ export function isMadeFrom(
 
 const hashes = new WeakMap<BundleTemplate, string>();
 
-/** The name of the Bundle that a deployment's template asks for. */
+/** The name of the Bundle for a deployment's template. */
 export function wantedBundle({ metadata, spec: { template } }: BundleDeployment): string {
   const hash = hashes.get(template) ?? templateHash(template);
   hashes.set(template, hash);
   return bundleName(metadata.name ?? '', hash);
 }
 
-/** True where the Bundle of the template was installed, whatever came of it since. */
+/** True when the Bundle of the template has been installed, even if it failed since. */
 export function isRolledOut(deployment: BundleDeployment): boolean {
   return deployment.status?.activeBundle === wantedBundle(deployment);
 }
 
-/** Of Bundles that no deployment asks for: nothing tells who made them. */
+/** Creator of Bundles without a deployment: nothing records who made them. */
 const unknownCreator = 'bundles of no deployment';
 
 /**
- * On whose behalf a Bundle is unpacked: of the creator of its deployment, where that asks for it or
- * has installed it. Labels and owner references alone could be written to use up another one's share.
+ * The creator whose share of the workers unpacks a Bundle: that of its deployment, if the
+ * deployment's template asks for the Bundle or has it installed. Labels and owner references alone
+ * are no proof: with them somebody could use up another creator's share.
  */
 export function creatorOfBundle(
   bundle: Bundle,
@@ -92,7 +93,10 @@ function isOf(bundle: Bundle, deployment: BundleDeployment): boolean {
   return isMadeFrom(bundle, deployment, labels?.[label.templateHash] ?? '');
 }
 
-/** Deletes exactly this Bundle; one that is gone, or a namesake, is left as it is. */
+/**
+ * Deletes exactly this Bundle; does nothing when it is gone or was replaced by another one of its
+ * name.
+ */
 export async function deleteBundle(
   client: KubeClient,
   bundle: Bundle,

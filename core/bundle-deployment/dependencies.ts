@@ -25,50 +25,53 @@ interface BundleDeploymentCache {
 }
 
 export interface OwnedBundleCache {
-  /** Bundles labelled as made for the deployment, in any order. */
+  /** Bundles with the deployment's labels, in any order. */
   ownedBy(deploymentName: string): readonly Bundle[];
-  /** The Bundle of that name that is gone, and whose content is kept while it is installed. */
+  /** A deleted Bundle of that name whose content is kept while it is installed. */
   kept(name: string): Bundle | undefined;
   upsertIfNewer(bundle: Bundle): void;
 }
 
-/** Reads a Bundle's stored content, from wherever it is. */
+/** Reads a Bundle's stored content, from any archive. */
 export interface ContentLoader {
-  /** @throws LostContentError while it is on its way back. */
+  /** @throws LostContentError while core unpacks the content again. */
   load(bundle: Bundle, signal: AbortSignal): Promise<BundleFiles>;
 }
 
-/** Keeps full plans where they can be looked at. */
+/** Stores full plans for people. */
 export interface PlanStore {
-  /** In place of an earlier one of the deployment. */
+  /** Replaces an earlier plan of the deployment. */
   write(deployment: BundleDeployment, plan: FullPlan, signal: AbortSignal): Promise<void>;
   remove(deploymentName: string, signal: AbortSignal): Promise<void>;
 }
 
-/** What the BundleDeployment reconciler works with. */
+/** The dependencies of the BundleDeployment reconciler. */
 export interface BundleDeploymentDependencies {
   readonly client: KubeClient;
   readonly deployments: BundleDeploymentCache;
   readonly bundles: OwnedBundleCache;
   /** By class name; only classes with a deployment handler. */
   readonly provisioners: ReadonlyMap<string, Provisioner>;
-  /** By class name, whose Bundles this process unpacks. */
+  /** By class name; classes whose Bundles this process unpacks. */
   readonly bundleClasses: Pick<ReadonlyMap<string, Provisioner>, 'has' | 'get'>;
-  /** Of the process that unpacks them, as far as this process knows. */
+  /** Sources of the process that unpacks them, as far as this process knows. */
   readonly sources: SourceTypes;
   readonly content: ContentLoader;
   readonly applier: Applier;
   readonly facts: Pick<RenderFacts, 'prepare' | 'renew' | 'forget' | 'onChange'>;
   readonly certificates: Pick<Certificates, 'certify' | 'foresee' | 'applied' | 'forget'>;
   readonly storedPlans: PlanStore;
-  /** Where the system runs. */
+  /** Namespace of core. */
   readonly systemNamespace: string;
   readonly limits: ContentLimits;
-  /** Feature gate BundleDeploymentHealth: Healthy is reported, and decides when to retire. */
+  /**
+   * Feature gate BundleDeploymentHealth: core reports Healthy, and waits for it before it deletes
+   * earlier Bundles.
+   */
   readonly reportHealth: boolean;
-  /** For deployments without spec.deletionPolicy (default: `Delete`). */
+  /** Deletion policy of deployments without spec.deletionPolicy (default: `Delete`). */
   readonly defaultDeletionPolicy?: DeletionPolicy | undefined;
-  /** Deletions of classes that no process serves (default: another process ends them). */
+  /** Deletions of classes that no process serves (default: another process handles them). */
   readonly unserved?: UnservedDeletions | undefined;
   readonly events: EventSink;
   readonly metrics?: Pick<ApplyMetrics, 'applied' | 'changed' | 'becameHealthy'>;
@@ -76,7 +79,7 @@ export interface BundleDeploymentDependencies {
   readonly logger: Logger;
 }
 
-/** What its steps work with: the reconciler's own memory as well. */
+/** The dependencies of the phases, with the reconciler's own memory. */
 export interface ReconcileDependencies extends BundleDeploymentDependencies {
   readonly rendered: RenderedObjects;
   readonly lastApplied: LastApplied;

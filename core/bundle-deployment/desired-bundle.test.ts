@@ -11,7 +11,7 @@ import type { Provisioner } from '../contracts/provisioner.ts';
 import { ApiError } from '../platform/kube/index.ts';
 
 const mark = { [annotation.configured]: 'true' };
-/** Of every new Bundle whose content may be another one tomorrow. */
+/** Annotation of every new Bundle whose content is not pinned yet. */
 const unresolved = { [annotation.pin]: '' };
 const config = { watchNamespace: 'a' };
 const adapting: Partial<Provisioner> = { configure: async (files) => files };
@@ -78,7 +78,7 @@ describe('a new Bundle', () => {
 describe('a Bundle that is there', () => {
   const failing = { phase: 'Failing' } as const;
 
-  /** Deployment `demo`, whose Bundle was made before it had a config, or while it had one. */
+  /** Deployment `demo`, whose Bundle was created before its config was set, or while it was set. */
   function withBundle(bundle: Bundle, options: Options = {}): BundleDeploymentFixture {
     const fixture = aFixture(options);
     fixture.have(bundle);

@@ -10,7 +10,7 @@ import { isMadeFrom, isOwn } from './bundles.ts';
 import type { BundleDeploymentDependencies } from './dependencies.ts';
 import { longestWait, type PhaseContext } from './phase.ts';
 
-/** Makes the Bundle that the deployment's template asks for. */
+/** Creates the Bundle for the deployment's template. */
 export async function createBundle(
   deployment: BundleDeployment,
   dependencies: Pick<
@@ -34,9 +34,10 @@ export async function createBundle(
     }
     const key = { name: desired.metadata.name ?? '' };
     const live = (await client.get(bundleResource, key, signal)) as Bundle;
-    // The cache may lag behind our own create; a stranger of that name is not taken over.
+    // The cache may lag behind core's own create; core does not take over a foreign Bundle of that
+    // name.
     if (isMadeFrom(live, deployment, hash)) return live;
-    // Nobody tells when it is gone: it may have no labels.
+    // Its deletion sends no event, because it may lack labels.
     wakeAfter(longestWait);
     throw new Error(
       `Bundle "${key.name}" exists and was not made for this template (${madeBy(live)}): delete it, or give the BundleDeployment another name`,
@@ -46,8 +47,8 @@ export async function createBundle(
 }
 
 /**
- * Its reconciler would add it and the empty note of its content, with a request of its own; where
- * that one is another process, it may not run.
+ * Otherwise its reconciler would add the finalizer and the empty content annotation with a request
+ * of its own, and a reconciler in another process may not run.
  */
 function withFinalizer(
   bundle: Bundle,
@@ -62,7 +63,10 @@ function withFinalizer(
   return { ...bundle, metadata: { ...metadata, annotations } };
 }
 
-/** What the API server knows of who made a Bundle: it keeps no users, but the programs that they use. */
+/**
+ * Who made a Bundle, as far as the API server knows: it records programs (field managers), not
+ * users.
+ */
 function madeBy({ metadata }: KubernetesObject): string {
   const { creationTimestamp, ownerReferences = [] } = metadata;
   const entries = (metadata as { readonly managedFields?: readonly ManagedFields[] }).managedFields;
@@ -80,7 +84,7 @@ interface ManagedFields {
   readonly time?: string;
 }
 
-/** The Bundle that a deployment's template asks for. */
+/** The Bundle for a deployment's template. */
 export function desiredBundle(deployment: BundleDeployment, hash: string): Bundle {
   const { name = '' } = deployment.metadata;
   const { metadata, spec } = deployment.spec.template;
@@ -122,10 +126,10 @@ export function ownerReferenceTo({ metadata }: BundleDeployment): OwnerReference
 
 type Classes = Pick<BundleDeploymentDependencies, 'bundleClasses'>;
 
-/** The mark of a Bundle whose content will be adapted to a spec.config before it is deployed. */
+/** Marks a Bundle whose class adapts the content to spec.config before it is deployed. */
 const mark = { [annotation.configured]: 'true' };
 
-/** A new Bundle, with the mark where it is to have it. */
+/** A new Bundle, with the mark if it needs it. */
 function withMark(bundle: Bundle, deployment: BundleDeployment, classes: Classes): Bundle {
   if (!isConfigured(deployment, classes)) return bundle;
   const annotations = { ...bundle.metadata.annotations, ...mark };
@@ -138,9 +142,9 @@ interface Surroundings {
 }
 
 /**
- * Sets or removes the mark of a Bundle that is there, as the config comes or goes: one that could not
- * be unpacked without it is tried again. Nothing is asked for where it is right already, or where
- * the Bundle is not the deployment's.
+ * Sets or removes the mark of an existing Bundle when the config is added or removed: core then
+ * unpacks again a Bundle that failed without the mark. Sends no request when the mark is right, or
+ * when the deployment does not own the Bundle.
  */
 export async function keepMark(
   bundle: Bundle,
@@ -155,7 +159,7 @@ export async function keepMark(
   try {
     return await writeMark(bundle, wanted, surroundings);
   } catch (error) {
-    // The cache is yet to tell that it is gone, or that a namesake has come.
+    // The cache has not shown yet that the Bundle was deleted or replaced.
     if (isNotFound(error) || isConflict(error)) return bundle;
     throw error;
   }
@@ -166,7 +170,7 @@ async function writeMark(
   value: string | undefined,
   { dependencies: { client, bundles }, signal }: Surroundings,
 ): Promise<Bundle> {
-  // The uid is refused where a namesake has come.
+  // With the uid, the API server refuses the patch for a replaced Bundle.
   const patch = { metadata: { uid, annotations: { [annotation.configured]: value ?? null } } };
   const target = { resource: bundleResource, key: { name } };
   const marked = (await client.patch(target, patch, { type: 'merge', signal })) as Bundle;
@@ -174,7 +178,7 @@ async function writeMark(
   return marked;
 }
 
-/** Without a class that adapts the content here, it has to do as it is. */
+/** Without a class that adapts content, the content is deployed unchanged. */
 function isConfigured({ spec }: BundleDeployment, { bundleClasses }: Classes): boolean {
   if (spec.config === undefined) return false;
   return bundleClasses.get(spec.template.spec.provisionerClassName)?.configure !== undefined;

@@ -13,10 +13,10 @@ import type { BundleDeploymentDependencies } from './dependencies.ts';
 import type { PhaseContext } from './phase.ts';
 import { isReady } from './status.ts';
 
-/** Milliseconds that a class may take without a word about it. */
+/** Milliseconds of a class's work before the status announces it. */
 const patience = 10_000;
 
-/** One deployment in one reconcile, as the API server has it: every write to it goes through here. */
+/** One deployment during one reconcile, as last read; every write to it goes through here. */
 export class LiveDeployment {
   #object: BundleDeployment;
   readonly #dependencies: Pick<BundleDeploymentDependencies, 'client' | 'deployments' | 'clock'>;
@@ -41,24 +41,27 @@ export class LiveDeployment {
   /** Sets annotations, `null` removes one. */
   async annotate(annotations: Readonly<Record<string, string | null>>): Promise<void> {
     const { uid } = this.#object.metadata;
-    // The uid is refused where a namesake has come.
+    // With the uid, the API server refuses the patch for a recreated deployment.
     const patch = { metadata: { uid, annotations } };
     const { signal } = this.#context;
     const options = { type: 'merge', signal } as const;
     this.#take(await this.#dependencies.client.patch(this.#target, patch, options));
   }
 
-  /** Adds the finalizer where it is missing. A conflict means that somebody else was quicker. */
+  /**
+   * Adds the finalizer if it is missing.
+   * @throws ApiError with a conflict when the deployment changed meanwhile.
+   */
   async guard(): Promise<void> {
     await this.#writeFinalizer(addFinalizer);
   }
 
-  /** Removes the finalizer: nothing is left to do for the deployment. */
+  /** Removes the finalizer, because core has finished with the deployment. */
   async release(): Promise<void> {
     await this.#writeFinalizer(removeFinalizer);
   }
 
-  /** Writes the status where it differs; returns the deployment with it. */
+  /** Writes the status if it differs; returns the deployment with it. */
   async writeStatus(status: object): Promise<BundleDeployment> {
     const patch = statusPatch(this.#object, status);
     if (patch === undefined) return this.#object;
@@ -69,8 +72,8 @@ export class LiveDeployment {
   }
 
   /**
-   * Runs a handler of a class, and says in the status that it is at work where that takes long: nothing
-   * else is written before it is done. What is Ready stays so: a restart has every class work again.
+   * Runs a handler of a class, and announces it in the status when it takes long; the status is
+   * written only after that. Ready stays True, because every class works again after a restart.
    */
   async whileAtWork<T>(doing: string, handler: () => Promise<T>): Promise<T> {
     const timer = setTimeout(() => {
@@ -83,12 +86,16 @@ export class LiveDeployment {
     }
   }
 
-  /** Resolves when nothing is being announced any more: a status has one writer. */
+  /**
+   * Resolves when no announcement is being written: only one writer at a time may write the status.
+   */
   async announced(): Promise<void> {
     await this.#announcing;
   }
 
-  /** Of the present generation only Ready speaks: nothing else was found out about it. */
+  /**
+   * Only Ready gets the present generation, because no other condition has been evaluated for it.
+   */
   async #announce(message: string): Promise<void> {
     const { metadata, status = {} } = this.#object;
     if (isReady(this.#object)) return;

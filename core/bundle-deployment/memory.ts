@@ -9,17 +9,17 @@ import type { Installation } from './transitions.ts';
 /** All that this process remembers of one deployment. */
 export interface DeploymentMemory {
   rendered?: RenderedEntry;
-  /** What would take too long to render once more. */
+  /** A rendering that takes too long to repeat. */
   timeout?: TimeoutEntry;
   lastApplied?: AppliedEntry;
   plan?: { readonly key: string; readonly known: KnownPlan };
-  /** Milliseconds: since when no plan can be made that would succeed. */
+  /** Monotonic milliseconds since when every plan would fail. */
   failingPlan?: { readonly key: string; readonly since: number };
-  /** The last installation, while its health settles. */
+  /** The last installation, until its health settles. */
   installation?: Installation;
 }
 
-/** The memory of each deployment by its name: the one place that forgets. */
+/** The memory of each deployment by its name; the only place that forgets it. */
 export class DeploymentMemories {
   readonly #memories = new Map<string, DeploymentMemory>();
 
@@ -31,7 +31,7 @@ export class DeploymentMemories {
     return memory;
   }
 
-  /** Undefined where nothing is remembered. */
+  /** Undefined when nothing is remembered. */
   find(deploymentName: string): DeploymentMemory | undefined {
     return this.#memories.get(deploymentName);
   }
@@ -47,14 +47,14 @@ export class DeploymentMemories {
 
 interface AppliedEntry {
   readonly recipe: Recipe;
-  /** The generation of the deployment that has begun to replace it. */
+  /** Generation of the deployment whose roll-out has started to replace it. */
   readonly replacedBy?: number;
 }
 
 /**
- * What the objects of each deployment were made of that were applied last, all of them: where
- * nothing can be made of what is asked for since, of that it can. Known to this process alone, and
- * without the objects, which are many.
+ * The recipe of each deployment's last completely applied objects: core uses it when it cannot
+ * render what the deployment asks for now. Exists in this process only, and without the objects,
+ * which are many.
  */
 export class LastApplied {
   readonly #memories: DeploymentMemories;
@@ -63,7 +63,7 @@ export class LastApplied {
     this.#memories = memories;
   }
 
-  /** To be called before anything of what was made is applied. */
+  /** Call this before the first object of the rendering is applied. */
   begin({ metadata: { name, generation = 0 } }: BundleDeployment, made: Recipe): void {
     const memory = this.#memories.of(name);
     const entry = memory.lastApplied;
@@ -71,14 +71,14 @@ export class LastApplied {
     memory.lastApplied = { ...entry, replacedBy: generation };
   }
 
-  /** To be called when all of it is applied. */
+  /** Call this when all objects are applied. */
   complete({ metadata }: BundleDeployment, made: Recipe): void {
     this.#memories.of(metadata.name).lastApplied = { recipe: made };
   }
 
   /**
-   * Undefined where that was another Bundle, and where something else has begun to replace it that
-   * is still asked for: to go back then would only do harm.
+   * Undefined for another Bundle, and when the present generation has started to replace it: going
+   * back would then only do harm.
    */
   get({ metadata }: BundleDeployment, bundle: Bundle): Recipe | undefined {
     const { name, uid, generation = 0 } = metadata;
@@ -88,7 +88,7 @@ export class LastApplied {
   }
 }
 
-/** A spec has more than what objects are made of. */
+/** Compares only what objects are rendered from: a spec has other fields too. */
 function isSame(a: Recipe, b: Recipe): boolean {
   if (a === b) return true;
   return (
@@ -99,26 +99,28 @@ function isSame(a: Recipe, b: Recipe): boolean {
   );
 }
 
-/** A plan, and what is known of its being up to date. */
+/** A plan, and whether it is up to date. */
 export interface KnownPlan {
   readonly plan: PlanStatus;
-  /** Digest of all that the plan is of. */
+  /** Digest of everything that the plan depends on. */
   readonly content: string | undefined;
-  /** Milliseconds: when it was begun, and how long that took. */
+  /** When it was started and how long it took, in milliseconds. */
   readonly madeAt: number;
   readonly took: number;
-  /** Something has happened since that may change it. */
+  /** An event since then may have changed it. */
   stale: boolean;
-  /** Milliseconds until one that would fail is made again. */
+  /** Milliseconds until a plan that would fail is made again. */
   readonly retryAfter?: number;
-  /** The digest of another plan that was asked for, and compared with this one. */
+  /** An approved digest that was compared with this plan and differs. */
   refused?: string | undefined;
 }
 
-/** Whoever is at work on what stands in the way waits for little; one that nobody mends costs little. */
+/**
+ * Short while somebody is probably removing the obstacle; long when nobody does, to cost little.
+ */
 const retry = { least: 2_000, most: 30_000 } as const;
 
-/** The plans that were made last: to make one costs two requests for each object that changes. */
+/** The last plan of each deployment: making one costs two requests for each changed object. */
 export class PlanMemory {
   readonly #memories: DeploymentMemories;
 
@@ -126,7 +128,7 @@ export class PlanMemory {
     this.#memories = memories;
   }
 
-  /** The plan of this version of the deployment and this Bundle, if it is remembered. */
+  /** The remembered plan for this version of the deployment and this Bundle. */
   get(deployment: BundleDeployment, bundle: Bundle): KnownPlan | undefined {
     const { plan } = this.#memories.of(deployment.metadata.name);
     return plan?.key === planKeyOf(deployment, bundle) ? plan.known : undefined;
@@ -142,8 +144,8 @@ export class PlanMemory {
   }
 
   /**
-   * Milliseconds until a plan that could not be made, or would fail, is made again: half of the time
-   * for which that is so.
+   * Milliseconds until a plan that would fail is made again: half of the time since it first
+   * failed.
    */
   retryAfter(deployment: BundleDeployment, bundle: Bundle, now: number): number {
     const memory = this.#memories.of(deployment.metadata.name);
@@ -153,13 +155,13 @@ export class PlanMemory {
     return Math.min(Math.max(retry.least, (now - since) / 2), retry.most);
   }
 
-  /** To be called when something happened to objects of the deployment. */
+  /** Call this after an event of the deployment's objects. */
   outdate(deploymentName: string): void {
     const plan = this.#memories.find(deploymentName)?.plan;
     if (plan !== undefined) plan.known.stale = true;
   }
 
-  /** To be called when the plan is carried out. */
+  /** Call this when the plan is carried out. */
   close(deploymentName: string): void {
     const memory = this.#memories.of(deploymentName);
     delete memory.plan;
@@ -167,7 +169,10 @@ export class PlanMemory {
   }
 }
 
-/** Metadata may say what a deployment may adopt; an approval changes no plan. */
+/**
+ * Includes metadata that decides which objects the deployment may adopt; excludes the approval,
+ * which changes no plan.
+ */
 function planKeyOf(deployment: BundleDeployment, bundle: Bundle): string {
   const { uid, generation, labels, annotations = {} } = deployment.metadata;
   const { [annotation.approve]: _, ...others } = annotations;

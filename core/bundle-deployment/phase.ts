@@ -10,7 +10,7 @@ import type { ReconcileDependencies } from './dependencies.ts';
 import type { LiveDeployment } from './live-deployment.ts';
 import type { Recipe } from './rendering/rendered-objects.ts';
 
-/** What one reconcile of a BundleDeployment has found out so far; only `inOrder` adds to it. */
+/** The findings of one reconcile so far; only `inOrder` adds to them. */
 export interface BundleDeploymentState {
   /** As last read from or written to the API server. */
   readonly deployment: BundleDeployment;
@@ -18,50 +18,52 @@ export interface BundleDeploymentState {
   readonly status: BundleDeploymentStatus;
   /** The Bundle of the current template. */
   readonly bundle?: Bundle;
-  /** The Bundle to apply now: that one, or the active one while that one has to wait. */
+  /** The Bundle to apply now: that of the template, or the active one while that one must wait. */
   readonly target?: Bundle;
   readonly blocked?: Blocked | undefined;
-  /** Why nothing can be made of that Bundle: thrown once the active one is seen to. */
+  /** Why the template's Bundle cannot be rendered: thrown after the active one is reconciled. */
   readonly failure?: Error;
-  /** What the objects and hooks were made of. */
+  /** What the objects and hooks were rendered from. */
   readonly recipe?: Recipe | undefined;
-  /** Digest of all that is rendered of the target, and where it goes; with upgradePolicy Manual. */
+  /**
+   * Digest of the target's rendered objects and their namespaces; only with upgradePolicy Manual.
+   */
   readonly content?: string | undefined;
-  /** Somebody has approved exactly that. */
+  /** This content is approved. */
   readonly approved?: boolean;
-  /** All of the target is applied, and nothing waits to be deleted. */
+  /** The target is completely applied, and no deletion is pending. */
   readonly settled?: boolean;
-  /** They are as they were applied last: nothing is made of the target as the spec is by now. */
+  /** The objects are those of the last apply, not rendered from the present spec. */
   readonly kept?: boolean;
   readonly objects?: readonly KubernetesObject[];
-  /** No others may be applied than those that were applied last. */
+  /** Only the last applied objects may be applied. */
   readonly keepOnly?: boolean;
-  /** The same before they were given certificates. */
+  /** The objects before certificates were added. */
   readonly uncertified?: readonly KubernetesObject[];
-  /** New certificates are on their way to the objects: what differs is no drift. */
+  /** A certificate rotation is in progress: its differences are not drift. */
   readonly rotating?: boolean;
-  /** Of the target as well: created when their time comes, and no part of what is kept in place. */
+  /** The target's hooks: created at their event, and not kept in place. */
   readonly hooks?: readonly KubernetesObject[];
-  /** Digest of the two; only where there are hooks. */
+  /** Digest of objects and hooks; only when there are hooks. */
   readonly revision?: string | undefined;
 }
 
-/** What a phase has found. One that throws has found nothing but the error. */
+/** The findings of a phase. A phase that throws has found only the error. */
 export interface Found extends Partial<Omit<BundleDeploymentState, 'deployment'>> {
   /** Ends the reconcile. */
   readonly done?: true;
-  /** Ends the reconcile, and asks for the next one after so many milliseconds. */
+  /** Ends the reconcile and requeues it after so many milliseconds. */
   readonly requeueAfter?: number;
-  /** Ends the reconcile with this error; the rest of what was found counts all the same. */
+  /** Ends the reconcile with this error; its other findings count. */
   readonly error?: unknown;
 }
 
 export interface PhaseContext {
   readonly signal: AbortSignal;
   readonly logger: Logger;
-  /** The deployment, to write to. */
+  /** The deployment, for writes. */
   readonly live: LiveDeployment;
-  /** Reconciles again after `ms`, or earlier where this reconcile's outcome asks for it. */
+  /** Reconciles again after `ms`, or earlier if this reconcile requests it. */
   readonly wakeAfter: (ms: number) => void;
 }
 
@@ -71,13 +73,16 @@ export type Phase = (
   context: PhaseContext,
 ) => Promise<Found>;
 
-/** What phases work with, where they pass it on. */
+/** The dependencies and context of phases. */
 export interface Surroundings {
   readonly dependencies: ReconcileDependencies;
   readonly context: PhaseContext;
 }
 
-/** One phase of several: each is given what those before it have found, until one ends the reconcile. */
+/**
+ * A sequence of phases: each receives the findings of those before it, until one ends the
+ * reconcile.
+ */
 export function inOrder(...phases: readonly Phase[]): Phase {
   return async (state, dependencies, context) => {
     let found: Found = {};
@@ -99,7 +104,7 @@ function hasEnded(found: Found): boolean {
 }
 
 /**
- * Milliseconds until a deployment is looked at again that waits for something of the cluster's of
- * which nobody tells: a back-off alone may come to a quarter of an hour.
+ * Milliseconds until core checks again for a change of the cluster that sends no event: back-off
+ * alone may reach a quarter of an hour.
  */
 export const longestWait = 60_000;

@@ -15,7 +15,7 @@ import { TerminalError, WaitingError } from '../errors.ts';
 
 const time = '2026-01-01T00:00:00Z';
 
-/** What kstatus makes of the live deployment. */
+/** The result of kstatus for the live deployment. */
 function kstatus(fixture: BundleDeploymentFixture): string {
   return computeStatus(fixture.live, fixture.clock.now()).status;
 }
@@ -34,7 +34,7 @@ async function installed(): Promise<BundleDeploymentFixture> {
   return fixture;
 }
 
-/** The status of a Bundle whose unpacking does not succeed. */
+/** The status of a Bundle that fails to unpack. */
 function aBundleStatus(
   phase: string,
   ready: { readonly reason: string; readonly message: string },

@@ -19,12 +19,14 @@ type Summary = Omit<Readiness, 'observedGeneration'>;
 
 interface Reconciled {
   readonly state: BundleDeploymentState;
-  /** With all other conditions as they are to be written. */
+  /** With all other conditions as they will be written. */
   readonly status: BundleDeploymentStatus;
   readonly reportHealth: boolean;
 }
 
-/** Nothing goes on before somebody changes the deployment, or what it stands on. */
+/**
+ * Reasons with which nothing continues before somebody changes the deployment or its dependencies.
+ */
 const stalling: ReadonlySet<string> = new Set([
   progressReason.rolledBack,
   progressReason.progressDeadlineExceeded,
@@ -32,14 +34,17 @@ const stalling: ReadonlySet<string> = new Set([
   progressReason.installNamespaceChanged,
 ]);
 
-/** Somebody was asked, and nothing is wrong: core waits, and is neither at work nor stuck. */
+/** Reasons with which core waits for a decision: it is neither reconciling nor stalled. */
 const deciding: ReadonlySet<string> = new Set([
   progressReason.paused,
   progressReason.awaitingApproval,
   progressReason.pruneHeld,
 ]);
 
-/** Of what is installed and works nothing but this is left to do: bad health is the greater news. */
+/**
+ * Reasons with which only the pruning of a working installation is pending: bad health is more
+ * important.
+ */
 const leftovers: ReadonlySet<string> = new Set([
   progressReason.pruneHeld,
   progressReason.kindNotServed,
@@ -47,7 +52,7 @@ const leftovers: ReadonlySet<string> = new Set([
 
 type Rule = (reconciled: Reconciled) => Summary | undefined;
 
-/** From the first cause to the last effect: the first that applies counts. */
+/** From the first cause to the last effect: the first matching rule decides. */
 const rules: readonly Rule[] = [
   invalidBundle,
   pendingBundle,
@@ -59,8 +64,9 @@ const rules: readonly Rule[] = [
 ];
 
 /**
- * The status with Ready, Reconciling and Stalled, which sum up the other conditions. As it was where
- * the last change of the spec was not looked at yet: by its generation they are about an earlier one.
+ * The status with Ready, Reconciling and Stalled, which summarize the other conditions. Leaves them
+ * unchanged when the present generation has not been evaluated, because their observedGeneration
+ * names an earlier one.
  */
 export function withSummary(
   state: BundleDeploymentState,
@@ -116,14 +122,14 @@ function pendingBundle({ state, status }: Reconciled): Summary | undefined {
   return { ...kept({ state, status }, { reason: why, message }), outlook };
 }
 
-/** What is no waiting like any other: these words of the Bundle are the deployment's as well. */
+/** Reasons of a Bundle that the deployment repeats in its Ready condition. */
 const passedOn: ReadonlySet<string> = new Set([
   bundleReason.unpacking,
   readyReason.awaitingUpload,
   readyReason.classNotServed,
 ]);
 
-/** What a Bundle waits for, as far as it says so. */
+/** The condition that says what a Bundle waits for; undefined when none does. */
 function causeOf(bundle: Bundle | undefined): Condition | undefined {
   const deleted = bundle?.metadata.deletionTimestamp !== undefined;
   const cause = findCondition(bundle?.status?.conditions, kstatusCondition.ready);
@@ -172,7 +178,7 @@ function unfinished({ state, status }: Reconciled): Summary | undefined {
   return { ...kept({ state, status }, text), outlook: 'reconciling' };
 }
 
-/** This one has. */
+/** The Bundle of the template is installed, and nothing of it is pending. */
 function isFinished(
   { bundle, settled, failure }: BundleDeploymentState,
   { conditions, activeBundle }: BundleDeploymentStatus,
@@ -196,7 +202,7 @@ function textOf({ reason: why, message }: Condition): Pick<Readiness, 'reason' |
   return { reason: why, message };
 }
 
-/** Not Ready, with what stays installed meanwhile. */
+/** Not Ready, with a note that the active Bundle stays installed. */
 function kept(
   { state, status }: Pick<Reconciled, 'state' | 'status'>,
   text: Pick<Readiness, 'reason' | 'message'>,
@@ -206,7 +212,7 @@ function kept(
   return { status: 'False', ...text, message: `${text.message}${note}` };
 }
 
-/** The Bundle that is installed, where the template asks for another one. */
+/** The installed Bundle, when the template wants another one. */
 function otherActive(
   { bundle }: BundleDeploymentState,
   { activeBundle = '' }: BundleDeploymentStatus,

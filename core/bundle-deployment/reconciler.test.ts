@@ -242,7 +242,7 @@ describe('Installed and Healthy', () => {
     expect(requeueAfter).toBeLessThanOrEqual(60_000);
     expect(fixture.conditions).toEqual([valid, installed, 'Healthy False Unhealthy: one\ntwo']);
     expect(fixture.status.activeBundle).toBe(name);
-    // That it is not healthy in this moment goes without saying; what else becomes of it does not.
+    // Bad health right after an installation gets no Event; every later change does.
     expect(fixture.events.taken()).toEqual([expect.stringContaining('InstallationSucceeded')]);
     fixture.clock.advance(16_000);
     fixture.applier.health.mockReturnValue([{ message: 'three' }]);

@@ -31,20 +31,20 @@ import { watchDeadline, watchProgress } from './revisions/progress.ts';
 import { progressing } from './status.ts';
 import { TransitionEvents } from './transitions.ts';
 
-/** A deployment that may be changed, where it is. */
+/** Finds out whether the deployment may be changed. */
 const guard = inOrder(guardDeletion, pause, keepNamespace);
-/** The Bundle of the template, or the active one while that one has to wait. */
+/** Finds the Bundle to apply: that of the template, or the active one while that one must wait. */
 const chooseTarget = inOrder(ensureBundle, followRollback, awaitUnpacked, awaitDependencies);
-/** The objects of the target, as they may be applied. */
+/** Renders the target's objects, if they may be applied. */
 const renderTarget = inOrder(awaitApproval, loadOrKeepActive, keepGenerated, certify);
-/** What is noted before the first object is written is what a crash amid them must not lose. */
+/** The phases before the first write record everything that a crash must not lose. */
 const applyTarget = inOrder(noteBegun, runPreHooks, apply, noteCertified, runPostHooks);
 const noteTarget = inOrder(noteInstalled, closePlan);
 const finish = inOrder(checkHealth, noteHealthy, retireBundles);
 
 const rollOut = inOrder(guard, chooseTarget, renderTarget, applyTarget, noteTarget, finish);
 
-/** Of a class that no process serves any more. */
+/** For a class that no process serves any more. */
 const deleteUnserved = inOrder(awaitDependents, awaitClassForHooks, removeObjects, release);
 
 const deleteServed = inOrder(
@@ -57,7 +57,7 @@ const deleteServed = inOrder(
 
 type ReconcileContext = Omit<PhaseContext, 'live'>;
 
-/** Brings the cluster to what one BundleDeployment asks for, and keeps it there. */
+/** Applies one BundleDeployment, and keeps it applied. */
 export class BundleDeploymentReconciler {
   readonly #dependencies: ReconcileDependencies;
   readonly #memories = new DeploymentMemories();
@@ -77,9 +77,9 @@ export class BundleDeploymentReconciler {
   }
 
   /**
-   * Reconciles the deployment of that name; a rejection asks for another try with back-off.
-   * What it owned is the garbage collector's once it is deleted and has no finalizer of ours, and another
-   * process's once its class is, while there is such a process.
+   * Reconciles the deployment of that name; a rejection requests a retry with back-off. Without
+   * core's finalizer, a deleted deployment's objects belong to the garbage collector. A deployment
+   * of a class that another process serves belongs to that process.
    */
   async reconcile(name: string, context: ReconcileContext): Promise<{ requeueAfter?: number }> {
     const deployment = this.#ownDeployment(name);
@@ -105,7 +105,7 @@ export class BundleDeploymentReconciler {
     const end = 'error' in found ? asError(found.error) : undefined;
     const failure = found.failure ?? end;
     await this.#finish({ ...state, ...found, ...(failure && { failure }) }, live, context);
-    // Trying again would not help, and the active one may have to be looked at again.
+    // A retry of `failure` would not help, but the active Bundle may need one.
     const error = end ?? failure;
     if (error !== undefined && !(error instanceof TerminalError)) throw error;
     const { requeueAfter } = found;
@@ -142,7 +142,7 @@ export class BundleDeploymentReconciler {
     this.#memories.forget(name);
   }
 
-  /** Undefined where it is gone, or for other processes to see to. */
+  /** Undefined when the deployment is gone, or belongs to other processes. */
   #ownDeployment(name: string): BundleDeployment | undefined {
     const deployment = this.#dependencies.deployments.get({ name });
     if (deployment === undefined || isReleased(deployment)) return undefined;
@@ -151,7 +151,7 @@ export class BundleDeploymentReconciler {
     return isToBeEnded && !isDeletedElsewhere(deployment) ? deployment : undefined;
   }
 
-  /** Milliseconds that a process of its class has to be at its deletion. */
+  /** Milliseconds until a process of its class must have started the deletion. */
   #waitForItsProcess(deployment: BundleDeployment): number {
     const { unserved } = this.#dependencies;
     return this.#serves(deployment) ? 0 : (unserved?.remaining(deployment) ?? 0);
@@ -186,7 +186,7 @@ function isDeleted({ metadata }: BundleDeployment): boolean {
   return metadata.deletionTimestamp !== undefined;
 }
 
-/** True for one that is being deleted and has nothing left to wait for. */
+/** True for a deleted deployment without anything left to wait for. */
 function isReleased(deployment: BundleDeployment): boolean {
   return isDeleted(deployment) && !hasFinalizer(deployment);
 }

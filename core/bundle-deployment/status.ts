@@ -36,7 +36,7 @@ export function hasValidBundle(
   );
 }
 
-/** The status as it was: what comes soon is to be told with the rest. */
+/** The status unchanged, because the next reconcile will report soon. */
 export function notObserved({ deployment, status }: BundleDeploymentState): BundleDeploymentStatus {
   const { observedGeneration: _, ...rest } = status;
   const { observedGeneration } = deployment.status ?? {};
@@ -57,7 +57,9 @@ export function installed(
   return { ...withCondition(status, condition, clock), activeBundle: bundleName };
 }
 
-/** What is not installed is not healthy either; Healthy is told only where it is reported at all. */
+/**
+ * A Bundle that is not installed is not healthy either; sets Healthy only if it is reported at all.
+ */
 export function notInstalled(
   status: BundleDeploymentStatus,
   failure: { reason: string; message: string; reportHealth: boolean },
@@ -86,7 +88,7 @@ export function healthy(
   return withCondition(status, { type: bundleDeploymentCondition.healthy, ...outcome }, clock);
 }
 
-/** What waits to be pruned, or nothing. */
+/** The status with the objects that wait to be pruned, or without any. */
 export function withHeldPrune(
   status: BundleDeploymentStatus,
   heldPrune: HeldPrune | undefined,
@@ -95,7 +97,9 @@ export function withHeldPrune(
   return heldPrune === undefined ? rest : { ...rest, heldPrune };
 }
 
-/** The status to write: with Progressing where something blocks the deployment, else without. */
+/**
+ * The status to write: with Progressing when something blocks the deployment, otherwise without.
+ */
 export function progressing(
   { status, blocked }: Pick<BundleDeploymentState, 'status' | 'blocked'>,
   clock: Clock,
@@ -120,7 +124,7 @@ const listedObjects = 20;
 const listedFields = 5;
 const { drifted: type } = bundleDeploymentCondition;
 
-/** The condition Drifted where objects differ from the bundle, else none. */
+/** The status with Drifted when objects differ from the bundle, otherwise without. */
 export function withDrift(
   status: BundleDeploymentStatus,
   drifted: readonly DriftedObject[] | undefined,
@@ -140,7 +144,7 @@ export function withDrift(
   return { ...status, conditions: [...setCondition(conditions, update, clock)] };
 }
 
-/** True where the same Bundle was rolled out completely before, with the same spec. */
+/** True when the same Bundle with the same spec was completely rolled out before. */
 export function isUnchanged({
   deployment: { metadata, status },
   target,
@@ -150,7 +154,7 @@ export function isUnchanged({
   if (kept === true) return true;
   return (
     status?.activeBundle === target?.metadata.name &&
-    // The config is part of what is rolled out, and changes without another Bundle.
+    // The spec's config is rolled out too, and changes without another Bundle.
     status?.observedGeneration === metadata.generation &&
     findCondition(status?.conditions, installed)?.status === 'True'
   );
@@ -175,7 +179,7 @@ function listed(fields: readonly string[]): string {
   );
 }
 
-/** The target, and what of it has ended by itself, for a request. */
+/** The target and its objects that have ended by themselves, for a request. */
 export function originOf({
   target,
   status: { finished },
@@ -184,7 +188,10 @@ export function originOf({
   return { bundle, finished: finished?.bundle === bundle ? finished.objects : [] };
 }
 
-/** The status with what of the target has ended by itself; as it is where nobody looked. */
+/**
+ * The status with the target's objects that have ended by themselves; unchanged when the apply did
+ * not report them.
+ */
 export function withFinished(
   { status, target }: Pick<BundleDeploymentState, 'status' | 'target'>,
   objects: readonly FinishedObject[] | undefined,
@@ -196,8 +203,8 @@ export function withFinished(
 }
 
 /**
- * The status that tells why the target could not be rolled out, and the error to end with. A refusal is
- * tried again: what stood in its way may be removed without our seeing it.
+ * The status with the reason why the target could not be rolled out, and the error of the
+ * reconcile. A refusal is retried, because the removal of its cause may send no event.
  */
 export function installFailure(
   { status }: Pick<BundleDeploymentState, 'status'>,
@@ -212,7 +219,7 @@ export function installFailure(
   };
 }
 
-/** What has failed where nothing else says so. */
+/** The reason of a failure that has no more specific one. */
 export function failureReason({ status }: Pick<BundleDeploymentState, 'status'>): string {
   return status.activeBundle === undefined
     ? bundleDeploymentReason.installFailed
@@ -220,9 +227,9 @@ export function failureReason({ status }: Pick<BundleDeploymentState, 'status'>)
 }
 
 /**
- * Whether stages wait until the one before is ready: where that is asked for and something new is
- * rolled out. What is installed is repaired at once, in this process or a later one, and what was
- * healthy before is gone back to at once: a later stage may have broken an earlier one.
+ * Whether stages wait until the one before is ready: when the spec asks for it and something new is
+ * rolled out. Repairs do not wait, in this process or a later one, and neither does a rollback: a
+ * later stage may have broken an earlier one.
  */
 export function stagesWait(
   state: Pick<BundleDeploymentState, 'deployment' | 'status' | 'target' | 'kept'>,
@@ -233,7 +240,7 @@ export function stagesWait(
   return !isWayBack && !isUnchanged(state);
 }
 
-/** An earlier reconcile has applied all of it, of the same spec. */
+/** An earlier reconcile has completely applied the same spec. */
 export function isReady({ metadata, status }: BundleDeployment): boolean {
   const ready = findCondition(status?.conditions, kstatusCondition.ready);
   return ready?.status === 'True' && ready.observedGeneration === metadata.generation;

@@ -56,7 +56,7 @@ const rows = [
   ['Installed', 'False', 'PermissionsMissing', 'Warning'],
   ['Healthy', 'True', 'Healthy', 'Normal'],
   ['Healthy', 'False', 'Unhealthy', 'Warning'],
-  // Somebody asked for these; the other reasons of Progressing need somebody to act.
+  // Somebody asked for these; all other reasons of Progressing require an action.
   ['Progressing', 'False', 'Paused', 'Normal'],
   ['Progressing', 'False', 'AwaitingApproval', 'Normal'],
   ['Progressing', 'False', 'WaitingForDependencies', 'Normal'],

@@ -12,15 +12,18 @@ import type { Clock } from '../platform/clock.ts';
 import { findCondition } from '../platform/runtime/index.ts';
 import type { DeploymentMemories, DeploymentMemory } from './memory.ts';
 
-/** Reasons that merely repeat another condition's news, or say that there is none yet. */
+/** Reasons that only repeat another condition's news, or report none. */
 const silent: ReadonlySet<string> = new Set([reason.installationStatusFalse, reason.unpackPending]);
 
-/** Milliseconds after an installation in which its health goes without saying: most settle by then. */
+/**
+ * Milliseconds after an installation in which its health gets no Event: most installations become
+ * healthy by then.
+ */
 const settling = 10_000;
 
 const summaries: ReadonlySet<string> = new Set(Object.values(kstatusCondition));
 
-/** Some waiting was asked for. */
+/** Reasons of waiting that somebody asked for. */
 const expected: ReadonlySet<string> = new Set([
   progressReason.paused,
   progressReason.awaitingApproval,
@@ -37,13 +40,13 @@ interface Transition {
 
 export interface Installation {
   readonly at: number;
-  /** Its health was not told of, and is not good. */
+  /** Its health was bad and got no Event yet. */
   owesHealth: boolean;
 }
 
 /**
- * Records an Event for each condition that says something new. An Event is a request: what is
- * installed and healthy within seconds is told of by one, and what is not is told of after them.
+ * Records an Event for each condition with news. Because each Event costs a request, an
+ * installation that is healthy within seconds gets one Event; a later change gets its own.
  */
 export class TransitionEvents {
   readonly #events: EventSink;
@@ -59,7 +62,7 @@ export class TransitionEvents {
     this.#memories = memories;
   }
 
-  /** To be called at the end of each reconcile, also of one that changed nothing. */
+  /** Call this at the end of each reconcile, even if it changed nothing. */
   record({ before, after }: Transition): void {
     const memory = this.#memories.of(after.metadata.name);
     const news = newsOf({ before, after });
@@ -78,7 +81,7 @@ export class TransitionEvents {
     }
   }
 
-  /** What of the news does not go without saying. */
+  /** The news without the health of an installation that still settles. */
   #spoken({ installation }: DeploymentMemory, news: readonly Condition[]): readonly Condition[] {
     if (installation === undefined || this.#isSettled(installation)) return news;
     return news.filter(({ type, status, reason: why }) => {
@@ -87,7 +90,7 @@ export class TransitionEvents {
     });
   }
 
-  /** What an installation turned out to be that was expected to become healthy at once. */
+  /** The bad health of an installation after its time to settle. */
   #owed(memory: DeploymentMemory, { status }: BundleDeployment): readonly Condition[] {
     const { installation } = memory;
     if (installation === undefined || !this.#isSettled(installation)) return [];
@@ -108,7 +111,10 @@ function newsOf({ before, after }: Transition): readonly Condition[] {
   });
 }
 
-/** Ready sums the others up; what a Bundle waits for is said there alone. */
+/**
+ * Ready only summarizes the other conditions, except for what a Bundle waits for, which no other
+ * condition says.
+ */
 function goesWithoutSaying({ type, reason: why, message }: Condition, after: BundleDeployment) {
   if (!summaries.has(type)) return silent.has(why);
   if (type !== kstatusCondition.ready) return true;

@@ -1,17 +1,17 @@
 export const certificateProviders = ['self', 'cert-manager', 'service-ca'] as const;
 
-/** Who makes the certificates that objects of bundles are annotated to have. */
+/** Issuer of the certificates that annotations of a bundle's objects ask for. */
 export type CertificateProvider = (typeof certificateProviders)[number];
 
 export interface CertificateOptions {
   readonly provider: CertificateProvider;
-  /** Milliseconds that a certificate of provider `self` is valid. */
+  /** Validity of a certificate of provider `self`, in milliseconds. */
   readonly lifetime: number;
 }
 
 const minute = 60_000;
 
-/** Less leaves no time to roll out the next one. */
+/** A shorter validity leaves no time to roll out the next certificate. */
 export const shortestLifetime = minute;
 
 export const defaultCertificates: CertificateOptions = {

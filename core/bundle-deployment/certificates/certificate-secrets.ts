@@ -17,7 +17,10 @@ const key = {
   nextPrivateKey: 'next.key',
 } as const;
 
-/** What the deployment's Secret holds; undefined where it is somebody else's, or not whole. */
+/**
+ * The certificates in the deployment's Secret; undefined when the Secret is incomplete or belongs
+ * to others.
+ */
 export function stateOf(
   secret: KubernetesObject | undefined,
   deploymentName: string,
@@ -36,7 +39,7 @@ export function stateOf(
   };
 }
 
-/** The Secret that holds the state; without values while there is none: that is for plans. */
+/** The Secret for a state; without a state, a Secret without values, for plans. */
 export function secretOf(
   { namespace, name }: Pick<WantedCertificate, 'namespace' | 'name'>,
   state: CertificateState | undefined,
@@ -67,7 +70,10 @@ export function encoded(text: string): string {
   return Buffer.from(text).toString('base64');
 }
 
-/** Also what it has left behind when it was deleted: whether it may take that is asked elsewhere. */
+/**
+ * True also for an orphaned Secret of a deleted deployment of that name; the ownership check
+ * decides whether this one may take it.
+ */
 function isOwnedBy({ metadata }: KubernetesObject, deploymentName: string): boolean {
   const { labels = {}, annotations = {} } = metadata;
   if (annotations[annotation.leftBy] === deploymentName) return true;
@@ -93,10 +99,10 @@ function textIn(secret: KubernetesObject, dataKey: string): string | undefined {
   return value ? Buffer.from(value, 'base64').toString('utf8') : undefined;
 }
 
-/** Those that roll their pods when the template changes; a Job's template never may. */
+/** Kinds that restart their pods when the template changes; a Job's template is immutable. */
 const rolling: ReadonlySet<string> = new Set(['Deployment', 'StatefulSet', 'DaemonSet']);
 
-/** Names of Secrets of its namespace that the pods of a workload use; none of what rolls no pods. */
+/** Names of Secrets that the pods of a workload use; empty for kinds that do not restart pods. */
 export function secretsUsedBy(object: KubernetesObject): readonly string[] {
   if (!rolling.has(object.kind) || object.apiVersion !== 'apps/v1') return [];
   const pod = fieldAt(object, 'spec', 'template', 'spec');
@@ -108,7 +114,10 @@ export function secretsUsedBy(object: KubernetesObject): readonly string[] {
   return [...new Set(names)].filter((name) => name !== undefined);
 }
 
-/** The workload with a note in its pods of which certificates they have begun with. */
+/**
+ * The workload with an annotation on its pods: the hash of the certificates with which they
+ * started.
+ */
 export function withCertificateHash(object: KubernetesObject, hash: string): KubernetesObject {
   const spec = mapOf(object['spec']);
   const template = mapOf(spec['template']);
@@ -145,8 +154,8 @@ interface SecretStages {
 }
 
 /**
- * The stage in which each Secret has to be there, by its key: the first one of the Services that it
- * is for and of the workloads whose pods use it. Nothing else may come between.
+ * The stage of each Secret, by its key: the lowest stage of its Services and of the workloads whose
+ * pods use it.
  */
 export function stagesOfSecrets(
   objects: readonly KubernetesObject[],
@@ -161,7 +170,9 @@ export function stagesOfSecrets(
   );
 }
 
-/** Workloads whose pods use a Secret that is made, by its key; looked for once for all of them. */
+/**
+ * Workloads whose pods use a generated Secret, by the Secret's key; computed once for all Secrets.
+ */
 function usersOf(
   objects: readonly KubernetesObject[],
   { wanted, systemNamespace }: SecretStages,

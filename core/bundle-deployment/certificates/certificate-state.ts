@@ -13,11 +13,11 @@ import {
 /** What is known of one Secret. */
 export interface CertificateEntry {
   state: CertificateState;
-  /** False for what may be in this process alone. */
+  /** False for a state that may exist only in this process. */
   stored: boolean;
-  /** Since when all objects that are to trust it do; undefined while that is not known. */
+  /** Time since when all objects trust it; undefined while unknown. */
   trustedSince?: number | undefined;
-  /** The certificate that was told of last: the one in the cluster. */
+  /** The last reported certificate: the one in the cluster. */
   told?: string | undefined;
 }
 
@@ -27,13 +27,13 @@ interface DeploymentEntries {
 }
 
 /**
- * The certificates of deployments, by the keys of their Secrets. What is remembered is put back
- * where somebody deletes or changes a Secret.
+ * The certificates of deployments, by the keys of their Secrets. Core restores them when somebody
+ * deletes or changes a Secret.
  */
 export class CertificateMemory {
   readonly #deployments = new Map<string, DeploymentEntries>();
 
-  /** Of a namesake that was deleted nothing is remembered. */
+  /** Nothing is remembered of a deleted deployment of the same name. */
   of({ name = '', uid }: DeploymentName): Map<string, CertificateEntry> {
     const known = this.#deployments.get(name);
     if (known !== undefined && known.uid === uid) return known.entries;
@@ -46,7 +46,7 @@ export class CertificateMemory {
     this.#deployments.delete(name);
   }
 
-  /** All that are in the cluster: the Secret's key, and the certificate that is served. */
+  /** All Secrets in the cluster: the key, and the certificate in use. */
   served(): readonly (readonly [string, string])[] {
     return [...this.#deployments.values()].flatMap(({ entries }) =>
       [...entries].flatMap(([key, { told }]) => (told === undefined ? [] : [[key, told] as const])),
@@ -59,50 +59,50 @@ interface DeploymentName {
   readonly uid?: string | undefined;
 }
 
-/** All that is kept of one Secret's certificates; PEM throughout. No authority's key is among it. */
+/** All data of one Secret's certificates, in PEM. It contains no authority's private key. */
 export interface CertificateState {
   readonly serving: KeyPair;
-  /** To be served once everybody trusts its authority. */
+  /** The next pair, for use when all clients trust its authority. */
   readonly next?: KeyPair;
-  /** Every authority that is trusted. */
+  /** All trusted authorities. */
   readonly authorities: string;
-  /** What was asked for last by annotation, when the latest pair was made. */
+  /** Value of the request annotation when the latest pair was made. */
   readonly request?: string;
 }
 
 export interface Circumstances {
   readonly hosts: readonly string[];
-  /** Milliseconds that a new certificate is valid. */
+  /** Validity of a new certificate, in milliseconds. */
   readonly lifetime: number;
   readonly now: number;
-  /** What is asked for by annotation: another value asks for another certificate. */
+  /** Value of the request annotation: a changed value requests a new certificate. */
   readonly request?: string | undefined;
-  /** Since when everything trusts what the state says; undefined while it is not known to. */
+  /** Time since when all objects trust the state's authorities; undefined while unknown. */
   readonly trustedSince?: number | undefined;
 }
 
 const minute = 60_000;
 
-/** Certificates begin in the past, for clients whose clock is slow. */
+/** Certificates start in the past, for clients with a slow clock. */
 const backdate = 60 * minute;
 
-/** A request that begins so asks for nothing old to be trusted. */
+/** A request with this prefix removes trust in all earlier certificates. */
 const revocation = 'revoke';
 
 /**
- * Each is trusted until it expires; where new ones are asked for again and again, the newest alone.
- * More would not fit into a Secret at some time.
+ * Maximum number of trusted authorities: frequent requests must not fill the Secret. Each is
+ * trusted until it expires, unless this number of newer ones exists.
  */
 const mostAuthorities = 20;
 
-/** Longest time until an API server has seen what it is to trust. */
+/** Longest time until an API server has seen which authorities it must trust. */
 const longestPropagation = 5 * minute;
 
 /**
- * The state as it should be now: `state` itself where it is. A certificate is followed by another
- * one, of an authority of its own, in two steps. A third of its lifetime before it expires the next
- * pair is made, and trusted beside it; that one is served once everybody has had the time to learn
- * of it. What is trusted stays so until it expires, and with it all that it has signed.
+ * The state as it should be now; `state` itself when nothing is due. A certificate is rotated in
+ * two steps, with an authority of its own. A third of its lifetime before it expires, core makes
+ * the next pair and adds its authority to the trusted ones. Core uses that pair when all clients
+ * have had time to see the authority. Every authority stays trusted until it expires.
  */
 export async function advanced(
   state: CertificateState | undefined,
@@ -118,12 +118,12 @@ export async function advanced(
   return isDue(valid, circumstances) ? await withNext(valid, circumstances) : valid;
 }
 
-/** Whether the state can be served for these hosts now, whatever is due. */
+/** Whether the state is usable for these hosts now, even if a rotation is due. */
 export function isUsable(state: CertificateState, circumstances: Circumstances): boolean {
   return isServable(state.serving, state, circumstances);
 }
 
-/** When there is something to do next if nothing happens. */
+/** The time of the next step if nothing happens before. */
 export function nextStepAt(
   state: CertificateState,
   { trustedSince, lifetime }: Pick<Circumstances, 'trustedSince' | 'lifetime'>,
@@ -137,7 +137,7 @@ export function nextStepAt(
   return Math.min(...steps, ...expiries);
 }
 
-/** Milliseconds since the epoch; undefined where it is no certificate. */
+/** Milliseconds since the epoch; undefined when it is not a certificate. */
 export function expiryOfPair(pair: KeyPair): number | undefined {
   return spanOf(pair)?.expiry;
 }
@@ -157,11 +157,11 @@ function isServable(
   { hosts, now }: Circumstances,
 ): boolean {
   const begin = parseCertificate(pair.certificate)?.validFromDate.getTime();
-  // A clock that was ahead has made what nobody takes yet.
+  // A clock that was ahead has made a pair that is not valid yet.
   return begin !== undefined && begin <= now && isAccepted(pair, { authorities, hosts, now });
 }
 
-/** Makes another pair at once: what is served is no good. */
+/** Makes a new pair at once, because the present one is unusable. */
 async function replaced(
   state: CertificateState | undefined,
   circumstances: Circumstances,
@@ -207,12 +207,17 @@ function isDue({ serving, request }: CertificateState, circumstances: Circumstan
   return span === undefined || circumstances.now >= span.expiry - span.lifetime / 3;
 }
 
-/** Its key has become known: neither the certificate nor its authority is good any more. */
+/**
+ * The request revokes a leaked key: neither the certificate nor its authority may be used any more.
+ */
 function isRevoked(state: CertificateState, { request }: Circumstances): boolean {
   return request !== state.request && request?.startsWith(revocation) === true;
 }
 
-/** Also where nobody can tell that all trust it, at the last moment: what is served ends. */
+/**
+ * Also true at the last moment before the present certificate expires, even when it is unknown
+ * whether all clients trust the next one.
+ */
 function mayServeNext(
   { serving }: CertificateState,
   { now, trustedSince }: Circumstances,
@@ -222,7 +227,7 @@ function mayServeNext(
   return trustedSince !== undefined && now >= trustedSince + pause(span);
 }
 
-/** The authority's key is forgotten: it has signed all that it ever will. */
+/** The authority's private key is not kept: it signs only this pair. */
 async function freshPair({
   hosts,
   now,

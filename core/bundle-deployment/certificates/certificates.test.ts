@@ -51,7 +51,7 @@ function aProcess(options: Partial<CertificatesOptions> = {}): Certificates {
   });
 }
 
-/** One reconcile, as far as certificates go: the Secret is in the cluster then. */
+/** One reconcile's part of certificates; the Secret is in the cluster afterwards. */
 async function reconcile(of = deployment, list = objects): Promise<View> {
   const certified = await certificates.certify({ deployment: of, objects: list, signal });
   const [secret] = certified.objects.filter(({ kind }) => kind === 'Secret');
@@ -66,7 +66,7 @@ interface View {
   readonly serving: X509Certificate;
   readonly next: number | undefined;
   readonly data: Record<string, string>;
-  /** What the webhook configuration trusts. */
+  /** The CAs of the webhook configuration. */
   readonly trusted: readonly X509Certificate[];
 }
 

@@ -41,7 +41,7 @@ export interface CertificatesOptions extends CertificateOptions {
   readonly systemNamespace: string;
 }
 
-/** A deployment's objects, as its class has made them. */
+/** The objects that a deployment's class has rendered. */
 interface CertifyRequest {
   readonly deployment: BundleDeployment;
   readonly objects: readonly KubernetesObject[];
@@ -49,15 +49,15 @@ interface CertifyRequest {
 }
 
 interface CertifiedObjects {
-  /** The very same list where nothing is annotated. */
+  /** The same list when no object has an annotation. */
   readonly objects: readonly KubernetesObject[];
-  /** When to do this again, in milliseconds since the epoch; undefined where nothing is to come. */
+  /** When to certify again, in milliseconds since the epoch; undefined when nothing is due. */
   readonly nextStepAt?: number | undefined;
-  /** True while the cluster may not have all of it yet: what differs is no drift. */
+  /** True while the cluster may not have all changes yet: differences are then not drift. */
   readonly isRotating?: boolean;
 }
 
-/** Gives objects of bundles the certificates, and the trust in them, that they are annotated to have. */
+/** Adds certificates, and trust in them, to objects of bundles whose annotations ask for them. */
 export class Certificates {
   readonly #options: CertificatesOptions;
   readonly #memory = new CertificateMemory();
@@ -67,8 +67,8 @@ export class Certificates {
   }
 
   /**
-   * The objects to apply now. Makes certificates, and renews them where they are due.
-   * @throws TerminalError that names an annotation that cannot be followed; Error.
+   * The objects to apply now. Makes certificates, and renews them when due.
+   * @throws TerminalError that names an invalid annotation; Error.
    */
   async certify(request: CertifyRequest): Promise<CertifiedObjects> {
     const { objects } = request;
@@ -91,7 +91,7 @@ export class Certificates {
     };
   }
 
-  /** The objects as a plan is to show them: nothing is made for it, so that it stays the same. */
+  /** The objects for a plan: makes no certificates, so that the plan stays the same. */
   async foresee(request: CertifyRequest): Promise<readonly KubernetesObject[]> {
     const { objects } = request;
     const systemNamespace = this.#namespaceOf(request);
@@ -120,8 +120,8 @@ export class Certificates {
   }
 
   /**
-   * To be called when the objects that `certify` gave for these ones are applied, all of them.
-   * Returns when to certify them again.
+   * Call this when all objects that `certify` returned for these objects are applied. Returns when
+   * to certify again.
    */
   applied({ deployment, objects }: Omit<CertifyRequest, 'signal'>): number | undefined {
     const { clock, provider } = this.#options;
@@ -142,7 +142,7 @@ export class Certificates {
     this.#memory.forget(deploymentName);
   }
 
-  /** Every Secret in the cluster, as `<namespace>/<name>`, and the certificate in it. */
+  /** Every Secret in the cluster, as `<namespace>/<name>`, with its certificate. */
   served(): readonly (readonly [string, string])[] {
     return this.#memory.served();
   }
@@ -161,12 +161,12 @@ export class Certificates {
     });
     if (known?.state === state) return known;
     const entry: CertificateEntry = { told: known?.told, state, stored: false };
-    // What may not be read may be there all the same: it is looked for again at the next try.
+    // A Secret that the deployment may not read may exist: look again at the next attempt.
     if (found !== 'refused') this.#memory.of(request.deployment.metadata).set(key, entry);
     return entry;
   }
 
-  /** From memory, else from the cluster as the deployment may see it. */
+  /** From memory, otherwise from the cluster with the deployment's permissions. */
   async #known(
     key: string,
     wanted: WantedCertificate,
@@ -193,13 +193,13 @@ export class Certificates {
     try {
       return await liveObject(clientOf(deployment, this.#options.client), target, signal);
     } catch (error) {
-      // The apply names this permission with all others that are missing, and changes nothing.
+      // The apply reports this missing permission with all others, and changes nothing.
       if (error instanceof ApiError && error.code === 403) return 'refused';
       throw error;
     }
   }
 
-  /** Of objects that name none. */
+  /** Namespace of objects that name none. */
   #namespaceOf({ deployment }: Pick<CertifyRequest, 'deployment'>): string {
     return installNamespaceOf(deployment, this.#options.systemNamespace);
   }

@@ -56,7 +56,7 @@ test('what makes a Secret comes before the pods that wait for it, where stages w
   const configuration = { 'core.rukpak.io/stage': '-10' };
   expect(issuer?.metadata.annotations).toEqual(configuration);
   expect(certificate?.metadata.annotations).toEqual(configuration);
-  // An annotation alone would make stages where nobody has asked for them.
+  // An annotation alone would create stages that nobody asked for.
   const [unstaged] = issuedByCertManager(objects, issue);
   expect(unstaged?.metadata.annotations).toBeUndefined();
 });

@@ -15,8 +15,8 @@ interface Elsewhere extends CertManagerIssue {
 }
 
 /**
- * The objects for a provider other than core itself.
- * @throws WaitingError where the cluster does not have it.
+ * The objects with annotations for a provider other than core itself.
+ * @throws WaitingError when the cluster does not have the provider.
  */
 export async function issuedElsewhere(
   objects: readonly KubernetesObject[],
@@ -26,7 +26,7 @@ export async function issuedElsewhere(
   if (provider === 'service-ca') return issuedByServiceCA(objects, wanted);
   const served = await discovery.apiVersions(signal);
   if (!certManagerKinds.every((kind) => served.includes(kind))) {
-    // The next try is to see what is installed meanwhile.
+    // The next attempt must see a provider that was installed meanwhile.
     discovery.invalidate();
     throw new WaitingError(
       'core runs with --certificates=cert-manager, and the cluster has no cert-manager (kinds Certificate and Issuer of cert-manager.io/v1): install it, or run core with --certificates=self',
@@ -35,7 +35,7 @@ export async function issuedElsewhere(
   return issuedByCertManager(objects, elsewhere);
 }
 
-/** The kinds that cert-manager brings, as discovery names them. */
+/** The kinds of cert-manager, as discovery names them. */
 const certManagerKinds: readonly string[] = [
   'cert-manager.io/v1/Certificate',
   'cert-manager.io/v1/Issuer',
@@ -50,11 +50,11 @@ const maxName = 253;
 interface CertManagerIssue {
   readonly wanted: WantedCertificates;
   readonly systemNamespace: string;
-  /** Whether each stage of the objects begins only when the one before is ready. */
+  /** Whether each stage of the objects waits until the one before is ready. */
   readonly waitForReady: boolean;
 }
 
-/** The objects with what has cert-manager make their certificates; its injector fills caBundle in. */
+/** The objects with cert-manager's Issuers and Certificates; its injector writes caBundle. */
 export function issuedByCertManager(
   objects: readonly KubernetesObject[],
   issue: CertManagerIssue,
@@ -63,7 +63,7 @@ export function issuedByCertManager(
   const changed = objects.map((object) => {
     const source = holders.get(object);
     if (source === undefined) return object;
-    // A value of ours would be put back each time that its injector has replaced it.
+    // A caBundle of core would revert each one that the injector writes.
     return withAnnotations(withTrust(object, undefined), { [certManagerInject]: source });
   });
   const stages = issue.waitForReady ? stagesOfSecrets(objects, issue) : undefined;
@@ -73,14 +73,19 @@ export function issuedByCertManager(
   return [...asking, ...changed];
 }
 
-/** Custom resources come after workloads, and the pods of these would wait for the Secret for good. */
+/**
+ * By default custom resources come after workloads, whose pods would wait for the Secret for ever.
+ */
 function inStage(object: KubernetesObject, stage: number | undefined): KubernetesObject {
   return stage === undefined
     ? object
     : withAnnotations(object, { [annotation.stage]: String(stage) });
 }
 
-/** The Certificate is called as its Secret: that is what the annotation of the injector names. */
+/**
+ * The Certificate has the name of its Secret, because the injector's annotation refers to it by
+ * that name.
+ */
 function issuerAndCertificate({
   namespace,
   name,
@@ -112,7 +117,10 @@ function issuerAndCertificate({
 const serviceCASecret = 'service.beta.openshift.io/serving-cert-secret-name';
 const serviceCAInject = 'service.beta.openshift.io/inject-cabundle';
 
-/** The objects annotated for OpenShift's service CA, which makes Secrets and fills caBundle in. */
+/**
+ * The objects with annotations for OpenShift's service CA, which makes the Secrets and writes
+ * caBundle.
+ */
 export function issuedByServiceCA(
   objects: readonly KubernetesObject[],
   { holders }: WantedCertificates,

@@ -16,15 +16,15 @@ import type { WantedCertificate, WantedCertificates } from './wanted-certificate
 
 interface SelfIssue {
   readonly wanted: WantedCertificates;
-  /** By `<namespace>/<name>` of the Secret; where one is missing nothing is injected. */
+  /** By `<namespace>/<name>` of the Secret; without a state no CA is injected. */
   readonly states: ReadonlyMap<string, CertificateState>;
   readonly systemNamespace: string;
 }
 
-/** Characters of the note in pods; it only has to differ. */
+/** Characters of the hash in the pods' annotation; it must only differ. */
 const hashLength = 16;
 
-/** The objects with the Secrets that they ask for, and trusting those. */
+/** The objects with core's Secrets, and with CAs to trust them. */
 export function selfIssued(
   objects: readonly KubernetesObject[],
   issue: SelfIssue,
@@ -45,14 +45,14 @@ export function selfIssued(
       object,
       authorities === undefined ? undefined : encoded(authorities),
     );
-    // It is in each of its webhooks.
+    // Each webhook of the object has a copy of the CAs.
     checkObjectSize(trusting);
     return trusting;
   });
   return [...secrets, ...changed];
 }
 
-/** Pods whose program does not read its certificate again are made anew when it changes. */
+/** A changed hash restarts pods whose program does not reload its certificate. */
 function withHash(
   object: KubernetesObject,
   { states, systemNamespace }: SelfIssue,
@@ -66,12 +66,12 @@ function withHash(
   return withCertificateHash(object, hash.slice(0, hashLength));
 }
 
-/** A Secret is in that stage already, by its kind. */
+/** Stage `configuration` is a Secret's default, so it needs no annotation. */
 function stageAnnotation(stage: number = builtInStage.configuration): Annotations {
   return stage === builtInStage.configuration ? {} : { [annotation.stage]: String(stage) };
 }
 
-/** What outlives the deployment goes on being served. */
+/** The Secret is kept when a Service that uses it is kept. */
 function keepFor({ services }: WantedCertificate): Annotations {
   return services.some(isKept) ? { [annotation.keep]: 'true' } : {};
 }

@@ -2,12 +2,12 @@ import type { JsonObject } from '../../../api/json.ts';
 import { isMap, listOf, mapOf, stringAt } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 
-/** CAs to put into an object, in base64; undefined takes out what is there. */
+/** CAs to put into an object, in base64; undefined removes the present ones. */
 type CABundle = string | undefined;
 
 type Inject = (object: KubernetesObject, caBundle: CABundle) => KubernetesObject;
 
-/** The objects that say whom the API server is to trust, by API group and kind. */
+/** The objects that name the CAs of the API server's calls, by API group and kind. */
 const injections: ReadonlyMap<string, Inject> = new Map([
   ['admissionregistration.k8s.io/ValidatingWebhookConfiguration', intoWebhooks],
   ['admissionregistration.k8s.io/MutatingWebhookConfiguration', intoWebhooks],
@@ -20,8 +20,8 @@ export function isTrustHolder(object: KubernetesObject): boolean {
 }
 
 /**
- * The object, trusting these CAs wherever it calls a Service. What it calls by a URL is none of our
- * Services: there its author's caBundle stays.
+ * The object with these CAs for each call to a Service. A call to a URL keeps its author's
+ * caBundle, because core certifies Services only.
  */
 export function withTrust(object: KubernetesObject, caBundle: CABundle): KubernetesObject {
   return injectionOf(object)?.(object, caBundle) ?? object;
@@ -53,11 +53,11 @@ function intoConversion(object: KubernetesObject, caBundle: CABundle): Kubernete
   };
 }
 
-/** Of an APIService that the API server answers itself there is nobody to trust. */
+/** An APIService without a service is answered by the API server itself and needs no CA. */
 function intoAPIService(object: KubernetesObject, caBundle: CABundle): KubernetesObject {
   const spec = mapOf(object['spec']);
   if (!isMap(spec['service'])) return object;
-  // The API server refuses both at once.
+  // The API server refuses insecureSkipTLSVerify together with caBundle.
   const { insecureSkipTLSVerify: _, ...rest } = spec;
   return { ...object, spec: trusting(rest, caBundle) };
 }
@@ -74,7 +74,7 @@ function trusting(config: JsonObject, caBundle: CABundle): JsonObject {
 
 export type Annotations = Readonly<Record<string, string>>;
 
-/** The very object where nothing is added. */
+/** The same object when nothing is added. */
 export function withAnnotations(object: KubernetesObject, added: Annotations): KubernetesObject {
   if (Object.keys(added).length === 0) return object;
   const annotations = { ...object.metadata.annotations, ...added };

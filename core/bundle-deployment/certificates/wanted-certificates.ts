@@ -4,35 +4,38 @@ import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { TerminalError } from '../../errors.ts';
 import { isTrustHolder } from './trust.ts';
 
-/** A Secret that is to hold a serving certificate. */
+/** A Secret for a serving certificate. */
 export interface WantedCertificate {
   readonly namespace: string;
   readonly name: string;
-  /** DNS names of the Services that ask for it, in their order. */
+  /** DNS names of the Services that use it, in their order. */
   readonly hosts: readonly string[];
   readonly services: readonly KubernetesObject[];
 }
 
-/** What the annotations of a set of objects ask for. */
+/** The certificates that the annotations of a set of objects ask for. */
 export interface WantedCertificates {
   /** By `<namespace>/<name>` of the Secret. */
   readonly secrets: ReadonlyMap<string, WantedCertificate>;
-  /** Which Secret's authorities an object is to trust, by the same key. */
+  /** By object, the key of the Secret whose authorities it must trust. */
   readonly holders: ReadonlyMap<KubernetesObject, string>;
 }
 
 const listedProblems = 20;
 
-/** Each takes time to make, and to look at with every reconcile, of which nobody else has any. */
+/**
+ * Maximum number per deployment: each takes time to make and to check at every reconcile, which
+ * other deployments then lack.
+ */
 const maxServices = 100;
 
-/** A DNS subdomain, as names of Secrets are. */
+/** A DNS subdomain, as the API server requires for names of Secrets. */
 const secretName = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 
 /**
- * Reads the annotations; undefined where there are none. Objects without a namespace are in
+ * Reads the annotations; undefined without any. Objects without a namespace are in
  * `systemNamespace`.
- * @throws TerminalError that names each annotation that cannot be followed, and the way out.
+ * @throws TerminalError that names each invalid annotation and its remedy.
  */
 export function wantedCertificates(
   objects: readonly KubernetesObject[],
@@ -56,7 +59,7 @@ export function wantedCertificates(
   return { secrets, holders };
 }
 
-/** `<Kind> "<name>"`, with its namespace where it has one. */
+/** `<Kind> "<name>"`, with its namespace if it has one. */
 function described({ kind, metadata: { namespace, name } }: KubernetesObject): string {
   return `${kind} "${name}"${namespace === undefined ? '' : ` in namespace "${namespace}"`}`;
 }
@@ -68,7 +71,7 @@ function isAnnotated(object: KubernetesObject): boolean {
   );
 }
 
-/** The API server refuses an annotation that is no text, and says so. */
+/** The API server refuses an annotation that is not a text, with its own message. */
 function annotationOf({ metadata }: KubernetesObject, key: string): string | undefined {
   const value = mapOf(metadata.annotations)[key];
   return value === undefined || typeof value === 'string' ? value : JSON.stringify(value);
@@ -116,7 +119,7 @@ function secretsOf(
   return secrets;
 }
 
-/** As API server and other clients inside of the cluster call a Service. */
+/** DNS names with which the API server and other clients in the cluster call a Service. */
 function hostsOf(service: string, namespace: string): readonly string[] {
   const host = `${service}.${namespace}`;
   return [host, `${host}.svc`, `${host}.svc.cluster.local`];
@@ -146,7 +149,7 @@ function holderProblem(
   return `${where} is ${shown(source)}: ${way}${first === undefined ? '' : `, such as "${first}"`}`;
 }
 
-/** Secrets of the content that have the name of one that is to be made. */
+/** Secrets of the content with the name of a generated one. */
 function takenNames(
   objects: readonly KubernetesObject[],
   {

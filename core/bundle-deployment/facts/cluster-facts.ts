@@ -21,13 +21,16 @@ interface ClusterFactsOptions extends ProxyWatchOptions {
 
 interface ReadFacts {
   readonly facts: ClusterFacts;
-  /** Another one wherever the facts are others. */
+  /** Differs whenever the facts differ. */
   readonly digest: string;
 }
 
 const versionSchema = z.object({ gitVersion: z.string() });
 
-/** What classes are told of the cluster: read once, and again when discovery is or proxies change. */
+/**
+ * The facts about the cluster for classes: read once, and again when discovery is refreshed or
+ * proxies change.
+ */
 export class ClusterFactsReader {
   readonly #options: ClusterFactsOptions;
   readonly #proxies: ProxyWatch;
@@ -55,7 +58,7 @@ export class ClusterFactsReader {
     return this.#last;
   }
 
-  /** Calls back where a read would give others. What is served is not watched for that. */
+  /** Calls back when the facts may have changed, except for served kinds, which are not watched. */
   onChange(listener: () => void): void {
     this.#proxies.onChange(listener);
   }
@@ -77,7 +80,7 @@ const proxyResource: Resource = {
   namespaced: false,
 };
 const servedAs = 'config.openshift.io/v1/Proxy';
-/** The one object of the kind that counts. */
+/** The only object of the kind that has an effect. */
 const key = { name: 'cluster' };
 
 interface Watch {
@@ -87,21 +90,21 @@ interface Watch {
 }
 
 /**
- * Knows the proxies of a cluster that has the kind for them, and tells when they change. Asks nothing
- * of other clusters.
+ * Reads and watches the proxies of a cluster that has the kind for them. Sends no requests to other
+ * clusters.
  */
 class ProxyWatch {
   readonly #options: ProxyWatchOptions;
   readonly #listeners = new Set<() => void>();
   #watch: Watch | undefined;
-  /** What was told last, if anything was. */
+  /** The last reported proxies, if any. */
   #told: { readonly proxy: ClusterProxy | undefined } | undefined;
 
   constructor(options: ProxyWatchOptions) {
     this.#options = options;
   }
 
-  /** What the proxies are, where any is set; the same object until they change. */
+  /** The present proxies, if any; the same object until they change. */
   async read(
     apiVersions: readonly string[],
     signal: AbortSignal,
@@ -125,7 +128,7 @@ class ProxyWatch {
   async #current(watch: Watch, signal: AbortSignal): Promise<ClusterProxy | undefined> {
     if (knows(watch)) return proxyIn(watch.cache.get(key));
     const read = await this.#get(signal);
-    // What the watch knows by now is no older.
+    // The watch is at least as recent as the read.
     return proxyIn(knows(watch) ? watch.cache.get(key) : read);
   }
 
@@ -161,7 +164,7 @@ function knows({ reflector }: Watch): boolean {
 
 const fields = ['httpProxy', 'httpsProxy', 'noProxy'] as const;
 
-/** As the cluster has checked and completed them, which is in status. */
+/** The status has the proxies that the cluster has validated and completed. */
 function proxyIn(object: KubernetesObject | undefined): ClusterProxy | undefined {
   const { status } = (object ?? {}) as { readonly status?: Readonly<Record<string, unknown>> };
   const set = fields.flatMap((field) => {

@@ -6,7 +6,9 @@ import {
   secretResource,
 } from '../../platform/kube/index.ts';
 
-/** In the system namespace. Whoever has it can tell what random values charts were given. */
+/**
+ * Name of the Secret in the system namespace. With it, the random values of charts can be computed.
+ */
 const secretName = 'rukpak-seed';
 const secretKey = 'seed';
 const seedBytes = 32;
@@ -18,13 +20,13 @@ interface DeploymentSeedsOptions {
 
 interface DeploymentSeed {
   readonly seed: Uint8Array;
-  /** Of the Secret, for all deployments the same; tells nothing of the seed. */
+  /** Identity of the Secret, the same for all deployments; reveals nothing about the seed. */
   readonly seedIdentity: string;
 }
 
 /**
- * Seeds by a deployment's name, from a Secret that is made when the first one is asked for: the
- * same as long as that Secret is there, also for a deployment that is deleted and made again.
+ * Seeds by a deployment's name, from a Secret that core creates at the first use: the same as long
+ * as the Secret exists, also for a recreated deployment.
  */
 export class DeploymentSeeds {
   readonly #options: DeploymentSeedsOptions;
@@ -42,7 +44,7 @@ export class DeploymentSeeds {
     };
   }
 
-  /** Has the Secret read again: it may have been restored. */
+  /** Reads the Secret again at the next use: it may have been restored. */
   renew(): void {
     this.#key = undefined;
   }
@@ -58,7 +60,7 @@ export class DeploymentSeeds {
     );
   }
 
-  /** Of several processes that begin at once one makes it, and the others take that one. */
+  /** Of several processes that start together one creates the Secret, and the others use it. */
   async #create(signal: AbortSignal): Promise<Uint8Array> {
     const { client, systemNamespace: namespace } = this.#options;
     const key = randomBytes(seedBytes);

@@ -39,12 +39,12 @@ interface Entry {
   readonly references: readonly InputReference[];
 }
 
-/** What deployments ask for, asked of the class once for each version of their spec. */
+/** The input references of deployments; core asks the class once for each generation. */
 export class InputReferences {
   /** By deployment name. */
   readonly #entries = new Map<string, Entry>();
 
-  /** @throws TerminalError where the class gives something else. */
+  /** @throws TerminalError when the class returns anything else. */
   async of(
     deployment: BundleDeployment,
     { className, inputs }: Provisioner,
@@ -60,7 +60,7 @@ export class InputReferences {
     return references;
   }
 
-  /** Names of the deployments that asked for a key of the object. */
+  /** Names of the deployments that use a key of the object. */
   askingFor({ kind, name }: Pick<InputReference, 'kind' | 'name'>): readonly string[] {
     return [...this.#entries]
       .filter(([, { references }]) =>
@@ -92,9 +92,9 @@ interface ReadInputsOptions {
 }
 
 /**
- * The values that a class asks for, read with the permissions that the deployment has: what it may
- * not read does not come into its objects.
- * @throws Error that names the first object or key that is missing or refused.
+ * The values of a class's inputs, read with the permissions of the deployment, so that its objects
+ * cannot contain values that it may not read.
+ * @throws Error that names the first missing or forbidden object or key.
  */
 export async function readInputs(
   { deployment, references }: Inputs,
@@ -177,8 +177,8 @@ type InputKind = InputReference['kind'];
 const resources = { ConfigMap: configMapResource, Secret: secretResource } as const;
 
 /**
- * Knows which version of a ConfigMap or Secret of the system namespace there is, and tells when
- * that changes. Sees their metadata only; a kind is watched from when it is first asked for.
+ * Watches the versions of ConfigMaps and Secrets of the system namespace, and reports changes.
+ * Receives metadata only; starts the watch of a kind at its first use.
  */
 export class InputWatch {
   readonly #options: InputWatchOptions;
@@ -189,7 +189,7 @@ export class InputWatch {
     this.#options = options;
   }
 
-  /** Undefined while the watch cannot tell; `absent` where there is no such object. */
+  /** Undefined while the watch does not know; `absent` when the object does not exist. */
   versionOf({ kind, name }: InputReference): string | undefined {
     const watch = this.#watches.get(kind) ?? this.#start(kind);
     const { synced, lastError } = watch.reflector;

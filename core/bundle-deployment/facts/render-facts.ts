@@ -21,36 +21,42 @@ interface RenderFactsOptions {
   readonly systemNamespace: string;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** The life of the process. */
+  /** Aborted when the process ends. */
   readonly signal: AbortSignal;
 }
 
-/** The classes that make objects of content. */
+/** The classes that render a deployment. */
 export interface RenderingClasses {
   readonly deployment: Provisioner;
-  /** Only where it has a `configure`. */
+  /** Set only when it has a `configure` handler. */
   readonly bundle?: Provisioner;
 }
 
-/** What a deployment is rendered with besides its content and itself. */
+/** The inputs of rendering besides the content and the deployment. */
 export interface Facts extends Pick<DeploymentContext, 'inputs' | 'cluster' | 'seed'> {
-  /** Another one where an input has another value. Secrets count only where a seed hides them. */
+  /**
+   * Differs whenever the value of an input differs. Includes Secrets only with a seed, which hides
+   * them.
+   */
   readonly inputsDigest?: string;
-  /** Tells one seed from another, and nothing of it. */
+  /** Distinguishes seeds, and reveals nothing about them. */
   readonly seedIdentity?: string;
 }
 
-/** Facts that are known to be the ones of a version before they are read. */
+/** The version of facts, known before they are read. */
 export interface PreparedFacts {
-  /** Another one wherever the facts may be others; undefined where nobody can tell. */
+  /** Differs whenever the facts may differ; undefined when it is unknown. */
   readonly version: string | undefined;
-  /** @throws Error that names the input that is missing or refused. */
+  /** @throws Error that names the missing or forbidden input. */
   read(): Promise<Facts>;
 }
 
 const none: PreparedFacts = { version: '', read: async () => ({ inputs: [] }) };
 
-/** Gathers what classes ask for by `inputs` and `uses`: of others nothing is asked of the cluster. */
+/**
+ * Collects the facts that classes declare with `inputs` and `uses`; sends no requests for other
+ * facts.
+ */
 export class RenderFacts {
   readonly #options: RenderFactsOptions;
   readonly #cluster: ClusterFactsReader;
@@ -67,7 +73,7 @@ export class RenderFacts {
     this.#watch = new InputWatch(options);
   }
 
-  /** Inputs are those of the deployment's class; the rest is what either of the classes uses. */
+  /** Inputs belong to the deployment's class; the other facts are those that either class uses. */
   async prepare(
     deployment: BundleDeployment,
     { deployment: own, bundle: ofBundle }: RenderingClasses,
@@ -75,7 +81,7 @@ export class RenderFacts {
   ): Promise<PreparedFacts> {
     if ([own.inputs, own.uses, ofBundle?.uses].every((each) => each === undefined)) return none;
     const references = await this.#references.of(deployment, own, context);
-    // After that: a class behind a URL says what it uses when it is asked for the first time.
+    // Not earlier: a class over HTTP declares its uses only at the first call.
     const uses = [...(own.uses ?? []), ...(ofBundle?.uses ?? [])];
     const usesCluster = uses.includes('cluster');
     this.#note(deployment, usesCluster);
@@ -91,7 +97,7 @@ export class RenderFacts {
     };
   }
 
-  /** Has what the cluster serves, and the seed, read anew when a class is to know it. */
+  /** Reads discovery and the seed again when a class next uses them. */
   renew(): void {
     this.#seeds.renew();
     this.#options.discovery.invalidate();
@@ -112,7 +118,7 @@ export class RenderFacts {
     this.#usingCluster.delete(deploymentName);
   }
 
-  /** A class renders for where its objects go, wherever the system runs by now. */
+  /** The namespace of the deployment's objects, even when core itself runs elsewhere. */
   #placed(facts: ClusterFacts, deployment: BundleDeployment): ClusterFacts {
     const systemNamespace = installNamespaceOf(deployment, facts.systemNamespace);
     return { ...facts, systemNamespace };

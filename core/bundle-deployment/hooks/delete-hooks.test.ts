@@ -32,7 +32,7 @@ beforeEach(async () => {
   hooked.fixture.events.taken();
 });
 
-/** The fake has one resource only. */
+/** The fake API server has only one resource. */
 function listsBundles(): void {
   const { client } = hooked.fixture;
   vi.spyOn(client, 'list').mockImplementation(async () => ({

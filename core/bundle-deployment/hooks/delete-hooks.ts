@@ -19,13 +19,15 @@ import { type HookEventState, runEvent } from './run-event.ts';
 
 const reason = progressReason.deleting;
 
-/** Runs the hooks before anything of a deployment is deleted: one that fails blocks its deletion. */
+/**
+ * Runs the hooks before core deletes any object of a deployment: a failed hook blocks the deletion.
+ */
 export async function runPreDeleteHooks(
   state: BundleDeploymentState,
   dependencies: ReconcileDependencies,
   context: PhaseContext,
 ): Promise<Found> {
-  // Everything is deleted already.
+  // All objects are deleted already.
   if (state.status.hooks?.run?.event === 'post-delete') return {};
   const { found, result } = await runDeleteEvent(state, 'pre-delete', { dependencies, context });
   if (result === undefined) return found;
@@ -34,7 +36,7 @@ export async function runPreDeleteHooks(
   return { ...found, blocked, requeueAfter: result.retryAfter };
 }
 
-/** Runs the hooks once everything is deleted. As in Helm, nothing waits for one that has failed. */
+/** Runs the hooks after all objects are deleted. As in Helm, a failed one blocks nothing. */
 export async function runPostDeleteHooks(
   state: BundleDeploymentState,
   dependencies: ReconcileDependencies,
@@ -55,7 +57,7 @@ function outcomeOf(result: Exclude<HookEventState, { readonly state: 'failed' }>
   return { blocked: { reason, message: `deletion is ${result.message}` }, done: true };
 }
 
-/** What has become of the event; without a result where the reconcile ends with an error. */
+/** The result of the event; without one when the reconcile ends with an error. */
 async function runDeleteEvent(
   state: BundleDeploymentState,
   event: 'pre-delete' | 'post-delete',
@@ -76,19 +78,22 @@ async function runDeleteEvent(
   } catch (cause) {
     if (context.signal.aborted) throw cause;
     const message = errorMessage(cause);
-    // What it is for is gone: what the server refuses now, it will refuse the next time too.
+    // The namespace or kind of the hook may be deleted, so a refusal is final.
     if (event === 'post-delete' && !isTransient(cause)) {
       return { found: {}, result: { state: 'failed', message, retryAfter: 0 } };
     }
     const wayOut = `to delete without them: ${skipCommand(state.deployment)}`;
     const why = `deletion waits for another try of its hooks: ${message}; ${wayOut}`;
-    // What stands in its way may be removed without our seeing it.
+    // Core gets no event when the obstacle is removed.
     context.wakeAfter(longestWait);
     return { found: { blocked: { reason, message: why }, error: new Error(message, { cause }) } };
   }
 }
 
-/** The API server's, while the garbage collector deletes everything of the deployment first. */
+/**
+ * Finalizer of the API server while the garbage collector first deletes all dependents of the
+ * deployment.
+ */
 const foregroundDeletion = 'foregroundDeletion';
 
 interface DeleteHooks extends Pick<Found, 'status' | 'target' | 'objects' | 'hooks' | 'revision'> {
@@ -96,8 +101,8 @@ interface DeleteHooks extends Pick<Found, 'status' | 'target' | 'objects' | 'hoo
 }
 
 /**
- * Loads the hooks of a deletion where there are any to run. Nothing is asked for where the deployment
- * has none. What cannot be had any more is told of, and given up: the deletion must come to an end.
+ * Loads the hooks of a deletion, if there are any. Sends no request when the deployment has none.
+ * Reports hooks that can no longer be loaded and gives them up, so that the deletion can end.
  */
 async function loadDeleteHooks(
   state: BundleDeploymentState,
@@ -106,7 +111,7 @@ async function loadDeleteHooks(
   const { deployment, status } = state;
   if (status.hooks?.onDelete === undefined) return { hasHooks: false };
   const policy = await policyInForce(deployment, dependencies, context.signal);
-  // What stays goes on working: it is not to be taken down.
+  // Orphaned objects keep working: their pre-delete hooks must not stop them.
   if (policy === 'Orphan' || policy === 'Abandon' || skipsHooks(state))
     return forgottenHooks(state);
   const target = activeBundle(state, dependencies);
@@ -141,7 +146,7 @@ function activeBundle(
   return active?.metadata.deletionTimestamp === undefined ? active : undefined;
 }
 
-/** So that what was decided once is not asked again. */
+/** Records the decision, so that the next reconcile does not repeat it. */
 function forgottenHooks(state: BundleDeploymentState): DeleteHooks {
   const { hooks: _, ...status } = state.status;
   return { status, hasHooks: false };

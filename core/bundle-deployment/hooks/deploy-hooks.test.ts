@@ -259,7 +259,7 @@ describe('a hook that fails', () => {
 });
 
 describe('a deployment that was restored without its status', () => {
-  /** As a backup brings it back, in the same or another cluster. */
+  /** As after a restore, in the same or another cluster. */
   function restore(metadata: object = {}): void {
     const { status: _, ...deployment } = hooked.fixture.live;
     hooked.fixture.change({

@@ -17,8 +17,8 @@ import { hookText, runOf } from './hook-run.ts';
 import { type HookEventRequest, type HookEventState, runEvent } from './run-event.ts';
 
 /**
- * Runs the hooks before an install or upgrade. What is to be applied is checked as a whole before
- * the first of them, and of it only namespaces and CRDs are applied: hooks may need them.
+ * Runs the hooks before an install or upgrade. Before the first one core checks the whole set, and
+ * applies only its namespaces and CRDs, because hooks may need them.
  */
 export async function runPreHooks(
   state: BundleDeploymentState,
@@ -29,7 +29,7 @@ export async function runPreHooks(
   if (operation === undefined) return {};
   const request = requestOf(state, `pre-${operation}`);
   if (request.hooks.length === 0) return {};
-  // Those after it have begun.
+  // The post hooks have started already.
   if (runOf(state.status, requestOf(state, `post-${operation}`)) !== undefined) return {};
   const surroundings = { dependencies, context };
   if (runOf(state.status, request) !== undefined) {
@@ -42,7 +42,7 @@ export async function runPreHooks(
   });
 }
 
-/** Runs the hooks after everything is applied; only then is it installed. */
+/** Runs the hooks after all objects are applied; the Bundle counts as installed only afterwards. */
 export async function runPostHooks(
   state: BundleDeploymentState,
   dependencies: ReconcileDependencies,
@@ -61,7 +61,7 @@ function requestOf(state: BundleDeploymentState, event: HookEvent): HookEventReq
   return { event, revision: state.revision ?? '', hooks: hooksOf(event, hooks) };
 }
 
-/** Namespaces and CRDs. */
+/** Applies namespaces and CRDs. */
 async function applyFoundation(
   { deployment: owner, objects = [], hooks = [] }: BundleDeploymentState,
   { dependencies: { applier }, context: { signal } }: Surroundings,
@@ -69,7 +69,7 @@ async function applyFoundation(
   await applier.apply({ owner, objects, hooks, foundationOnly: true, signal });
 }
 
-/** Tells in the status what has become of the event. The last good Bundle stays active. */
+/** Writes the result of the event into the status. The last good Bundle stays active. */
 async function run(
   state: BundleDeploymentState,
   { dependencies, context }: Surroundings,
@@ -91,7 +91,7 @@ function outcomeOf(
 ): Found {
   const { status } = state;
   if (result.state === 'done') return { status };
-  // What is installed is not yet what is asked for, though no condition says so.
+  // The installed Bundle is not the wanted one yet, although no condition says so.
   if (result.state === 'noted') return { status: notObserved(state), requeueAfter: 0 };
   const { message } = result;
   if (result.state === 'waiting') {
@@ -112,8 +112,8 @@ type HookedState = Pick<
 >;
 
 /**
- * For which of the two the hooks of the target are due; undefined where what was applied completely
- * last is only kept in place, and for the way back of a rollback, which has no hooks in Helm either.
+ * The operation whose hooks are due; undefined when core only keeps the last complete apply in
+ * place, and for a rollback, which runs no install or upgrade hooks (as in Helm).
  */
 function pendingOperation(state: HookedState): 'install' | 'upgrade' | undefined {
   const { status, hooks = [] } = state;
@@ -122,14 +122,14 @@ function pendingOperation(state: HookedState): 'install' | 'upgrade' | undefined
   return isWayBack(state) || isKept(state) ? undefined : 'upgrade';
 }
 
-/** A restore may have lost the status, but not what core noted on the deployment itself. */
+/** A restore may lose the status, but not the annotation that core wrote on the deployment. */
 function firstOperation({ deployment, revision }: HookedState): 'install' | 'upgrade' | undefined {
   const applied = notedValue(deployment.metadata, annotation.hooksApplied);
   if (applied === undefined) return 'install';
   return applied === revision ? undefined : 'upgrade';
 }
 
-/** Whether people want the deployment's hooks not to run. */
+/** Whether an annotation disables the deployment's hooks. */
 export function skipsHooks({ deployment }: Pick<BundleDeploymentState, 'deployment'>): boolean {
   return deployment.metadata.annotations?.[annotation.skipHooks] === 'true';
 }
@@ -141,11 +141,11 @@ function isWayBack({ status: { rollback }, target }: HookedState): boolean {
 function isKept(state: HookedState): boolean {
   const { applied, run } = state.status.hooks ?? {};
   if (applied !== undefined) return applied === state.revision;
-  // Nobody noted what was applied before there were hooks.
+  // A Bundle applied before core supported hooks has no record.
   return run === undefined && isUnchanged(state);
 }
 
-/** The hooks that would run if the target were brought out now, in their order. */
+/** The hooks that would run if the target were rolled out now, in their order. */
 export function plannedHooks(state: BundleDeploymentState): readonly string[] {
   const operation = pendingOperation(state);
   if (operation === undefined) return [];

@@ -6,19 +6,19 @@ import { type HookEvent, hookOf, objectPath } from '../../apply/index.ts';
 import { conditionMessage } from '../../platform/runtime/index.ts';
 import type { BundleDeploymentState } from '../phase.ts';
 
-/** What is remembered of hooks, in status.hooks. All functions here are pure. */
+/** Hook runs in status.hooks. All functions here are pure. */
 
 const longestFailure = 1_000;
 const beginningInterval = 5_000;
 const backoff = { least: 10_000, most: 600_000 } as const;
 
-/** Which occasion: an event of one set of objects. */
+/** An event of one set of objects. */
 export interface HookOccasion {
   readonly event: HookEvent;
   readonly revision: string;
 }
 
-/** How far the hooks of an occasion are; undefined where they were not begun. */
+/** The run of an occasion; undefined before it starts. */
 export function runOf(
   { hooks }: BundleDeploymentStatus,
   { event, revision }: HookOccasion,
@@ -37,9 +37,9 @@ export function begun({ event, revision }: HookOccasion, now: number): HookRun {
 }
 
 /**
- * Milliseconds to wait before the hooks of an occasion are begun: some where others of the same
- * event were begun just now and none of them has run. A class that makes something else of the same
- * at every call would keep us busy with beginning.
+ * Milliseconds to wait before the hooks of an occasion start: more than 0 when hooks of the same
+ * event started just now and none has completed. Otherwise a class that renders something else at
+ * every call would restart them without end.
  */
 export function pauseBefore(
   { hooks }: BundleDeploymentStatus,
@@ -51,23 +51,23 @@ export function pauseBefore(
   return pauseUntil(Date.parse(run.startedAt) + beginningInterval, now, beginningInterval);
 }
 
-/** Milliseconds until the next hook may be tried again; 0 where it may now. */
+/** Milliseconds until the next hook may be retried; 0 when it may run now. */
 export function pauseAfter({ retryAt }: HookRun, now: number): number {
   return retryAt === undefined ? 0 : pauseUntil(Date.parse(retryAt), now, backoff.most);
 }
 
-/** A time that is further off than any pause was written by a clock that was ahead. */
+/** A time later than the longest pause was written by a clock that was ahead. */
 function pauseUntil(time: number, now: number, longest: number): number {
   const pause = Math.max(time - now, 0);
   return pause > longest ? 0 : pause;
 }
 
-/** With one more hook that has succeeded. */
+/** The run with one more completed hook. */
 export function succeeded({ event, revision, startedAt, completed }: HookRun): HookRun {
   return { event, revision, startedAt, completed: completed + 1 };
 }
 
-/** With one more failure of the next hook: it is tried again later each time. */
+/** The run with one more failure of the next hook; each failure makes the pause longer. */
 export function failed(run: HookRun, failure: string, now: number): HookRun {
   const { failures = 0 } = run;
   const pause = Math.min(backoff.least * 2 ** failures, backoff.most);
@@ -79,12 +79,12 @@ export function failed(run: HookRun, failure: string, now: number): HookRun {
   };
 }
 
-/** Names one run of the next hook, in its annotation: a hook that failed is run anew. */
+/** The name of one run of the next hook, for its annotation: a retry has another name. */
 export function runName({ event, startedAt, failures = 0 }: HookRun): string {
   return failures === 0 ? `${event} ${startedAt}` : `${event} ${startedAt} ${failures}`;
 }
 
-/** The status once the target is applied completely, and its hooks have run. */
+/** The status after the target is completely applied and its hooks have run. */
 export function withHooksDone(
   state: Pick<BundleDeploymentState, 'status' | 'hooks' | 'revision'>,
 ): BundleDeploymentStatus {
@@ -107,7 +107,7 @@ export function hookText(
   return `${event} hook ${objectPath(kind, { namespace, name })}`;
 }
 
-/** A hook that is being run, and how many its event has. */
+/** The running hook, and the number of hooks of its event. */
 export interface RunningHook {
   readonly hook: KubernetesObject;
   readonly run: HookRun;
@@ -132,7 +132,7 @@ export function replacingText(run: HookRun, hook: KubernetesObject): string {
   return `${hookText(run, hook)} waits for the object of an earlier run to go`;
 }
 
-/** Why a hook failed, and the ways on. */
+/** Why a hook failed, and the remedies. */
 export function failureText(
   { deployment }: Pick<BundleDeploymentState, 'deployment'>,
   { failure = '', retryAt = '' }: HookRun,

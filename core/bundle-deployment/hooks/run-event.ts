@@ -24,9 +24,9 @@ import {
   withRun,
 } from './hook-run.ts';
 
-/** As Helm's --timeout. */
+/** The default of Helm's --timeout. */
 const defaultTimeLimit = 300_000;
-/** Milliseconds until a place is looked at again that no watch may tell of. */
+/** Milliseconds until core checks again for an obstacle that no watch may report. */
 const replacingInterval = 5_000;
 
 export interface HookEventRequest extends HookOccasion {
@@ -35,8 +35,8 @@ export interface HookEventRequest extends HookOccasion {
 }
 
 /**
- * What has become of an event, with the status where that has changed. `noted`: it has to be written
- * before anything else is done.
+ * The result of an event, with the status if it changed. `noted`: write the status before doing
+ * anything else.
  */
 export type HookEventState = { readonly status?: BundleDeploymentStatus } & (
   | { readonly state: 'done' }
@@ -46,9 +46,9 @@ export type HookEventState = { readonly status?: BundleDeploymentStatus } & (
 );
 
 /**
- * Runs the hooks of an event one after the other, as far as it can be done without waiting. What has
- * begun, and what has succeeded, is written down before the next thing is done: a process that ends
- * at any point neither leaves a hook out nor runs one twice.
+ * Runs the hooks of an event one after the other, as far as possible without waiting. Core writes
+ * each start and each success into the status before the next step: a process that ends at any
+ * point neither skips a hook nor runs one twice.
  */
 export async function runEvent(
   state: BundleDeploymentState,
@@ -100,7 +100,7 @@ async function runNext(
   return { state: 'noted', status: withRun(state.status, succeeded(run)) };
 }
 
-/** What the server says of a refused object need not name it. */
+/** The server's refusal may not name the object. */
 async function begin(
   { deployment: owner }: BundleDeploymentState,
   { hook, run }: RunningHook,
@@ -117,7 +117,7 @@ async function begin(
   }
 }
 
-/** A hook that takes too long has failed; one that does not is looked at when its time is over. */
+/** Fails a hook that exceeds its time; otherwise wakes the deployment when the time ends. */
 function inTime(
   progress: HookProgress,
   state: BundleDeploymentState,
@@ -149,7 +149,7 @@ async function fail(
   return { state: 'failed', message: failureText(state, after), retryAfter, status };
 }
 
-/** As Helm: only once all hooks of the event have succeeded. */
+/** As in Helm: only after all hooks of the event have succeeded. */
 async function removeAll(
   { deployment: owner }: BundleDeploymentState,
   { hooks }: HookEventRequest,

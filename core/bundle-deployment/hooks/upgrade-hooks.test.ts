@@ -132,7 +132,7 @@ test('a process that ends at any status runs no hook twice and leaves none out',
 test('a class that makes something else of the same each time keeps nobody busy', async () => {
   await installed();
   const { facts, handler } = hooked.fixture;
-  // Nothing is remembered of what it rendered.
+  // Drops the remembered rendering.
   facts.prepare.mockResolvedValue({ version: undefined, read: async () => ({ inputs: [] }) });
   let lot = 0;
   handler.mockImplementation(async () => [...objects, aHook(`migrate-${lot++}`, 'pre-upgrade')]);

@@ -26,7 +26,7 @@ import { askedDeletions, withSuperseded } from './note-installed.ts';
 
 const shortestWait = 1_000;
 
-/** Gives the objects the certificates that they are annotated to have. */
+/** Adds the certificates that the objects' annotations ask for. */
 export async function certify(
   state: BundleDeploymentState,
   dependencies: ReconcileDependencies,
@@ -41,15 +41,15 @@ export async function certify(
     if (nextStepAt !== undefined) wakeAfter(waitUntil(nextStepAt, clock));
     return { uncertified: objects, objects: certified.objects, rotating };
   } catch (error) {
-    // What is wrong with the connection says nothing of the deployment.
+    // A connection problem is not news about the deployment.
     if (!isNews(error)) throw error;
-    // Nobody tells when the provider of certificates has come.
+    // The arrival of the certificate provider sends no event.
     if (error instanceof WaitingError) wakeAfter(longestWait);
     return installFailure(state, error, dependencies);
   }
 }
 
-/** Notes that all objects have what they were given; reached only once all are applied. */
+/** Records that all objects have their certificates; runs only after all are applied. */
 export async function noteCertified(
   { deployment, uncertified }: BundleDeploymentState,
   { certificates, clock }: ReconcileDependencies,
@@ -65,15 +65,18 @@ function isNews(error: unknown): boolean {
   return error instanceof TerminalError || error instanceof WaitingError;
 }
 
-/** Milliseconds: whatever the clock does, one deployment must not keep a worker busy. */
+/**
+ * Milliseconds, with a minimum: whatever the clock does, one deployment must not keep a worker
+ * busy.
+ */
 function waitUntil(at: number, clock: Clock): number {
   return Math.max(shortestWait, at - clock.now());
 }
 
 /**
- * Notes what is about to be applied, and where: from here on it may be there in part. What it replaces
- * is written before the first object is: a crash amid an upgrade would forget it, and when somebody
- * takes the upgrade back, core would not know who asked for the deletions.
+ * Records what core is about to apply, and where: from here on it may be applied in part. Writes
+ * the replaced rendering before the first object: otherwise a crash during the upgrade would lose
+ * it, and after a revert of the upgrade core would not know who asked for the deletions.
  */
 export async function noteBegun(
   state: BundleDeploymentState,
@@ -96,7 +99,7 @@ export async function noteBegun(
   }
 }
 
-/** Brings the cluster to the target's objects. The last good Bundle stays active on a failure. */
+/** Applies the target's objects. The last good Bundle stays active after a failure. */
 export async function apply(
   before: BundleDeploymentState,
   dependencies: BundleDeploymentDependencies,
@@ -111,7 +114,7 @@ export async function apply(
     return foundBy(result, state, dependencies);
   } catch (error) {
     if (context.signal.aborted) throw error;
-    // A namespace or a kind that somebody is about to make: nobody tells when it is there.
+    // The creation of a missing namespace or kind sends no event.
     if (isAboutMissing(error)) context.wakeAfter(longestWait);
     return installFailure(state, error, dependencies);
   }
@@ -134,7 +137,7 @@ async function applyObjects(
   return result;
 }
 
-/** Facts that are missing now may come back, and nobody tells: discovery is not watched. */
+/** Missing facts may return without an event: discovery is not watched. */
 function lookAgain(
   { recipe }: BundleDeploymentState,
   { facts }: BundleDeploymentDependencies,
@@ -145,7 +148,7 @@ function lookAgain(
   wakeAfter(longestWait);
 }
 
-/** What came of an apply; the reconcile goes on only where everything is applied. */
+/** The findings of an apply; the reconcile continues only when everything is applied. */
 function foundBy(
   { complete, blocked, heldPrune, drifted, finished }: ApplyResult,
   state: BundleDeploymentState,
@@ -165,7 +168,7 @@ interface MeasuredBy {
   readonly metrics?: Pick<ApplyMetrics, 'applied' | 'changed'> | undefined;
 }
 
-/** Runs an apply and tells what it was for, how long it took and what it changed. */
+/** Runs an apply and records its purpose, duration and changes as metrics. */
 export async function measureApply(
   state: BundleDeploymentState,
   { clock, metrics }: MeasuredBy,

@@ -31,7 +31,7 @@ function conditions(...told: readonly Told[]): Condition[] {
 
 const good = [{ type: 'Installed' }, { type: 'Healthy' }];
 
-/** A deployment that others depend on: installed and healthy but for what is said. */
+/** A dependency: installed and healthy unless the test says otherwise. */
 function aDependency(
   changes: Partial<BundleDeployment['status']> & { metadata?: object } = {},
 ): BundleDeployment {

@@ -18,8 +18,8 @@ const shownDependencies = 3;
 type Deployments = Pick<BundleDeploymentDependencies['deployments'], 'get'>;
 
 /**
- * Brings a new Bundle out only when everything that the deployment depends on is installed and
- * healthy; their changes wake it. What is installed stays, whatever becomes of them.
+ * Rolls out a new Bundle only when all dependencies of the deployment are installed and healthy;
+ * their changes wake it. The installed Bundle stays, even when they fail.
  */
 export async function awaitDependencies(
   state: BundleDeploymentState,
@@ -54,7 +54,7 @@ function reasonsToWait(
   });
 }
 
-/** Two changes at the same moment can make a cycle that admission did not see. */
+/** Two simultaneous changes can make a cycle that admission did not see. */
 function cycleBy(
   dependency: string,
   { metadata: { name = '' } }: BundleDeployment,
@@ -67,12 +67,12 @@ function cycleBy(
   return `it waits for this one: ${cycleText(cycle)}; take one of them out of spec.dependsOn`;
 }
 
-/** A dependency may itself tell of one that tells of one: each repeats only so much. */
+/** A dependency's message may quote one that quotes another: each quotes only so much. */
 const shownLength = 300;
 
 /**
- * Why others have to wait for this deployment, as a clause about it; undefined where it is installed
- * and healthy as its present spec asks for. Health counts only where it is reported.
+ * Why dependents must wait for this deployment, as a clause; undefined when it is installed and
+ * healthy for its present spec. Health counts only when it is reported.
  */
 function unreadiness(
   deployment: BundleDeployment | undefined,
@@ -89,7 +89,7 @@ function unreadiness(
   return reportHealth ? notHealthy(deployment) : undefined;
 }
 
-/** Some classes of others report no health: RukPak's helm class, for one. */
+/** Some classes report no health, such as RukPak's helm class. */
 function notHealthy({ status = {} }: BundleDeployment): string | undefined {
   const healthy = findCondition(status.conditions, type.healthy);
   return healthy === undefined || healthy.status === 'True' ? undefined : says(healthy);
@@ -103,7 +103,7 @@ function notInstalled({ status = {} }: BundleDeployment): string {
 }
 
 function isGood({ type: about, status, message }: Condition): boolean {
-  // Of a Bundle that is being unpacked HasValidBundle is True already.
+  // While a Bundle is being unpacked, HasValidBundle is True already.
   const isWaiting = about === type.hasValidBundle && message.startsWith('Waiting');
   return status === 'True' && !isWaiting;
 }
@@ -114,7 +114,7 @@ function says({ type: about, message }: Condition): string {
   return `its ${about} condition says: ${shown}`;
 }
 
-/** What these say at the end of a reconcile means that it repaired the active Bundle. */
+/** With these reasons at the end of a reconcile, core only repaired the active Bundle. */
 const notBegun: ReadonlySet<string | undefined> = new Set([
   progressReason.waitingForDependencies,
   progressReason.awaitingApproval,
@@ -128,7 +128,7 @@ const begun: ReadonlySet<string> = new Set([
   bundleDeploymentReason.upgradeFailed,
 ]);
 
-/** Half of the new Bundle is there already: to go back now would only do harm. */
+/** A part of the new Bundle is applied already: going back now would only do harm. */
 export function hasBegun({ status, metadata }: BundleDeployment): boolean {
   if (status?.observedGeneration !== metadata.generation) return false;
   const reasonOf = (type: string) => findCondition(status?.conditions, type)?.reason;

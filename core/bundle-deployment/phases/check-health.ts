@@ -15,13 +15,16 @@ import { isRevision, withHealthy } from '../revisions/history.ts';
 import { withArrived } from '../revisions/progress.ts';
 import { healthy } from '../status.ts';
 
-/** Some problems only time makes worse (a pod unschedulable for 15 s); looking costs no request. */
+/**
+ * Milliseconds: time alone makes some problems worse (a pod unschedulable for 15 s), and a check
+ * costs no request.
+ */
 const recheckInterval = 16_000;
 
-/** Milliseconds unhealthy after which pods are asked why. */
+/** Milliseconds of bad health before core asks pods for the reason. */
 const explainAfter = 10_000;
 
-/** Tells whether what was applied works. Watch events wake it when that changes. */
+/** Reports the health of the applied objects. Watch events wake it when that changes. */
 export async function checkHealth(
   state: BundleDeploymentState,
   { applier, reportHealth, clock }: BundleDeploymentDependencies,
@@ -42,7 +45,7 @@ export async function checkHealth(
   return { status: healthy(state.status, outcome, clock) };
 }
 
-/** A rollout that takes its time is nothing to ask about. */
+/** A normal rollout needs no explanation. */
 function isUnhealthyForLong({ deployment, target }: BundleDeploymentState, clock: Clock): boolean {
   if (deployment.status?.activeBundle !== target?.metadata.name) return false;
   const reported = findCondition(deployment.status?.conditions, bundleDeploymentCondition.healthy);
@@ -51,8 +54,8 @@ function isUnhealthyForLong({ deployment, target }: BundleDeploymentState, clock
 }
 
 /**
- * After a restart nothing has changed but that the rules are still to be evaluated: what an earlier
- * process said of the same Bundle holds until then.
+ * After a restart the rules must be evaluated again: until then, the earlier process's message
+ * about the same Bundle stays.
  */
 function isAsReported(
   { deployment, target, status }: BundleDeploymentState,
@@ -63,7 +66,7 @@ function isAsReported(
   return reported?.status === 'True' && deployment.status?.activeBundle === target?.metadata.name;
 }
 
-/** Notes when the applied Bundle was healthy first; reached only by one that is. */
+/** Records when the applied Bundle was first healthy; runs only when it is healthy. */
 export async function noteHealthy(
   { target, status: before }: BundleDeploymentState,
   { clock, metrics }: ReconcileDependencies,
@@ -80,7 +83,7 @@ function secondsToHealthy({ progress }: BundleDeploymentStatus): number {
   return progress?.secondsToHealthy ?? 0;
 }
 
-/** Deletes the Bundles of earlier templates, once the current one has taken over. */
+/** Deletes the Bundles of earlier templates after the current one has replaced them. */
 export async function retireBundles(
   state: BundleDeploymentState,
   { bundles, client }: BundleDeploymentDependencies,

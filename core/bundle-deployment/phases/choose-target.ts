@@ -23,8 +23,8 @@ import { rolledBack } from '../revisions/progress.ts';
 import { hasValidBundle, notObserved } from '../status.ts';
 
 /**
- * Keeps the template's Bundle blocked while it is rolled back. A changed template ends that, and so
- * does a spec that no longer asks for it.
+ * Keeps the template's Bundle blocked while a rollback is in force. A changed template ends the
+ * rollback, and so does a spec without spec.rollback.
  */
 export async function followRollback(
   state: BundleDeploymentState,
@@ -47,7 +47,7 @@ export async function followRollback(
   }
 }
 
-/** Makes the Bundle that was gone back to once more, as that of the template is, where it is gone. */
+/** Recreates the Bundle of the rollback from its template in the history, when it was deleted. */
 async function restore(
   name: string,
   { deployment, status }: BundleDeploymentState,
@@ -61,7 +61,7 @@ async function restore(
   await createBundle(earlier, dependencies, context);
 }
 
-/** What was installed before there was a history is what the first rollback goes back to. */
+/** A Bundle installed before there was a history is the target of the first rollback. */
 function withRememberedActive(
   state: BundleDeploymentState,
   { bundles, reportHealth }: ReconcileDependencies,
@@ -74,18 +74,21 @@ function withRememberedActive(
     : withActive(state, active, reportHealth ? healthy : installed);
 }
 
-/** Milliseconds in which most Bundles are unpacked. */
+/** Milliseconds within which most Bundles are unpacked. */
 const quickUnpack = 2_000;
 
-/** Milliseconds for which a Bundle of this process may say nothing: it says so itself once it is slow. */
+/**
+ * Milliseconds without a phase after which a Bundle counts as slow; a slow unpack of this process
+ * reports itself.
+ */
 const longWait = 30_000;
 
-/** Milliseconds that the API server's clock may be before ours; it knows whole seconds. */
+/** Milliseconds by which the API server's clock may be ahead; it writes whole seconds. */
 const clockSkew = 1_000;
 
 /**
- * Makes the Bundle of the template the target once it is unpacked; its own events wake the
- * deployment again. One that is slow or fails leaves the active one the target.
+ * Makes the template's Bundle the target once it is unpacked; its events wake the deployment again.
+ * The active Bundle stays the target while it is slow, or when it fails.
  */
 export async function awaitUnpacked(
   state: BundleDeploymentState,
@@ -97,7 +100,7 @@ export async function awaitUnpacked(
   const isNew = bundle.status?.phase === undefined && blocked === undefined;
   const left = isNew ? quietTimeLeft(bundle, dependencies) : 0;
   if (left > 0) {
-    // Its own event comes first where it is quick, and there is one status to write in all.
+    // A quick Bundle's own event comes first, so that one status write is enough.
     context.wakeAfter(left);
     return { status: notObserved(state), done: true };
   }
@@ -109,7 +112,9 @@ export async function awaitUnpacked(
   return { status, ...fallBack({ ...state, status }, dependencies) };
 }
 
-/** Milliseconds for which a Bundle without a phase is not told of; 0 where the clocks differ. */
+/**
+ * Milliseconds for which core does not report a Bundle without a phase; 0 when the clocks differ.
+ */
 function quietTimeLeft(
   { metadata, spec }: Bundle,
   { clock, bundleClasses }: Pick<BundleDeploymentDependencies, 'clock' | 'bundleClasses'>,
@@ -128,7 +133,7 @@ interface Outcome {
 function unpackOutcome(bundle: Bundle): Outcome {
   const { name } = bundle.metadata;
   const condition = findCondition(bundle.status?.conditions, bundleCondition.unpacked);
-  // A Bundle that is being deleted will come again under the same name: wait for that one.
+  // A Bundle that is being deleted will be recreated with the same name: wait for the new one.
   const deleting = bundle.metadata.deletionTimestamp !== undefined;
   if (bundle.status?.phase === 'Unpacked' && !deleting) {
     return {
@@ -152,8 +157,8 @@ function unpackOutcome(bundle: Bundle): Outcome {
 }
 
 /**
- * Notes why the Bundle of the template is not rolled out now, for the condition Progressing, and goes
- * on with what is installed: its drift is repaired however long the new one waits.
+ * Records for the condition Progressing why the template's Bundle is not rolled out now, and
+ * continues with the installed one: its drift is repaired however long the new one waits.
  */
 export function block(
   state: BundleDeploymentState,
@@ -163,7 +168,7 @@ export function block(
   return { blocked: state.blocked ?? because, ...fallBack(state, dependencies) };
 }
 
-/** Makes the active Bundle the one to apply; ends the reconcile where there is none to apply. */
+/** Makes the active Bundle the target; ends the reconcile when there is none. */
 export function fallBack(
   state: BundleDeploymentState,
   { bundles }: Pick<BundleDeploymentDependencies, 'bundles'>,
@@ -175,8 +180,8 @@ export function fallBack(
 }
 
 /**
- * What is installed, where its Bundle is gone and its content is not: one that has come under its
- * name since may have other content, and does not take its place before it is unpacked.
+ * The installed Bundle, when it was deleted and its content is kept. A new Bundle of its name may
+ * have other content, and replaces it only after it is unpacked.
  */
 export function keptBundle(
   { deployment, status }: BundleDeploymentState,

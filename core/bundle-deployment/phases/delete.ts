@@ -19,7 +19,7 @@ import { policyInForce } from './deletion-policy.ts';
 
 const shownDependents = 3;
 
-/** Ends the reconcile while others depend on the deployment; the end of each wakes it. */
+/** Ends the reconcile while other deployments depend on this one; the deletion of each wakes it. */
 export async function awaitDependents(
   state: BundleDeploymentState,
   { deployments }: Pick<BundleDeploymentDependencies, 'deployments'>,
@@ -30,7 +30,10 @@ export async function awaitDependents(
   return { blocked, done: true };
 }
 
-/** Those that wait for this one themselves do not count: nobody could go first. */
+/**
+ * Leaves out dependents that are dependencies of this one as well: in a cycle none could be deleted
+ * first.
+ */
 function dependentsOf(
   name: string,
   deployments: BundleDeploymentDependencies['deployments'],
@@ -44,7 +47,7 @@ function dependentsOf(
     .toSorted();
 }
 
-/** Whether a dependency leads back to the deployment of that name. */
+/** Whether a chain of dependencies leads back to the deployment of that name. */
 function leadsTo(...[edge, dependenciesOf]: Parameters<typeof dependencyCycle>): boolean {
   return dependencyCycle(edge, dependenciesOf) !== undefined;
 }
@@ -61,7 +64,7 @@ const reasons: ReadonlySet<string> = new Set([
   progressReason.waitingForDependents,
 ]);
 
-/** True where a process that serves the class is at the deletion: it says what it waits for. */
+/** True when a process that serves the class handles the deletion and reports what it waits for. */
 export function isDeletedElsewhere(deployment: BundleDeployment): boolean {
   const { progressing } = bundleDeploymentCondition;
   const told = findCondition(deployment.status?.conditions, progressing);
@@ -70,8 +73,8 @@ export function isDeletedElsewhere(deployment: BundleDeployment): boolean {
 }
 
 /**
- * Waits for a process of the class where the deletion has hooks, which only the class can make. Tells
- * that objects are deleted without it.
+ * Waits for a process of the class when the deletion has hooks, because only the class can render
+ * them. Otherwise reports that core deletes the objects without it.
  */
 export async function awaitClassForHooks(
   state: BundleDeploymentState,
@@ -80,7 +83,7 @@ export async function awaitClassForHooks(
   const { deployment, status } = state;
   if (status.hooks?.onDelete !== undefined && !skipsHooks(state)) {
     const active = ownBundle(deployment, status.activeBundle, bundles);
-    // Without its content there are no hooks any more.
+    // Without its content there are no hooks to run.
     if (active !== undefined && active.metadata.deletionTimestamp === undefined) {
       const message = `it has hooks that run before or after it. Start a process of the class, or go on without them: ${skipCommand(deployment)}`;
       return { blocked: { reason: progressReason.deleting, message }, done: true };
@@ -94,7 +97,7 @@ export async function awaitClassForHooks(
   return {};
 }
 
-/** What blocks a deletion where the class has no process, told with that. */
+/** The message of a blocked deletion, with the missing class. */
 export function naming(
   deployment: BundleDeployment,
   blocked: Blocked | undefined,
@@ -108,12 +111,14 @@ function unserved({ spec }: BundleDeployment): string {
 
 const reason = progressReason.deleting;
 
-/** Most objects are gone in a moment: a status that says so would only cost a request. */
+/**
+ * Milliseconds: most objects are deleted in a moment, and an earlier status would only cost a
+ * request.
+ */
 const announceAfter = 2_000;
 
 /**
- * Has the objects removed, and goes on when they are. Events of the objects wake it while it waits
- * for them.
+ * Removes the objects, and continues when they are deleted. Their events wake it while it waits.
  */
 export async function removeObjects(
   state: BundleDeploymentState,
@@ -129,7 +134,7 @@ export async function removeObjects(
   } catch (cause) {
     if (signal.aborted) throw cause;
     const message = `deletion waits for another try: ${errorMessage(cause)}`;
-    // What the server refused now, it may take later, without our seeing why.
+    // The server may accept later what it refuses now, without an event.
     wakeAfter(longestWait);
     return { blocked: { reason, message }, error: new Error(message, { cause }) };
   }
@@ -149,7 +154,7 @@ function isTold({ status }: BundleDeploymentState): boolean {
   return findCondition(status.conditions, progressing)?.reason === reason;
 }
 
-/** Removes the finalizer: nothing is left to do for the deployment. */
+/** Removes the finalizer, because core has finished with the deployment. */
 export async function release(
   _state: BundleDeploymentState,
   _dependencies: ReconcileDependencies,

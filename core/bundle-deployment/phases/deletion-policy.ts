@@ -8,20 +8,20 @@ import { definitionResource, liveObject } from '../../platform/kube/index.ts';
 import { wantedBundle } from '../bundles.ts';
 import type { BundleDeploymentDependencies } from '../dependencies.ts';
 
-/** The API server's, while the garbage collector is yet to orphan what has an ownerReference. */
+/** Finalizer of the API server until the garbage collector has orphaned the dependents. */
 const orphanDependents = 'orphan';
 
 const definition = `${bundleDeploymentResource.plural}.${bundleDeploymentResource.group}`;
 
-/** `Abandon`: objects stay as they are, marks and all, for a deployment of the same name. */
+/** `Abandon`: objects stay unchanged, with their marks, for a deployment of the same name. */
 type PolicyInForce = DeletionPolicy | 'Abandon';
 
 /**
- * What becomes of the objects. `kubectl delete --cascade=orphan` leaves everything: of that the
- * garbage collector takes the finalizer away in a moment, and what lasts is that it has taken the
- * ownerReferences of all Bundles; a single one without may be one that a backup brought back. A cache
- * may not know yet. Whoever deletes our CRD deletes all deployments at once, and none of them for its
- * own sake: they are likely to be restored.
+ * The policy for the objects. `kubectl delete --cascade=orphan` leaves everything: the garbage
+ * collector soon removes its finalizer, but the missing ownerReferences of all Bundles remain as a
+ * sign. One single Bundle without a reference may come from a backup, and a cache may lag. Deleting
+ * core's CRD deletes all deployments without anybody meaning one of them: they will probably be
+ * restored.
  */
 export async function policyInForce(
   deployment: BundleDeployment,
@@ -43,7 +43,7 @@ export async function policyInForce(
   const options = { labelSelector, metadataOnly: true, signal };
   const { items } = await client.list(bundleResource, options);
   const names = bundleNames(deployment);
-  // Those of a namesake that was deleted before say nothing, nor do those that somebody else made.
+  // Leaves out Bundles of a deleted deployment of the same name, and foreign ones.
   const own = items.filter(
     (bundle) => madeAt(bundle) >= madeAt({ metadata }) && names.has(bundle.metadata.name),
   );
@@ -53,7 +53,7 @@ export async function policyInForce(
   return own.length > 0 && !isOwned ? 'Orphan' : deletionPolicy;
 }
 
-/** Whether the CRD is being deleted, or is gone. What cannot be found out deletes nothing. */
+/** Whether the CRD is being deleted, or is deleted. When that is unknown, core deletes nothing. */
 async function goesWithDefinition(
   { client }: Pick<BundleDeploymentDependencies, 'client'>,
   signal: AbortSignal,
@@ -71,13 +71,15 @@ async function goesWithDefinition(
   }
 }
 
-/** Of the Bundles that the deployment has made, as far as it knows; one of them is there. */
+/**
+ * Names of the Bundles that the deployment made, as far as it knows; at least one of them exists.
+ */
 function bundleNames(deployment: BundleDeployment): ReadonlySet<string | undefined> {
   const { activeBundle, history = [] } = deployment.status ?? {};
   return new Set([wantedBundle(deployment), activeBundle, ...history.map(({ bundle }) => bundle)]);
 }
 
-/** Milliseconds; the API server knows whole seconds. */
+/** Milliseconds since the epoch; the API server writes whole seconds. */
 function madeAt({ metadata }: Pick<KubernetesObject, 'metadata'>): number {
   return Date.parse(metadata.creationTimestamp ?? '') || 0;
 }

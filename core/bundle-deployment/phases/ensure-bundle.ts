@@ -13,7 +13,7 @@ import type { BundleDeploymentState, Found, PhaseContext } from '../phase.ts';
 import { isRevision } from '../revisions/history.ts';
 import { hasValidBundle } from '../status.ts';
 
-/** Finds the Bundle of the current template, or makes it. */
+/** Finds or creates the Bundle of the current template. */
 export async function ensureBundle(
   state: BundleDeploymentState,
   dependencies: BundleDeploymentDependencies,
@@ -47,8 +47,8 @@ export async function ensureBundle(
 }
 
 /**
- * Earlier Bundles that the status names lose their owner in a backup. Only those whose content is what
- * their name stands for: anybody may create a Bundle of that name.
+ * A backup drops the owners of earlier Bundles that the status names. Adopts only those whose name
+ * matches their content, because anybody may create a Bundle of that name.
  */
 async function adoptRevisions(
   { deployment, status }: BundleDeploymentState,
@@ -64,8 +64,8 @@ async function adoptRevisions(
 }
 
 /**
- * Bundles of earlier templates that never became active have nothing to fall back to. Those that are
- * older than the active one were active themselves, and stay until it is healthy.
+ * Deletes Bundles of earlier templates that never became active. Bundles older than the active one
+ * were active themselves, and stay until it is healthy.
  */
 async function deleteAbandoned(
   { deployment, status }: BundleDeploymentState,
@@ -81,7 +81,7 @@ async function deleteAbandoned(
   }
 }
 
-/** Milliseconds; the API server knows whole seconds. */
+/** Milliseconds since the epoch; the API server writes whole seconds. */
 function madeAt({ metadata }: Bundle): number {
   return Date.parse(metadata.creationTimestamp ?? '') || 0;
 }
@@ -92,9 +92,9 @@ interface Surroundings {
 }
 
 /**
- * Makes the deployment the owner of the Bundle that its template asks for where that has none: one
- * that an earlier deployment of that name has left. It goes with the deployment then, and with the
- * next version.
+ * Makes the deployment the owner of its template's Bundle when that has no owner, because an
+ * earlier deployment of the name orphaned it. The Bundle is then deleted with the deployment, or
+ * after the next version.
  */
 async function adoptBundle(
   bundle: Bundle,
@@ -106,7 +106,7 @@ async function adoptBundle(
     if (!(await mayOwn(deployment, surroundings))) return bundle;
     return await writeOwner(bundle, deployment, surroundings);
   } catch (error) {
-    // The cache is yet to tell what has become of it.
+    // The cache will soon show the Bundle's new state.
     if (isNotFound(error) || isConflict(error)) return bundle;
     throw error;
   }
@@ -122,7 +122,7 @@ async function writeOwner(
   { dependencies: { client, bundles }, signal }: Surroundings,
 ): Promise<Bundle> {
   const owners = [...ownerReferences, ownerReferenceTo(deployment)];
-  // Refused where somebody else was quicker.
+  // The API server refuses the patch when somebody changed the Bundle meanwhile.
   const patch = { metadata: { uid, resourceVersion, ownerReferences: owners } };
   const target = { resource: bundleResource, key: { name } };
   const adopted = (await client.patch(target, patch, { type: 'merge', signal })) as Bundle;
@@ -130,7 +130,7 @@ async function writeOwner(
   return adopted;
 }
 
-/** The cache may not know yet that the deployment is deleted, and that it leaves its Bundles. */
+/** The cache may not show yet that the deployment is deleted and orphans its Bundles. */
 async function mayOwn(
   { metadata: { name = '', uid } }: BundleDeployment,
   { dependencies: { client }, signal }: Surroundings,

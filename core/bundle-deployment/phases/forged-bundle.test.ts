@@ -14,12 +14,12 @@ import { aStoredDeployment, aTemplate } from '../../../test/helpers/stored-objec
 const other = aTemplate('example.com/evil:v1');
 const ownerReferences = aBundleOf().metadata.ownerReferences ?? [];
 
-/** With all labels of the deployment's own, and none of its ownerReferences. */
+/** A Bundle with all labels of the deployment's own, and without its ownerReferences. */
 function aForged(template = other, metadata: Bundle['metadata'] = {}): Bundle {
   return aBundleOf(template, unpackedStatus, { ownerReferences: [], ...metadata });
 }
 
-/** Has the name of the deployment's Bundle of a template, and other content. */
+/** A Bundle with the name of the deployment's own one, and other content. */
 function anImpostor(template = v1): Bundle {
   return { ...aForged(template), spec: other.spec };
 }
@@ -73,7 +73,7 @@ describe('a Bundle that has the labels of a deployment’s own and is not', () =
       message: expect.stringContaining('exists and was not made for this template') as string,
     });
     expect(fixture.applier.apply).not.toHaveBeenCalled();
-    // Nobody tells when it is gone: it may have no labels at all.
+    // Its deletion may send no event, because it may have no labels at all.
     expect(fixture.wakeAfter).toBe(60_000);
   });
 

@@ -10,10 +10,10 @@ import { withNewStart } from '../revisions/progress.ts';
 import { checkHealth } from './check-health.ts';
 
 /**
- * Guards what core has applied already, where the finalizer was lost, as by a backup that left it out.
- * Before all else: the deployment may be deleted while its Bundle is slow or broken. What RukPak
- * installed goes by its ownerReferences until core has applied it: no mark says of which kinds it is.
- * The first time the applier adds the finalizer, with the marks.
+ * Restores a lost finalizer (by a backup without it) of a deployment that core has applied. Runs
+ * first, because the deployment may be deleted while its Bundle is slow or broken. Objects of
+ * RukPak are deleted by their ownerReferences until core has applied them, because no mark lists
+ * their kinds. The applier adds the finalizer the first time, together with the marks.
  */
 export async function guardDeletion(
   { deployment }: BundleDeploymentState,
@@ -28,7 +28,7 @@ export function hasFinalizer({ metadata }: BundleDeployment): boolean {
   return metadata.finalizers?.includes(finalizer.deleteObjects) === true;
 }
 
-/** Ends the reconcile of a paused deployment; the health of what is installed goes on being told. */
+/** Ends the reconcile of a paused deployment; core goes on reporting the health of its objects. */
 export async function pause(
   state: BundleDeploymentState,
   dependencies: ReconcileDependencies,
@@ -43,7 +43,7 @@ export async function pause(
     reason: progressReason.paused,
     message: `spec.paused is true: nothing in the cluster is changed for it; go on with "rukpakctl resume ${name}"`,
   };
-  // A process that has not applied anything yet knows of no object whether it is healthy.
+  // A process that has not applied the objects yet does not know their health.
   if (!isInstalled(state) || !dependencies.applier.knows(name)) return { blocked, done: true };
   try {
     return { blocked, done: true, ...(await checkHealth(state, dependencies, context)) };
@@ -62,8 +62,8 @@ function isInstalled({ status }: BundleDeploymentState): boolean {
 }
 
 /**
- * Blocks a deployment whose spec asks for another namespace than it is installed in: to move would
- * delete the data in the old one. What is installed is kept in place.
+ * Blocks a deployment whose spec names another namespace than it is installed in: moving would
+ * delete the data in the old one. Core keeps the installed objects in place.
  */
 export async function keepNamespace(
   state: BundleDeploymentState,

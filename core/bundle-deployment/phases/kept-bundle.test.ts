@@ -11,7 +11,7 @@ import { TerminalError } from '../../errors.ts';
 
 const failing = { phase: 'Failing' } as const;
 
-/** Version 1 is installed; its Bundle is deleted then, and its content kept. */
+/** Installs version 1, then deletes its Bundle and keeps its content. */
 async function gone(): Promise<{ readonly fixture: BundleDeploymentFixture; kept: Bundle }> {
   const fixture = new BundleDeploymentFixture();
   const kept = aBundleOf(v1, { phase: 'Unpacked' }, { uid: 'first' });
@@ -26,7 +26,7 @@ async function gone(): Promise<{ readonly fixture: BundleDeploymentFixture; kept
   return { fixture, kept };
 }
 
-/** All of it is applied once more, and it is still what is installed. */
+/** Applies everything again; version 1 is still installed. */
 async function expectRepair(fixture: BundleDeploymentFixture): Promise<void> {
   await fixture.failure();
   expect(fixture.applier.apply).toHaveBeenCalledTimes(1);

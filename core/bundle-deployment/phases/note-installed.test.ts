@@ -45,7 +45,7 @@ function upgrade(fixture: BundleDeploymentFixture): void {
   fixture.changeSpec({ template: v2 });
 }
 
-/** Another process, which knows the status alone. */
+/** Another process, which only knows the status. */
 function restarted({ live }: BundleDeploymentFixture): BundleDeploymentFixture {
   const fixture = new BundleDeploymentFixture(live);
   fixture.have(aMade(v1));

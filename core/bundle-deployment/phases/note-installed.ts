@@ -13,7 +13,7 @@ import type { Recipe } from '../rendering/rendered-objects.ts';
 import { withApplied } from '../revisions/history.ts';
 import { installed, isUnchanged } from '../status.ts';
 
-/** Makes the target the active Bundle: all of it is applied, and its hooks have run. */
+/** Makes the target the active Bundle: it is completely applied, and its hooks have run. */
 export async function noteInstalled(
   state: BundleDeploymentState,
   { clock, lastApplied }: ReconcileDependencies,
@@ -33,7 +33,10 @@ export async function noteInstalled(
   }
 }
 
-/** On the deployment itself too: a restore without its status must not run its hooks again. */
+/**
+ * Also writes the hooks onto the deployment itself: after a restore without status they must not
+ * run again.
+ */
 async function noteHooks({ hooks }: BundleDeploymentStatus, live: LiveDeployment): Promise<void> {
   const { name = '', annotations = {} } = live.object.metadata;
   const key = annotation.hooksApplied;
@@ -44,7 +47,7 @@ async function noteHooks({ hooks }: BundleDeploymentStatus, live: LiveDeployment
 const maxGroups = 200;
 const namedGroups = 5;
 
-/** The status once the target is applied completely and nothing waits to be deleted. */
+/** The status after the target is completely applied and no deletion is pending. */
 function withAppliedRendering({
   status,
   recipe,
@@ -68,8 +71,8 @@ function withAppliedRendering({
 }
 
 /**
- * The status before the target is applied: where that is another one than what was applied completely
- * last, it may leave objects behind, which to go back to that one deletes.
+ * The status before the target is applied. A target with another rendering than the last complete
+ * apply may leave objects behind, which a way back deletes.
  */
 export function withSuperseded({
   status,
@@ -81,9 +84,9 @@ export function withSuperseded({
 }
 
 /**
- * Whether objects that the target lacks may be deleted: somebody has changed the template, the
- * config or an input since the last complete apply, or approved a plan. Where only facts have
- * changed, which the cluster alone decides, nobody asked for it.
+ * Whether core may delete objects that the target lacks: somebody changed the template, the config
+ * or an input since the last complete apply, or approved a plan. When only facts about the cluster
+ * changed, nobody asked for it.
  */
 export function askedDeletions(
   state: BundleDeploymentState,
@@ -100,7 +103,7 @@ function wasReplaced(applied: AppliedStatus, recipe: Recipe): boolean {
 }
 
 function isOther(applied: AppliedStatus, { bundle, deployment, facts }: Recipe): boolean {
-  // Digests of inputs are made with the seed: with another one they tell nothing.
+  // Digests of inputs are keyed with the seed: those of another seed cannot be compared.
   const sameSeed = applied.seed === facts.seedIdentity;
   return (
     applied.uid !== bundle.metadata.uid ||
@@ -121,7 +124,7 @@ function changedFacts(applied: AppliedStatus | undefined, recipe: Recipe): strin
   return `${causes}, or somebody created the objects again after core deleted them`;
 }
 
-/** One clause, or none. Where not all groups are noted nobody can tell. */
+/** One clause, or none. Without a record of all groups it is unknown. */
 function lostGroups(
   { apiGroups: before = [] }: Partial<AppliedStatus> = {},
   apiGroups: readonly string[] = [],
@@ -133,7 +136,7 @@ function lostGroups(
   return [`API groups ${shortList(lost, namedGroups)} are not served any more`];
 }
 
-/** Kubernetes' own groups change with its version only. */
+/** Kubernetes' own groups change only with its version. */
 function clusterIn({
   facts: { cluster },
 }: Recipe): Pick<AppliedStatus, 'kubernetes' | 'apiGroups'> {

@@ -15,7 +15,7 @@ import { ApiError } from '../../platform/kube/index.ts';
 
 const at = (minute: number) => ({ creationTimestamp: `2026-01-01T00:0${minute}:00Z` });
 
-/** Version 1 is installed, and the template is another one by now. */
+/** Installs version 1, then changes the template. */
 function anUpgrade(template = v2, reportHealth = true): BundleDeploymentFixture {
   const condition = {
     type: 'Installed',

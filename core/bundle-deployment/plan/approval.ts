@@ -11,8 +11,9 @@ import type { BundleDeploymentState } from '../phase.ts';
 type ApprovalState = Pick<BundleDeploymentState, 'status' | 'deployment' | 'bundle'>;
 
 /**
- * What may be applied without asking: what was approved last, or, before anything was, the active
- * Bundle as it is. Going back to the active Bundle needs no approval, and takes an older one away.
+ * The content that may be applied without asking: the last approved one, or, before any approval,
+ * the active Bundle as it is. Going back to the active Bundle needs no approval, and drops an older
+ * one.
  */
 export function approvalOf(
   { status, deployment, bundle }: ApprovalState,
@@ -27,7 +28,7 @@ export function approvalOf(
   return approved(active, { rendering, objects: appliedContent(status, active) });
 }
 
-/** A Bundle that was made again since may have other content than the one that was active. */
+/** A Bundle recreated since the approval may have other content than the approved one. */
 function isOlder({ metadata }: Bundle, { approvedAt = '' }: ApprovalStatus): boolean {
   return Date.parse(metadata.creationTimestamp ?? '') <= Date.parse(approvedAt);
 }
@@ -40,7 +41,7 @@ export function approved(
   return { bundle: name, uid, rendering, ...(objects !== undefined && { objects }) };
 }
 
-/** Whether this Bundle, made into objects as the spec says now, was approved. */
+/** Whether this Bundle, rendered with the present spec, is approved. */
 export function isApproved(
   approval: ApprovalStatus | undefined,
   { metadata }: Bundle,
@@ -54,8 +55,8 @@ export function isApproved(
 }
 
 /**
- * Whether the active Bundle may go on being repaired: not where even that would become something
- * that nobody has approved.
+ * Whether core may go on repairing the active Bundle: not when that would apply content that nobody
+ * has approved.
  */
 export function isRepairable(
   approval: ApprovalStatus | undefined,
@@ -67,7 +68,7 @@ export function isRepairable(
   return approval.rendering === renderingOf(spec) && !isAnother;
 }
 
-/** The digest of what may be applied of a Bundle; undefined where nobody has noted it. */
+/** The digest of a Bundle's approved content; undefined when none is recorded. */
 export function approvedContent(
   status: ApprovalState['status'],
   bundle: Bundle,
@@ -83,12 +84,12 @@ function appliedContent(
   return applied?.uid === uid ? applied?.objects : undefined;
 }
 
-/** Digest of what makes objects of a Bundle, besides the Bundle and facts. */
+/** Digest of everything that objects are rendered from, besides the Bundle and facts. */
 export function renderingOf({ provisionerClassName, config }: BundleDeploymentSpec): string {
   return digestOf([provisionerClassName, config ?? null]);
 }
 
-/** The digest of the plan that somebody wants to be applied, unless that was done already. */
+/** The digest of the plan that somebody has approved, unless it is applied already. */
 export function askedDigest({ deployment, status }: ApprovalState): string | undefined {
   const digest = deployment.metadata.annotations?.[annotation.approve]?.trim();
   return digest === '' || digest === status.approval?.digest ? undefined : digest;

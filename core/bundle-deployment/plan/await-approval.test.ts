@@ -34,7 +34,10 @@ const forecast: Forecast = {
   warnings: [],
 };
 
-/** Version 1 is installed where `active` says so; the template is version 2, and Manual. */
+/**
+ * A deployment with upgradePolicy Manual and the template of version 2; version 1 is installed if
+ * `active`.
+ */
 function aManual(
   status: BundleDeploymentStatus = { activeBundle: nameOf(v1) },
 ): BundleDeploymentFixture {
@@ -48,13 +51,13 @@ function aManual(
   return fixture;
 }
 
-/** An unpacked Bundle as it was made in this hour, the first or a later one of its name. */
+/** An unpacked Bundle created at this hour, the first or a later one of its name. */
 function aMade(template: typeof v1, uid = nameOf(template), hour = '00'): Bundle {
   const creationTimestamp = `2026-01-01T${hour}:00:00Z`;
   return aBundleOf(template, unpackedStatus, { uid, creationTimestamp });
 }
 
-/** Deletes a Bundle, and makes one of its name hours later. */
+/** Deletes a Bundle, and creates one of its name hours later. */
 function makeAgain(fixture: BundleDeploymentFixture, template: typeof v1): void {
   fixture.client.drop({ name: nameOf(template) });
   fixture.have(aMade(template, 'again', '05'));
@@ -66,7 +69,7 @@ function annotate(fixture: BundleDeploymentFixture, digest: string | undefined):
   fixture.change({ ...live, metadata: { ...live.metadata, annotations } });
 }
 
-/** Reconciles until nothing is asked for at once. */
+/** Reconciles until no reconcile is due at once. */
 async function settle(fixture: BundleDeploymentFixture): Promise<void> {
   for (let turn = 0; turn < 5; turn += 1) {
     const { requeueAfter } = await fixture.reconcile();
@@ -186,7 +189,7 @@ describe('a Bundle', () => {
     fixture.applier.plan.mockRejectedValueOnce(new Error('connection refused'));
     await fixture.reconcile();
     expect(messageOf(fixture)).toContain('no plan can be made of Bundle');
-    // What is installed is looked after all the same.
+    // Core goes on repairing the installed objects.
     expect(fixture.applier.apply).toHaveBeenCalledOnce();
     await fixture.reconcile();
     expect(fixture.status.plan?.create).toBe(1);
@@ -288,7 +291,7 @@ describe('an approval', () => {
     const fixture = aManual({ activeBundle: nameOf(v2), approval });
     await fixture.reconcile();
     expect(messageOf(fixture)).toContain('AwaitingApproval');
-    // With the new config even the active Bundle would be something new.
+    // The new config changes even the objects of the active Bundle.
     expect(fixture.applier.apply).not.toHaveBeenCalled();
     annotate(fixture, 'old');
     await fixture.reconcile();
@@ -397,7 +400,7 @@ describe('no approval is needed', () => {
 });
 
 describe('a rendering that changes, though the spec and its Bundle do not', () => {
-  /** The template's version is approved and installed; then facts make other objects of it. */
+  /** The template's version is approved and installed; then facts change its objects. */
   async function anInstalled(status?: BundleDeploymentStatus): Promise<BundleDeploymentFixture> {
     const fixture = aManual(status ?? { activeBundle: nameOf(v2) });
     await settle(fixture);

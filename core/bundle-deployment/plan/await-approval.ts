@@ -21,13 +21,16 @@ import {
 import { planMessage } from './full-plan.ts';
 import { loadContent, makePlan } from './make-plan.ts';
 
-/** Milliseconds between two plans, and times that it took to make one: watching must cost little. */
+/**
+ * Pause between two plans: at least so many milliseconds, and a multiple of the time that a plan
+ * takes, so that waiting costs little.
+ */
 const pause = { least: 10_000, factor: 20 } as const;
 
 /**
- * With upgradePolicy Manual, lets only pass what was approved: for anything else core makes a plan, and
- * blocks. An approval is written down before the next reconcile acts on it, so that what breaks off in
- * the middle is finished without another one.
+ * With upgradePolicy Manual, passes only approved content; for anything else core makes a plan and
+ * blocks. Core writes an approval into the status before the next reconcile acts on it, so that an
+ * interrupted roll-out finishes without another approval.
  */
 export async function awaitApproval(
   state: BundleDeploymentState,
@@ -38,7 +41,7 @@ export async function awaitApproval(
   const { approval: _, ...status } = state.status;
   if (deployment.spec.upgradePolicy !== 'Manual') return { status };
   const surroundings = { dependencies, context };
-  // Something else blocks it, or it was rolled back.
+  // Something else blocks the Bundle, or it was rolled back.
   if (bundle === undefined || target !== bundle) {
     const { isOther: keepOnly, found } = await compare(state, surroundings);
     return { ...found, keepOnly };
@@ -54,7 +57,7 @@ export async function awaitApproval(
   return { ...found, ...(await waitWithPlan({ ...state, ...found }, bundle, surroundings)) };
 }
 
-/** Loads the target. `isOther`: it would become anything else than what was approved or applied of it. */
+/** Loads the target. `isOther`: its content differs from the approved or applied one. */
 async function compare(
   state: BundleDeploymentState,
   { dependencies, context }: Surroundings,
@@ -63,14 +66,14 @@ async function compare(
   const { error, ...found } = await loadContent(state, dependencies, context);
   if (error !== undefined) {
     context.signal.throwIfAborted();
-    // What cannot be made is told of, and what is installed kept, by who applies it.
+    // The phase that applies reports a failure, and keeps the installed objects.
     return { isOther: false, found };
   }
   const expected = approvedContent(state.status, state.target);
   return { isOther: expected !== undefined && expected !== found.content, found };
 }
 
-/** What was approved, or installed, before contents were noted is approved as it is now. */
+/** Content that was approved or installed before core recorded digests is approved as it is now. */
 function noteApproved({ content, status }: BundleDeploymentState): Found {
   const { approval } = status;
   if (approval === undefined || content === undefined) return {};
@@ -80,7 +83,7 @@ function noteApproved({ content, status }: BundleDeploymentState): Found {
   };
 }
 
-/** Tells the plan, or finds it approved. */
+/** Reports the plan, or finds it approved. */
 async function waitWithPlan(
   state: BundleDeploymentState,
   bundle: Bundle,
@@ -111,7 +114,10 @@ function isApproval(asked: string | undefined, { plan }: KnownPlan): boolean {
   return asked === plan.digest && plan.problems === undefined;
 }
 
-/** The plan remembered, or a new one where it may have changed and always for an approval. */
+/**
+ * The remembered plan, or a new one when that may be outdated; always a new one to check an
+ * approval.
+ */
 async function currentPlan(
   state: BundleDeploymentState,
   bundle: Bundle,
@@ -127,14 +133,14 @@ async function currentPlan(
   const made = await makePlan(state, dependencies, context);
   if (asked !== undefined && !isApproval(asked, made)) {
     made.refused = asked;
-    // The difference may be drift that is about to be repaired.
+    // The difference may be drift that core is about to repair.
     made.stale ||= isNews;
   }
   if (made.stale) context.wakeAfter(pauseAfter(made));
   return made;
 }
 
-/** Of what would be applied now. */
+/** The remembered plan for the content that would be applied now. */
 function rememberedPlan(
   { deployment, content }: BundleDeploymentState,
   bundle: Bundle,
@@ -144,7 +150,7 @@ function rememberedPlan(
   return known?.content === content ? known : undefined;
 }
 
-/** Whether it is time to make a plan again; asks to be woken where it will be. */
+/** Whether a plan must be made again now; otherwise wakes the deployment when it must. */
 function isDue(known: KnownPlan, { dependencies, context }: Surroundings): boolean {
   if (!known.stale) return false;
   const wait = known.madeAt + pauseAfter(known) - dependencies.clock.now();
@@ -156,13 +162,13 @@ function pauseAfter({ took, retryAfter = pause.least }: KnownPlan): number {
   return Math.max(retryAfter, pause.factor * took);
 }
 
-/** What would change nothing needs nobody's approval. */
+/** A plan without changes needs no approval. */
 function isEmpty(plan: PlanStatus): boolean {
   const { create, change, delete: deleted, hooks, problems } = plan;
   return create + change + deleted === 0 && hooks === undefined && problems === undefined;
 }
 
-/** The status with the approval. */
+/** The status with a recorded approval. */
 function approve(
   { deployment, status }: BundleDeploymentState,
   { known, bundle }: { readonly known: KnownPlan; readonly bundle: Bundle },
@@ -182,7 +188,10 @@ function approve(
   return { ...status, plan, approval };
 }
 
-/** What is installed goes on being repaired: where it would become something new by that, as it was applied. */
+/**
+ * Goes on repairing the installed objects; as last applied, when the present spec would render new
+ * ones.
+ */
 async function wait(
   state: BundleDeploymentState,
   message: string,
@@ -198,7 +207,7 @@ async function wait(
   return { ...found, ...compared.found, keepOnly: compared.isOther };
 }
 
-/** What would be refused as a whole is told as an apply would tell it. */
+/** Reports content that would be refused as a whole in the same way as an apply. */
 async function withoutPlan(
   state: BundleDeploymentState,
   { error, bundle }: { readonly error: unknown; readonly bundle: Bundle },
@@ -218,7 +227,7 @@ async function withoutPlan(
   return await wait({ ...state, status }, why, { dependencies, context });
 }
 
-/** Takes the plan away once there is nothing of it left to do. */
+/** Removes a plan that is completely carried out. */
 export async function closePlan(
   state: BundleDeploymentState,
   { plans, storedPlans }: ReconcileDependencies,

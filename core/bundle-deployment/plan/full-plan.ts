@@ -20,7 +20,7 @@ const forecastChangeSchema = z.object({
   moreFields: z.int().exactOptional(),
 });
 
-/** The plan as the content server has it: with all changes and their values. */
+/** The plan that the content server serves: with all changes and their values. */
 export const fullPlanSchema = planStatusSchema.extend({
   bundleDeployment: z.string(),
   changes: z.array(forecastChangeSchema).readonly(),
@@ -30,7 +30,7 @@ export const fullPlanSchema = planStatusSchema.extend({
 
 export interface FullPlan extends z.infer<typeof fullPlanSchema> {}
 
-/** Bounds of status.plan: a deployment of a thousand objects still has to fit into etcd. */
+/** Limits of status.plan: a deployment of a thousand objects must still fit into etcd. */
 const statusLimits = {
   changes: 30,
   hooks: 30,
@@ -40,13 +40,13 @@ const statusLimits = {
   name: 253,
 } as const;
 
-/** Bounds of the full plan's sentences; a refusal may quote what it refuses. */
+/** Limits of the full plan's sentences, because a refusal may quote the refused object. */
 const fullLimits = { sentences: 50, text: 2_000 } as const;
 
 interface PlanSubject {
   readonly deployment: string;
   readonly bundle: { readonly name: string; readonly uid: string };
-  /** What would run, in its order. */
+  /** Hooks that would run, in their order. */
   readonly hooks?: readonly string[];
   /** RFC 3339. */
   readonly createdAt: string;
@@ -84,13 +84,13 @@ function bounded(
   return more === 0 ? shown : [...shown, `and ${more} more`];
 }
 
-/** Hexadecimal: it is typed, and must not look like a flag. */
+/** Hexadecimal, because people type it, and it must not start with a dash. */
 function planDigest({ digest }: Forecast, { bundle, hooks = [] }: PlanSubject): string {
   const text = [bundle.uid, digest, ...hooks].join('\n');
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** What of a plan goes into the deployment's status. */
+/** The part of a plan for the deployment's status. */
 export function planStatus(plan: FullPlan): PlanStatus {
   const { bundle, digest, createdAt, unchanged } = plan;
   const changes = plan.changes.slice(0, statusLimits.changes).map(statusChange);
@@ -116,7 +116,7 @@ export function planStatus(plan: FullPlan): PlanStatus {
 
 function statusChange(change: ForecastChange): PlanStatus['changes'][number] {
   const { moreFields: _, fields, namespace, ...rest } = change;
-  // What nobody has looked at yet, as its kind comes with the bundle, may have a kind of a megabyte.
+  // A kind that comes with the bundle is not validated yet, so its name may be a megabyte long.
   const object = {
     ...rest,
     group: cut(rest.group),
@@ -138,7 +138,7 @@ function hasMoreFields({ fields = [], moreFields = 0 }: ForecastChange): boolean
 
 const listedProblems = 3;
 
-/** Numbers of a plan, as `2 to create, 1 to change, 0 to delete, 4 unchanged`. */
+/** The numbers of a plan, such as `2 to create, 1 to change, 0 to delete, 4 unchanged`. */
 export function planCounts(
   plan: Pick<PlanStatus, 'create' | 'change' | 'delete' | 'unchanged'>,
 ): string {
@@ -146,8 +146,8 @@ export function planCounts(
 }
 
 /**
- * What the plan of a deployment waits for; `outdated` is the digest that was approved, where it is
- * another one's.
+ * The message of a plan that waits for approval; `outdated` is the approved digest, when that is
+ * another plan's.
  */
 export function planMessage(name: string, plan: PlanStatus, outdated: string | undefined): string {
   const { bundle, digest, problems } = plan;

@@ -10,7 +10,7 @@ import { digestOfAll, loadObjects } from '../rendering/load-objects.ts';
 import { originOf } from '../status.ts';
 import { fullPlan, planStatus } from './full-plan.ts';
 
-/** Makes the plan of the target, which is loaded, from the cluster as it is; stores and remembers it. */
+/** Makes the plan of the loaded target from the present cluster; stores and remembers it. */
 export async function makePlan(
   state: BundleDeploymentState,
   dependencies: ReconcileDependencies,
@@ -32,8 +32,8 @@ export async function makePlan(
   const same = status.plan?.digest === made.digest;
   const plan = same ? { ...made, createdAt: status.plan?.createdAt ?? made.createdAt } : made;
   await storedPlans.write(deployment, plan, signal);
-  // The full plan may be megabytes long: it is not kept here as well.
-  // What stands in the way may be removed without our seeing it.
+  // Keeps only the status part: the full plan may be megabytes long. A plan with problems is stale
+  // at once, because their removal sends no event.
   const stale = plan.problems.length > 0;
   const retryAfter = stale ? { retryAfter: plans.retryAfter(deployment, bundle, madeAt) } : {};
   const known: KnownPlan = {
@@ -65,10 +65,13 @@ interface KnownContent {
   readonly digest: string;
 }
 
-/** By the list of objects, which comes and goes with a rendering; a deployment is looked at often. */
+/**
+ * Keyed by the list of objects, so that it is dropped with a rendering; a deployment is reconciled
+ * often.
+ */
 const known = new WeakMap<readonly KubernetesObject[], KnownContent>();
 
-/** Loads the target's objects, with the digest of all of them and of where they go. */
+/** Loads the target's objects, with a digest of them and of their namespaces. */
 export async function loadContent(
   state: BundleDeploymentState,
   dependencies: ReconcileDependencies,
@@ -93,7 +96,8 @@ async function contentOf(
   const place = JSON.stringify([uid, installNamespaceOf(deployment, systemNamespace)]);
   const found = known.get(objects);
   if (found?.place === place) return found.digest;
-  // What is generated, and only Secrets of objects have, cannot be guessed without the seed.
+  // Keyed with the seed, so that nobody can guess generated values, which are otherwise only in
+  // Secrets.
   const hmac = createHmac('sha256', recipe?.facts.seed ?? '').update(place);
   const digest = await digestOfAll([...hooks, ...objects], hmac, signal);
   known.set(objects, { place, digest });

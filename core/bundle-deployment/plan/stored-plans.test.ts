@@ -43,7 +43,7 @@ test('a plan comes back as it was stored, in a Secret that goes with the deploym
       ownerReferences: [{ kind: 'BundleDeployment', name: 'demo', uid: 'uid-of-demo' }],
     },
   });
-  // With an owner's labels it would count as content, and be pruned.
+  // With an owner's labels it would count as content, and core would prune it.
   expect(secret.metadata).not.toHaveProperty('labels');
   expect(await reread(secret)).toEqual(plan);
 });

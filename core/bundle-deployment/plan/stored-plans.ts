@@ -20,7 +20,9 @@ interface StoredPlansOptions {
   readonly systemNamespace: string;
 }
 
-/** Full plans, kept in the cluster: every replica serves them, and a restart loses none. */
+/**
+ * Full plans, stored in the cluster, so that every replica serves them and a restart loses none.
+ */
 export class StoredPlans {
   readonly #options: StoredPlansOptions;
 
@@ -34,7 +36,7 @@ export class StoredPlans {
     await client.apply(secretResource, secret, { fieldManager, force: true, signal });
   }
 
-  /** As JSON; undefined where there is none. */
+  /** The plan as JSON; undefined when there is none. */
   async read(deployment: string, signal: AbortSignal): Promise<Buffer | undefined> {
     const { client } = this.#options;
     const target = { resource: secretResource, key: this.#keyOf(deployment) };
@@ -58,15 +60,15 @@ export class StoredPlans {
 const compress = promisify(gzip);
 const decompress = promisify(gunzip);
 
-/** Of 1 MiB that an object may have in all, metadata and base64 included. */
+/** Maximum compressed size: an object may have 1 MiB, including metadata and base64. */
 const maxBytes = 640 * 1024;
-/** Of the plan before it is compressed: a page that a browser can still show. */
+/** Maximum size before compression: a page that a browser can still show. */
 const maxLength = 8 * 1024 * 1024;
 
 const maxName = 253;
 const dataKey = 'plan.json.gz';
 
-/** `rukpak-plan-<name>`; with a digest in its place where that would be too long for a name. */
+/** `rukpak-plan-<name>`; with a digest instead of a name that would be too long. */
 export function planSecretName(deployment: string): string {
   const name = `rukpak-plan-${deployment}`;
   if (name.length <= maxName) return name;
@@ -74,8 +76,9 @@ export function planSecretName(deployment: string): string {
 }
 
 /**
- * The Secret that keeps a plan for all replicas; Kubernetes removes it with the deployment. It has
- * no label of an owner: it is no content. Of a plan that is too long the last changes are left out.
+ * The Secret that stores a plan for all replicas; the garbage collector deletes it with the
+ * deployment. It has no owner label, because it is not content. A plan that is too long loses its
+ * last changes.
  */
 export async function planSecret(
   { apiVersion, kind, metadata }: BundleDeployment,
@@ -118,14 +121,14 @@ function firstChanges(plan: FullPlan, count: number): FullPlan {
   return { ...plan, changes: plan.changes.slice(0, count), truncated: true };
 }
 
-/** The plan as JSON, as the Secret has it; undefined for a Secret that holds none. */
+/** The plan in a Secret as JSON; undefined for a Secret without a plan. */
 export async function planJson(secret: KubernetesObject): Promise<Buffer | undefined> {
   const data = fieldAt(secret, 'data', dataKey);
   if (typeof data !== 'string') return undefined;
   return await decompress(Buffer.from(data, 'base64'), { maxOutputLength: 4 * maxLength });
 }
 
-/** @throws Error where the text is no plan. */
+/** @throws Error when the text is not a plan. */
 export function parsePlan(json: string): FullPlan {
   return fullPlanSchema.parse(parseJson(json));
 }

@@ -51,7 +51,7 @@ describe('of a Bundle that is installed, where nothing can be made of it any mor
   test.each<[string, Error, Partial<{ isThrown: boolean; wakeAfter: number }>]>([
     ['a config that is refused', new TerminalError(refusal), {}],
     ['what a class waits for', new WaitingError(refusal), { isThrown: true }],
-    // The permission to read it may come without our seeing it.
+    // The grant of the permission sends no event.
     ['an input that cannot be read', new Error(refusal), { isThrown: true, wakeAfter: 60_000 }],
   ])('what was applied is kept in place, and %s is told', async (_, error, outcome) => {
     const fixture = await anInstalled();

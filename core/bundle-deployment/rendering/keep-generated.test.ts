@@ -13,7 +13,7 @@ interface Given {
   readonly seed: string;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly isInstalled?: boolean;
-  /** Whether the class makes anything of the seed. */
+  /** Whether the class uses the seed. */
   readonly generates?: boolean;
 }
 

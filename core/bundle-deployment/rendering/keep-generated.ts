@@ -22,9 +22,10 @@ import { renderWithOtherSeed } from './render.ts';
 const namedObjects = 5;
 
 /**
- * Blocks a deployment whose generated values would change, because Secret rukpak-seed was lost or
- * replaced, or because Secrets exist that were generated with another one. What is installed is
- * kept in place. The seed is remembered on the BundleDeployment: a restore may lose its status.
+ * Blocks a deployment whose generated values would change: because Secret rukpak-seed was lost or
+ * replaced, or because Secrets exist whose values come from another seed. Core keeps the installed
+ * objects in place. An annotation of the BundleDeployment identifies the seed, because a restore
+ * may lose the status.
  */
 export async function keepGenerated(
   state: BundleDeploymentState,
@@ -64,7 +65,7 @@ async function block(
 ): Promise<Found> {
   const { clock, reportHealth, facts } = dependencies;
   const blocked = { reason: progressReason.seedChanged, message };
-  // Nobody tells when the Secret is restored.
+  // The restore of the Secret sends no event.
   facts.renew();
   context.wakeAfter(longestWait);
   if ((state.status.activeBundle ?? '') === '') {
@@ -102,7 +103,7 @@ function messageOf(
   );
 }
 
-/** The target's objects that have values from the seed, as `<Kind>/<namespace>/<name>`. */
+/** The target's objects with values from the seed, as `<Kind>/<namespace>/<name>`. */
 async function generatedObjects(
   { recipe, objects = [] }: BundleDeploymentState,
   { dependencies, context }: Surroundings,
@@ -114,8 +115,8 @@ async function generatedObjects(
 }
 
 /**
- * The target's Secrets that exist with other values under keys whose values are generated: to apply
- * them would replace passwords that are in use.
+ * The target's Secrets that exist with other generated values: applying them would replace
+ * passwords that are in use.
  */
 async function overwrittenSecrets(
   state: BundleDeploymentState,
@@ -150,7 +151,7 @@ async function liveSecret(
   try {
     return await liveObject(clientOf(deployment, client), target, signal);
   } catch (error) {
-    // The apply names this permission with all others that are missing, and changes nothing.
+    // The apply reports this missing permission with all others, and changes nothing.
     if (error instanceof ApiError && error.code === 403) return undefined;
     throw error;
   }
@@ -162,7 +163,7 @@ function isSecret({ apiVersion, kind }: KubernetesObject): boolean {
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** In base64, as the API server has them. */
+/** In base64, as the API server stores them. */
 function valuesIn(secret: KubernetesObject): Values {
   const texts = Object.entries(mapOf(secret['stringData'])).flatMap(([key, text]) =>
     typeof text === 'string' ? [[key, Buffer.from(text).toString('base64')] as const] : [],
@@ -170,7 +171,7 @@ function valuesIn(secret: KubernetesObject): Values {
   return { ...mapOf(secret['data']), ...Object.fromEntries(texts) };
 }
 
-/** Keys that both have, with other values. */
+/** Keys that both have, with different values. */
 function differingKeys(wanted: Values, there: Values): readonly string[] {
   return Object.keys(wanted).filter(
     (key) => there[key] !== undefined && there[key] !== wanted[key],

@@ -27,8 +27,8 @@ import { LostContentError, render, renderAgain } from './render.ts';
 import type { Rendered } from './rendered-objects.ts';
 
 /**
- * Loads the target. Where nothing can be made of it, or not yet, what is installed is kept in place
- * meanwhile, with its certificates; the reconcile fails all the same, at its end.
+ * Loads the target. When it cannot be rendered now, core keeps the installed objects in place, with
+ * their certificates, and the reconcile fails at its end.
  */
 export async function loadOrKeepActive(
   state: BundleDeploymentState,
@@ -41,13 +41,13 @@ export async function loadOrKeepActive(
   const loaded = await loadObjects(state, dependencies, context);
   const { error: failure, ...found } = loaded;
   if (!(failure instanceof Error) || context.signal.aborted) return loaded;
-  // An input that was missing or refused, or a class that was away: nobody tells when that is over.
+  // A missing or forbidden input may appear, or an unavailable class may return, without an event.
   if (!isOfContent(failure)) context.wakeAfter(longestWait);
   const active = await loadActive({ ...state, ...found, failure }, dependencies, context);
   return active === undefined ? { ...loaded, failure } : { ...found, failure, ...active };
 }
 
-/** What is wrong with the new one is what is told, whatever is with this one. */
+/** Ignores errors of the active Bundle: the error of the new one is reported. */
 async function loadActive(
   state: BundleDeploymentState,
   dependencies: ReconcileDependencies,
@@ -68,7 +68,9 @@ function isOfContent(error: unknown): boolean {
   return error instanceof TerminalError || error instanceof WaitingError;
 }
 
-/** The active Bundle where it is another one than the target, of which nothing is replaced yet. */
+/**
+ * The active Bundle, when it differs from the target and the target has not started to replace it.
+ */
 function standInFor(
   state: BundleDeploymentState,
   dependencies: ReconcileDependencies,
@@ -82,7 +84,7 @@ function standInFor(
   return active;
 }
 
-/** A process that has applied all of it knows; another one goes by what the status says. */
+/** A process that has completely applied the active Bundle knows; another one uses the status. */
 function isReplaced(
   active: Bundle,
   deployment: BundleDeployment,
@@ -92,8 +94,8 @@ function isReplaced(
 }
 
 /**
- * Lets the classes of Bundle and deployment turn the target's stored content into objects; an error is
- * told in the status.
+ * Renders the target's stored content with the classes of Bundle and deployment; writes an error
+ * into the status.
  */
 export async function loadObjects(
   state: BundleDeploymentState,
@@ -103,7 +105,7 @@ export async function loadObjects(
   try {
     return await split(state, await render(state, dependencies, context), context);
   } catch (error) {
-    // Waiting makes no valid bundle invalid, nor does what is wrong with another one.
+    // A waiting class or an error of another Bundle does not make this Bundle invalid.
     if (isNoNews(error, state) || state.target !== state.bundle) return { error };
     const outcome = {
       status: 'False',
@@ -115,8 +117,8 @@ export async function loadObjects(
 }
 
 /**
- * Content comes back by itself. What a class waits for is told, unless it made objects of the very
- * same before, which are installed.
+ * True for errors that change nothing in the status. Core restores lost content by itself. A class
+ * that waits is news, unless it has rendered the installed objects from the same inputs before.
  */
 function isNoNews(error: unknown, { deployment, status, target }: BundleDeploymentState): boolean {
   if (error instanceof LostContentError) return isValid(status);
@@ -134,8 +136,8 @@ function isValid({ conditions }: BundleDeploymentStatus): boolean {
 }
 
 /**
- * The target's objects as they were applied last, whatever the spec says since; undefined where this
- * process does not know how they were.
+ * The target's objects as last applied, independent of the present spec; undefined when this
+ * process does not know them.
  */
 export async function loadLastApplied(
   state: BundleDeploymentState,
@@ -148,7 +150,7 @@ export async function loadLastApplied(
   return rendered && { ...(await split(state, rendered, context)), kept: true };
 }
 
-/** What a class has made of the target, hooks apart. */
+/** Separates the hooks of rendered objects. */
 async function split(
   { target }: BundleDeploymentState,
   rendered: Rendered | undefined,
@@ -166,13 +168,16 @@ interface KnownRevision {
   readonly revision: string;
 }
 
-/** Milliseconds of work between two looks at what else there is to do. */
+/** Milliseconds of work before yielding to other work. */
 const maxTurn = 10;
 
-/** By the list of hooks, which comes and goes with the objects; a deployment is looked at often. */
+/**
+ * Keyed by the list of hooks, so that it is dropped with the objects; a deployment is reconciled
+ * often.
+ */
 const known = new WeakMap<readonly KubernetesObject[], KnownRevision>();
 
-/** Another one for another Bundle, and for anything else that its objects and hooks are made to be. */
+/** Digest of the Bundle, its objects and its hooks. */
 export async function revisionOf(
   bundle: string,
   { objects, hooks }: SplitObjects,
@@ -186,7 +191,7 @@ export async function revisionOf(
   return revision;
 }
 
-/** Digest of objects in their order, after what the hash has taken before. */
+/** Digest of objects in their order, appended to the hash's earlier input. */
 export async function digestOfAll(
   objects: readonly KubernetesObject[],
   hash: Pick<Hash, 'digest'> & { update(text: string): unknown },
@@ -194,7 +199,7 @@ export async function digestOfAll(
 ): Promise<string> {
   let turn = performance.now();
   for (const object of objects) {
-    // CRDs alone may be megabytes: others must get their turn.
+    // CRDs alone may be megabytes: yield to other work.
     if (performance.now() - turn > maxTurn) {
       await setImmediate();
       signal.throwIfAborted();

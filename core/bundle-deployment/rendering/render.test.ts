@@ -23,7 +23,7 @@ beforeEach(() => {
   configure.mockReset().mockResolvedValue(adapted);
 });
 
-/** Deployment `demo` of class `plain`, whose Bundle is of the class as it is given. */
+/** Deployment `demo` of class `plain`, with a Bundle of the given class. */
 function aFixture(bundleClass: Partial<Provisioner> = { configure }, limits = defaultLimits) {
   const className = template.spec.provisionerClassName;
   const bundleClasses = new Map([[className, { className, ...bundleClass }]]);

@@ -21,8 +21,8 @@ import { type BundleDeploymentState, longestWait, type PhaseContext } from '../p
 import type { Recipe, Rendered, Rendering } from './rendered-objects.ts';
 
 /**
- * What the target's stored content makes of the deployment: the Bundle's class adapts it, and the
- * deployment's class turns it into objects. What was made of the same before is not made again.
+ * Renders the target's stored content: the Bundle's class adapts it, and the deployment's class
+ * turns it into objects. Reuses a remembered result for the same inputs.
  */
 export async function render(
   { deployment, target: bundle }: BundleDeploymentState,
@@ -44,7 +44,7 @@ export async function render(
   });
 }
 
-/** The same objects as before, of the same facts, whatever those are by now. */
+/** Renders a recipe again with its own facts, whatever the present ones are. */
 export async function renderAgain(
   recipe: Recipe,
   dependencies: ReconcileDependencies,
@@ -62,7 +62,7 @@ export async function renderAgain(
   });
 }
 
-/** What is made of the same with another seed: objects that differ have generated values. */
+/** Renders a recipe with another seed: objects that differ have generated values. */
 export async function renderWithOtherSeed(
   recipe: Recipe,
   dependencies: ReconcileDependencies,
@@ -141,13 +141,16 @@ async function make(
   }
 }
 
-/** What is awaited may be something of the cluster's: nobody tells of it, and the next try is to see it. */
+/**
+ * A class may wait for a change of the cluster that sends no event, and the next attempt must see
+ * it.
+ */
 function lookAgain({ facts }: ReconcileDependencies, { wakeAfter }: PhaseContext): void {
   facts.renew();
   wakeAfter(longestWait);
 }
 
-/** @throws TerminalError where spec.config would be ignored. */
+/** @throws TerminalError when no class would use spec.config. */
 function classesOf(
   { deployment, bundle }: { readonly deployment: BundleDeployment; readonly bundle: Bundle },
   { provisioners, bundleClasses }: ReconcileDependencies,
@@ -160,7 +163,9 @@ function classesOf(
   return { deployment: own };
 }
 
-/** A class that deploys its own Bundles is given spec.config by its `deployment` (ADR 51). */
+/**
+ * A class that deploys its own Bundles receives spec.config in its `deployment` handler (ADR 51).
+ */
 function checkConfig(
   { spec }: BundleDeployment,
   { metadata: { name }, spec: { provisionerClassName: className } }: Bundle,
@@ -182,7 +187,7 @@ function isActive({ metadata }: Bundle, { status }: BundleDeployment): boolean {
 
 interface Handling {
   readonly classes: RenderingClasses;
-  /** For both classes. */
+  /** The context for both classes. */
   readonly given: DeploymentContext;
   readonly live: LiveDeployment;
 }
@@ -209,7 +214,7 @@ async function objectsOf(
   return objects;
 }
 
-/** A class is told what it uses, whatever the other one does: a seed is a secret. */
+/** Each class receives only the facts that it declares itself, because a seed is a secret. */
 function used({ uses = [] }: Provisioner, context: DeploymentContext): DeploymentContext {
   const {
     cluster,
@@ -231,5 +236,5 @@ function sizeOf({ files }: BundleFiles): number {
   return bytes;
 }
 
-/** Content that was stored, is not any more, and is on its way back: nothing is wrong with it. */
+/** Stored content was lost and core unpacks it again: nothing is wrong with it. */
 export class LostContentError extends WaitingError {}

@@ -6,15 +6,15 @@ import type { OutOfTimeError } from '../../classes/index.ts';
 import type { Facts } from '../facts/render-facts.ts';
 import type { DeploymentMemories, DeploymentMemory } from '../memory.ts';
 
-/** What objects were made of. */
+/** The inputs of a rendering. */
 export interface Rendering {
   readonly deployment: BundleDeployment;
   readonly bundle: Bundle;
-  /** `PreparedFacts.version`; nothing is remembered where it is undefined. */
+  /** `PreparedFacts.version`; when undefined, the rendering is not remembered. */
   readonly factsVersion: string | undefined;
 }
 
-/** All that is needed to make the same objects once more, as long as there is the content. */
+/** Everything that is needed to render the same objects again, while the content exists. */
 export interface Recipe extends Rendering {
   readonly facts: Facts;
 }
@@ -28,11 +28,11 @@ export interface RenderedEntry {
   readonly key: string;
   readonly rendered: Rendered;
   readonly bytes: number;
-  /** Counts uses, of all deployments. */
+  /** Counter of uses, across all deployments. */
   usedAt: number;
 }
 
-/** What would take too long once more. */
+/** A rendering that took too long. */
 export interface TimeoutEntry {
   readonly key: string;
   readonly error: OutOfTimeError;
@@ -41,8 +41,8 @@ export interface TimeoutEntry {
 const defaultCapacity = 16 * 1024 * 1024;
 
 /**
- * The objects of the deployments that were looked at last, so that an event about one object does
- * not load and parse the whole bundle again. Bounded by the size of objects and content.
+ * The rendered objects of recently reconciled deployments, so that an event about one object does
+ * not load and parse the whole bundle again. Limited by the size of objects and content.
  */
 export class RenderedObjects {
   readonly #memories: DeploymentMemories;
@@ -54,7 +54,7 @@ export class RenderedObjects {
     this.#capacity = capacity;
   }
 
-  /** What was made of exactly this, if it is remembered. */
+  /** The remembered objects for exactly these inputs. */
   get(rendering: Rendering): Rendered | undefined {
     const entry = this.#memories.of(rendering.deployment.metadata.name).rendered;
     if (entry === undefined || entry.key !== keyOf(rendering)) return undefined;
@@ -62,7 +62,7 @@ export class RenderedObjects {
     return entry.rendered;
   }
 
-  /** Remembers objects, and counts for them what they or their content take, whichever is more. */
+  /** Remembers objects, and counts their size or that of their content, whichever is larger. */
   set(rendered: Rendered, contentBytes: number): void {
     const { recipe, objects } = rendered;
     const memory = this.#memories.of(recipe.deployment.metadata.name);
@@ -74,13 +74,13 @@ export class RenderedObjects {
     while (this.#bytes() > this.#capacity) this.#dropOldest();
   }
 
-  /** @throws OutOfTimeError where making objects of this took too long before. */
+  /** @throws OutOfTimeError when rendering these inputs took too long before. */
   checkTime(rendering: Rendering): void {
     const { timeout } = this.#memories.of(rendering.deployment.metadata.name);
     if (timeout !== undefined && timeout.key === contentKeyOf(rendering)) throw timeout.error;
   }
 
-  /** Remembers that making objects of this takes too long. */
+  /** Remembers that rendering these inputs takes too long. */
   setOutOfTime(rendering: Rendering, error: OutOfTimeError): void {
     if (rendering.factsVersion === undefined) return;
     const memory = this.#memories.of(rendering.deployment.metadata.name);
@@ -103,27 +103,28 @@ export class RenderedObjects {
   }
 }
 
-/** Content and values: nobody has an endless chart rendered once more by a note on its deployment. */
+/** Leaves out metadata: a new annotation on a deployment must not repeat an endless rendering. */
 function contentKeyOf({ deployment, bundle, factsVersion }: Rendering): string {
   const { uid, generation } = deployment.metadata;
   return JSON.stringify([uid, generation, bundle.metadata.uid, factsVersion]);
 }
 
-/** Content never changes under a Bundle's UID, nor what a class sees of a deployment's generation. */
+/** The content under a Bundle's UID never changes, nor does a generation's spec. */
 function keyOf({ deployment, bundle, factsVersion }: Rendering): string | undefined {
   if (factsVersion === undefined) return undefined;
   const { uid, generation, labels, annotations = {} } = deployment.metadata;
-  // Metadata may be changed without a new generation; core notes the seed after the first rendering.
+  // Metadata changes without a new generation; core writes the seed annotation after the first
+  // rendering.
   const { [annotation.seed]: _, ...others } = annotations;
   return JSON.stringify([uid, generation, labels, others, bundle.metadata.uid, factsVersion]);
 }
 
-/** What a value takes besides its text: a number, a bracket, a quote. */
+/** Bytes per value besides its text: a number, a bracket, a quote. */
 const each = 8;
 
 /**
- * About the characters that a value has as JSON; counting ends where they are more than the bound.
- * A class may make much of little content, so the content's size does not tell.
+ * Approximate number of characters of a value as JSON; stops counting above the bound. The size of
+ * the content is no estimate, because a class may render much from little content.
  */
 export function roughSize(value: unknown, bound: number): number {
   const rest: unknown[] = [value];

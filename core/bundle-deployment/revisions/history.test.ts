@@ -17,7 +17,7 @@ function aRevision(bundle: string, fields: Partial<Revision> = {}): NewRevision 
   return { bundle, template: aTemplate(bundle), appliedAt: noon, ...fields };
 }
 
-/** Names of Bundles, the first applied first; those that were healthy end with an exclamation mark. */
+/** Names of Bundles, the first applied first; an exclamation mark marks those that were healthy. */
 function historyOf(...bundles: readonly string[]): readonly Revision[] {
   return bundles.reduce<readonly Revision[]>((history, text) => {
     const bundle = text.replace('!', '');

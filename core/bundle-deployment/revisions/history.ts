@@ -15,26 +15,26 @@ import type { Clock } from '../../platform/clock.ts';
 import { findCondition, timestamp } from '../../platform/runtime/index.ts';
 import type { BundleDeploymentState } from '../phase.ts';
 
-/** Earlier Bundles kept for a deployment that rolls back and names no limit. */
+/** Default number of earlier Bundles for a deployment with spec.rollback. */
 const defaultLimit = 2;
 
-/** How many earlier Bundles are kept to go back to; with spec.rollback there is always one. */
+/** Number of earlier Bundles to keep; with spec.rollback at least one. */
 function keptRevisions({ rollback, revisionHistoryLimit }: BundleDeploymentSpec): number {
   if (rollback === undefined) return revisionHistoryLimit ?? 0;
   return Math.max(revisionHistoryLimit ?? defaultLimit, 1);
 }
 
-/** Whether status.progress is kept: by RukPak's API alone there is none. */
+/** Whether core writes status.progress: not for a spec with the fields of RukPak only. */
 export function keepsProgress(spec: BundleDeploymentSpec): boolean {
   return keptRevisions(spec) > 0 || spec.health?.progressDeadline !== undefined;
 }
 
-/** Milliseconds that a new Bundle has to become healthy; undefined where it has forever. */
+/** Milliseconds within which a new Bundle must become healthy; undefined without a deadline. */
 export function rollbackDeadline({ rollback }: BundleDeploymentSpec): number | undefined {
   return rollback === undefined ? undefined : parseDuration(rollback.deadline);
 }
 
-/** The status without what the spec no longer asks for. */
+/** The status without fields for which the spec no longer has the feature. */
 export function onlyAskedFor(
   { progress, history, rollback, ...rest }: BundleDeploymentStatus,
   spec: BundleDeploymentSpec,
@@ -47,7 +47,7 @@ export function onlyAskedFor(
   };
 }
 
-/** Of 1.5 MiB that etcd takes of an object: a template may have 256 KiB of annotations. */
+/** etcd accepts 1.5 MiB per object, and a template may have 256 KiB of annotations. */
 const maxBytes = 256 * 1024;
 
 /** status.history: one entry per Bundle, the latest first. All functions here are pure. */
@@ -55,20 +55,23 @@ export type History = readonly Revision[];
 
 export type NewRevision = Omit<Revision, 'revision'>;
 
-/** With a Bundle that was applied: a new revision, also where an earlier one was of that Bundle. */
+/**
+ * The history with a Bundle that was applied: a new revision, even when an earlier one has the same
+ * Bundle.
+ */
 export function withRevision(history: History, added: NewRevision): History {
   const revision = Math.max(0, ...history.map((entry) => entry.revision)) + 1;
   return [{ revision, ...added }, ...history.filter(({ bundle }) => bundle !== added.bundle)];
 }
 
-/** With a Bundle that was healthy for the first time. */
+/** The history with a Bundle that became healthy for the first time. */
 export function withHealthy(history: History, bundle: string, healthyAt: string): History {
   return history.map((entry) =>
     entry.bundle === bundle && entry.healthyAt === undefined ? { ...entry, healthyAt } : entry,
   );
 }
 
-/** With a Bundle that was given up for an earlier one. */
+/** The history with a Bundle that was rolled back. */
 export function withRolledBack(history: History, bundle: string, rolledBackAt: string): History {
   return history.map((entry) => (entry.bundle === bundle ? { ...entry, rolledBackAt } : entry));
 }
@@ -79,8 +82,8 @@ export function lastHealthy(history: History, except: string): Revision | undefi
 }
 
 /**
- * The latest revision and `kept` earlier ones, as far as there is room. The active one and the last
- * healthy one are always among them, however many that never were healthy came after them.
+ * The latest revision and `kept` earlier ones, as far as there is room. Always keeps the active one
+ * and the last healthy one, however many unhealthy ones came after them.
  */
 export function trimmed(
   history: History,
@@ -105,7 +108,7 @@ function bytesOf(revision: Revision): number {
   return Buffer.byteLength(stringifyJson(revision));
 }
 
-/** Whether a Bundle is kept to go back to. */
+/** Whether a Bundle is kept for a rollback. */
 export function isRevision(
   { metadata }: Bundle,
   { history = [] }: BundleDeploymentStatus,
@@ -113,14 +116,14 @@ export function isRevision(
   return history.some(({ bundle }) => bundle === metadata.name);
 }
 
-/** The status with the template's Bundle as the latest revision: it has just been applied. */
+/** The status with the template's Bundle, just applied, as the latest revision. */
 export function withApplied(
   { deployment, status, bundle, target }: BundleDeploymentState,
   clock: Clock,
 ): BundleDeploymentStatus {
   const { history = [] } = status;
   const name = target?.metadata.name ?? '';
-  // What is gone back to is no new revision.
+  // A rollback adds no revision.
   if (keptRevisions(deployment.spec) === 0 || target !== bundle) return status;
   if (history[0]?.bundle === name) return status;
   const appliedBy = changedBy(deployment);
@@ -136,8 +139,8 @@ export function withApplied(
 }
 
 /**
- * The status with the active Bundle in it where it was brought out before anybody asked for its
- * progress or a history: nobody knows by whom it was, nor how long it took.
+ * The status with the active Bundle as a revision, when it was rolled out before the spec asked for
+ * a history: who rolled it out, and how long that took, is unknown.
  */
 export function withActive(
   { deployment, status, bundle: current }: BundleDeploymentState,
@@ -157,7 +160,10 @@ export function withActive(
   return withAdded({ deployment, status: next }, { bundle, template, appliedAt, ...healthy });
 }
 
-/** As far as the Bundle tells, and the condition, which may have been True before this Bundle. */
+/**
+ * Times from the Bundle and the condition; the condition may have become True with an earlier
+ * Bundle.
+ */
 function timesOf(
   { metadata }: Bundle,
   condition: Condition | undefined,
@@ -193,7 +199,7 @@ function changedBy(deployment: BundleDeployment): string | undefined {
   return manager === undefined ? undefined : `${manager} (field manager)`;
 }
 
-/** The template that a Bundle was made of, as far as the Bundle tells. */
+/** The template of a Bundle, as far as the Bundle shows it. */
 function templateOf({ metadata, spec }: Bundle): BundleTemplate {
   const { labels: all = {}, annotations } = metadata;
   const { [label.ownerKind]: _, [label.ownerName]: __, [label.templateHash]: ___, ...labels } = all;
@@ -204,14 +210,17 @@ function templateOf({ metadata, spec }: Bundle): BundleTemplate {
   return { ...(Object.keys(known).length > 0 && { metadata: known }), spec };
 }
 
-/** Name of the field manager that was the last to set spec.template. */
+/** Name of the last field manager that set spec.template. */
 export function templateManager({ metadata }: KubernetesObject): string | undefined {
   const entries = listOf(fieldAt(metadata, 'managedFields')).filter(setsTemplate);
   const latest = entries.toSorted((a, b) => timeOf(b).localeCompare(timeOf(a)))[0];
   return stringAt(latest, 'manager');
 }
 
-/** The object with no more of managedFields than what `templateManager` reads: caches hold many. */
+/**
+ * The object with only those managedFields that `templateManager` reads, because caches hold many
+ * objects.
+ */
 export function keepTemplateManager<T extends KubernetesObject>(object: T): T {
   const managedFields = listOf(fieldAt(object.metadata, 'managedFields'))
     .filter(setsTemplate)

@@ -20,19 +20,19 @@ import {
   withRolledBack,
 } from './history.ts';
 
-/** The status once the target is applied for the first time: its deadline is counted from here. */
+/** The status when the target is first applied: its deadline counts from here. */
 export function withBegun(
   { deployment, status, bundle, target }: BundleDeploymentState,
   clock: Clock,
 ): BundleDeploymentStatus {
   const name = target?.metadata.name ?? '';
   if (!keepsProgress(deployment.spec) || status.progress?.bundle === name) return status;
-  // The active Bundle is not brought out again where it stands in for one that is held up.
+  // The active Bundle that replaces a blocked one is not being rolled out.
   if (target !== bundle && status.rollback?.to !== name) return status;
   return { ...status, progress: { bundle: name, startedAt: timestamp(clock) } };
 }
 
-/** The status once that Bundle is healthy; later turns of its health change nothing. */
+/** The status when that Bundle is first healthy; later changes of its health change nothing. */
 export function withArrived(status: BundleDeploymentStatus, clock: Clock): BundleDeploymentStatus {
   const { progress } = status;
   if (progress === undefined || progress.healthyAt !== undefined) return status;
@@ -44,14 +44,14 @@ export function withArrived(status: BundleDeploymentStatus, clock: Clock): Bundl
   };
 }
 
-/** The status after a pause: a Bundle that is not healthy yet has its whole time again. */
+/** The status after a pause: the deadline of an unhealthy Bundle starts again. */
 export function withNewStart(status: BundleDeploymentStatus, clock: Clock): BundleDeploymentStatus {
   const { progress } = status;
   if (progress === undefined || progress.healthyAt !== undefined) return status;
   return { ...status, progress: { ...progress, startedAt: timestamp(clock) } };
 }
 
-/** How far the template's Bundle is, where it was applied and is not healthy yet. */
+/** The progress of the template's Bundle, when it is applied and not healthy yet. */
 function pendingProgress({
   deployment,
   bundle,
@@ -65,7 +65,7 @@ function pendingProgress({
   return progress;
 }
 
-/** Says so where a Bundle is not healthy in time; nothing is given up for that. */
+/** Reports a Bundle that is not healthy in time; starts no rollback. */
 export function watchProgress(
   state: BundleDeploymentState,
   { clock }: Pick<BundleDeploymentDependencies, 'clock'>,
@@ -89,8 +89,9 @@ export function watchProgress(
 }
 
 /**
- * Gives the template's Bundle up where its time is over, whatever the reconcile came to. The
- * decision is only written here; the next reconcile acts on it, in this process or another one.
+ * Rolls the template's Bundle back after its deadline, whatever the result of the reconcile. Only
+ * writes the decision into the status: the next reconcile, in this process or another one, acts on
+ * it.
  */
 export function watchDeadline(
   state: BundleDeploymentState,
@@ -120,7 +121,7 @@ export function watchDeadline(
   };
 }
 
-/** The Bundle to go back to from another one: the last healthy one that still is there. */
+/** The Bundle for a rollback from another one: the last healthy one that still exists. */
 function wayBack(history: History, from: string, owned: readonly Bundle[]): string | undefined {
   const present = new Set(owned.filter(isUsable).map(({ metadata }) => metadata.name));
   return lastHealthy(
@@ -129,7 +130,7 @@ function wayBack(history: History, from: string, owned: readonly Bundle[]): stri
   )?.bundle;
 }
 
-/** What condition Progressing says while a rollback is in force. */
+/** Reason and message of Progressing while a rollback is in force. */
 export function rolledBack({ metadata }: BundleDeployment, rollback: RollbackStatus): Blocked {
   const { from, to, reason, at } = rollback;
   return {
@@ -141,7 +142,7 @@ export function rolledBack({ metadata }: BundleDeployment, rollback: RollbackSta
   };
 }
 
-/** What it says where the time is over and there is nothing to go back to. */
+/** Reason and message of Progressing after the deadline when there is no Bundle to roll back to. */
 function noWayBack(from: string, reason: string): Blocked {
   return {
     reason: progressReason.progressDeadlineExceeded,
@@ -149,7 +150,7 @@ function noWayBack(from: string, reason: string): Blocked {
   };
 }
 
-/** Why a Bundle that was not healthy within its deadline was not, in a few words. */
+/** Why a Bundle was not healthy within its deadline, in a few words. */
 function reasonOf(
   { status, blocked }: BundleDeploymentState,
   bundle: string,
@@ -165,7 +166,7 @@ function causeOf(status: BundleDeploymentStatus, bundle: string): string | undef
   const failure = findCondition(status.conditions, installed);
   if (failure?.status === 'False') return failure.message;
   const unhealthy = findCondition(status.conditions, healthy);
-  // Until the Bundle is applied completely the condition tells of the one before.
+  // Until the Bundle is completely applied, the condition is about the one before.
   if (status.activeBundle !== bundle || unhealthy?.status !== 'False') return undefined;
   return unhealthy.message;
 }

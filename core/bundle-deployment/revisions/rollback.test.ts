@@ -35,7 +35,7 @@ function changedBy(user: string): Readonly<Record<string, string>> {
   return { 'core.rukpak.io/changed-by': user };
 }
 
-/** The template is another one, whose Bundle is unpacked. */
+/** Changes the template; its new Bundle is unpacked. */
 async function upgrade(template = v2, minute = 1): Promise<void> {
   fixture.have(aBundleOf(template, undefined, at(minute)));
   fixture.changeSpec({ template });
@@ -46,7 +46,7 @@ function sick(...messages: readonly string[]): void {
   fixture.applier.health.mockReturnValue(messages.map((message) => ({ message })));
 }
 
-/** Ends the time of the Bundle, and reconciles until nothing is left to do at once. */
+/** Moves past the Bundle's deadline, and reconciles until no reconcile is due at once. */
 async function timePasses(ms: number): Promise<void> {
   fixture.clock.advance(ms);
   do await fixture.failure();
