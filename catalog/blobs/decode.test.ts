@@ -65,6 +65,13 @@ describe('a typed blob', () => {
     expect(() => decodePackage(blob)).toThrow(`parse package: ${problem}`);
   });
 
+  test('of several fields that are wrong names the first by key', () => {
+    const blob = blobOfValue({ schema: 'olm.package', description: [], defaultChannel: 1 });
+    expect(() => decodePackage(blob)).toThrow(
+      'parse package: json: cannot unmarshal number into Go struct field Package.defaultChannel of type string',
+    );
+  });
+
   test('of deprecations names the struct that is wrong', () => {
     const blob = blobOfValue({ schema: 'olm.deprecations', entries: [{ reference: { name: 3 } }] });
     expect(() => decodeDeprecations(blob)).toThrow(

@@ -1,5 +1,5 @@
 import { goQuote } from '../../api/go-quote.ts';
-import type { JsonObject, JsonValue } from '../../api/json.ts';
+import { type JsonObject, type JsonValue, parseJson } from '../../api/json.ts';
 import { errorMessage, TerminalError } from '../../core/errors.ts';
 import { isJsonObject, parseYaml } from '../../core/manifests/index.ts';
 import { decodeBase64 } from './base64.ts';
@@ -13,6 +13,7 @@ import type {
   Property,
 } from './blob.ts';
 import { errorAt } from './blob-error.ts';
+import { jsonText } from './json-text.ts';
 import { any, decodeAs, listOfShape, type StructShape, struct, text, texts } from './typed-json.ts';
 
 const properties = listOfShape(struct('property.Property', { type: text, value: any }));
@@ -134,10 +135,19 @@ export function decodeDeprecations(blob: Blob): OlmDeprecations {
 
 function decoding<T>(blob: Blob, kind: keyof typeof shapes, read: (fields: JsonObject) => T): T {
   try {
-    return read(decodeAs(shapes[kind], blob.value) as JsonObject);
+    return read(fieldsOf(shapes[kind], blob.value));
   } catch (error) {
     if (!(error instanceof TerminalError)) throw error;
     throw errorAt(new TerminalError(`parse ${kind}: ${errorMessage(error)}`), blob.place);
+  }
+}
+
+/** opm decodes what it has written again: of several fields of another type it names the first by key. */
+function fieldsOf(shape: StructShape, value: JsonObject): JsonObject {
+  try {
+    return decodeAs(shape, value) as JsonObject;
+  } catch {
+    return decodeAs(shape, parseJson(jsonText(value))) as JsonObject;
   }
 }
 

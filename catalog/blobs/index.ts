@@ -19,7 +19,7 @@ export { decodeBundle, decodeChannel, decodeDeprecations, decodePackage } from '
 export { goYaml } from './go-yaml.ts';
 export { htmlEscaped, indentedText, jsonText, stringText } from './json-text.ts';
 export { type NewPackage, newPackage } from './new-package.ts';
-export { readBlobs } from './read-blobs.ts';
+export { readBlobs, readObjects } from './read-blobs.ts';
 export {
   any,
   decodeAs,

@@ -17,6 +17,11 @@ const peeked = 4096;
  * @throws BlobError with opm's text, and the line of the blob that it is about.
  */
 export function* readBlobs(file: string, content: Uint8Array): Generator<Blob> {
+  for (const blob of readObjects(file, content)) yield withSchema(blob);
+}
+
+/** The same, and objects without a schema: they have an empty one. */
+export function* readObjects(file: string, content: Uint8Array): Generator<Blob> {
   const reader = new FileReader(file, content);
   const start = startOfValue(reader.bytes, 0);
   const isJson = start < peeked && reader.bytes[start] === 0x7b;
@@ -58,7 +63,7 @@ class FileReader {
   #jsonBlob(value: JsonValue, place: BlobPlace): Blob {
     return at(place, () => {
       if (value === null) throw new TerminalError(missingSchema('null\n'));
-      return withSchema(blobOfDecoded(objectOf(withGoNumbers(value)), place));
+      return blobOfDecoded(objectOf(withGoNumbers(value)), place);
     });
   }
 
@@ -69,8 +74,7 @@ class FileReader {
       const { start, end } = chunk;
       const problem = earlier;
       const place = this.#placeOf(start, end);
-      const blob = at(place, () => yamlBlob(this.bytes.subarray(start, end), place, problem));
-      yield withSchema(blob);
+      yield at(place, () => yamlBlob(this.bytes.subarray(start, end), place, problem));
       earlier = undefined;
     }
   }

@@ -6,7 +6,7 @@ import {
   htmlEscaped,
   indentedText,
   jsonText,
-  readBlobs,
+  readObjects,
 } from '../blobs/index.ts';
 
 /** What a catalog can be made a template of. */
@@ -14,7 +14,7 @@ export type CatalogTemplateType = 'basic' | 'substitutes';
 
 /**
  * A template of the blobs of a file of a catalog, as text: of bundles, a basic one keeps schema and
- * image alone.
+ * image alone. As by opm, a blob may lack a schema.
  * @throws BlobError
  */
 export function templateOfCatalog(
@@ -22,7 +22,7 @@ export function templateOfCatalog(
   type: CatalogTemplateType,
   format: 'json' | 'yaml',
 ): string {
-  const blobs = [...readBlobs('', content)].map((blob) =>
+  const blobs = [...readObjects('', content)].map((blob) =>
     type === 'basic' ? basicEntry(blob) : jsonText(blob.value),
   );
   const entries = blobs.length === 0 ? 'null' : `[${blobs.join(',')}]`;

@@ -1,56 +1,22 @@
 // @module-tag long
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { opmBinary, runOpm } from '../helpers/opm.ts';
-import { ourOpm } from '../helpers/our-opm.ts';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { runBothOpmsApart } from '../helpers/both-opms.ts';
+import { opmBinary } from '../helpers/opm.ts';
 
 const samples = join(import.meta.dirname, '../../deploy/samples/howto');
 
-let dir: string;
-
 beforeAll(async () => {
   await opmBinary();
-  dir = await mkdtemp(join(tmpdir(), 'opm-commands-'));
-  await cp(samples, join(dir, 'samples'), { recursive: true });
 });
 
-afterAll(async () => {
-  await rm(dir, { recursive: true, force: true });
-});
-
-/** Runs both in folders of their own that are alike, and compares what they print and leave there. */
+/** Runs both in copies of the samples, and compares what they print and leave there. */
 async function sameFiles(args: readonly string[], files: Readonly<Record<string, string>> = {}) {
-  const folders = [await mkdtemp(join(dir, 'ours-')), await mkdtemp(join(dir, 'theirs-'))] as const;
-  for (const folder of folders) {
-    await cp(samples, folder, { recursive: true });
-    for (const [name, text] of Object.entries(files)) {
-      await mkdir(dirname(join(folder, name)), { recursive: true });
-      await writeFile(join(folder, name), text, { mode: 0o755 });
-    }
-  }
-  const times = /^time="[^"]*" |^\d{4}\/\d\d\/\d\d \d\d:\d\d:\d\d /gm;
-  const path = (folder: string): string => [join(folder, 'tools'), process.env['PATH']].join(':');
-  const ours = await ourOpm(args, { cwd: folders[0], env: { PATH: path(folders[0]) } });
-  const theirs = await runOpm(args, { cwd: folders[1], env: { PATH: path(folders[1]) } });
-  const text = (output: string): string =>
-    output.replace(times, '').replaceAll(folders[0], folders[1]);
-  expect({ ...ours, stdout: text(ours.stdout), stderr: text(ours.stderr) }).toEqual({
-    ...theirs,
-    stderr: text(theirs.stderr),
+  const env = (folder: string) => ({
+    PATH: [join(folder, 'tools'), process.env['PATH']].join(':'),
   });
-  expect(await contentOf(folders[0])).toEqual(await contentOf(folders[1]));
-}
-
-async function contentOf(folder: string): Promise<Readonly<Record<string, string>>> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile());
-  const read = files.map(async ({ parentPath, name }) => {
-    const path = join(parentPath, name);
-    return [path.slice(folder.length), await readFile(path, 'utf8')] as const;
-  });
-  return Object.fromEntries((await Promise.all(read)).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  const { ours, theirs } = await runBothOpmsApart(args, { copyOf: samples, files, env });
+  expect(ours).toEqual(theirs);
 }
 
 describe('opm init', () => {
