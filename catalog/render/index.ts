@@ -1,4 +1,5 @@
 export type { RenderedBundle } from './bundle-directory.ts';
+export { checkEmpty, writeCatalogFiles } from './catalog-files.ts';
 export { firstDocument } from './first-document.ts';
 export { type ImageTemplate, imageTemplate } from './image-template.ts';
 export { type MigrateOptions, migrateCatalog } from './migrated-catalog.ts';

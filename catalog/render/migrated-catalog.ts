@@ -1,7 +1,5 @@
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
-import { isAbsolute, join, normalize } from 'node:path';
-import { goQuote } from '../../api/go-quote.ts';
 import { errorMessage, TerminalError } from '../../core/sdk.ts';
+import { checkEmpty, writeCatalogFiles } from './catalog-files.ts';
 import { type RenderOptions, renderedParts } from './render.ts';
 import { SpooledCatalog, type WriteCatalog } from './spooled-catalog.ts';
 
@@ -26,8 +24,7 @@ const catalogs = new Set([
  */
 export async function migrateCatalog(reference: string, options: MigrateOptions): Promise<void> {
   const { dir, write, extension } = options;
-  const entries = await readdir(dir).catch(nothingThere);
-  if (entries.length > 0) throw new TerminalError(`output dir ${goQuote(dir)} must be empty`);
+  await checkEmpty(dir);
   using catalog = new SpooledCatalog(write);
   try {
     for await (const part of renderedParts([reference], { ...options, allowed: catalogs })) {
@@ -37,23 +34,5 @@ export async function migrateCatalog(reference: string, options: MigrateOptions)
     options.signal.throwIfAborted();
     throw new TerminalError(`render catalog image: ${errorMessage(error)}`, { cause: error });
   }
-  await mkdir(dir, { recursive: true });
-  for (const name of catalog.packages()) {
-    if (!isLocal(name)) {
-      throw new TerminalError(
-        `invalid package name ${goQuote(name)}: must be a single local path element`,
-      );
-    }
-    await mkdir(join(dir, name), { recursive: true });
-    await writeFile(join(dir, name, `catalog.${extension}`), catalog.text(name));
-  }
-}
-
-function nothingThere(error: unknown): readonly string[] {
-  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
-  throw error;
-}
-
-function isLocal(name: string): boolean {
-  return !isAbsolute(name) && normalize(name).split('/')[0] !== '..';
+  await writeCatalogFiles(catalog, dir, extension);
 }

@@ -1,2 +1,2 @@
-export { channelHeads } from './replaces-chain.ts';
+export { type ChainEntry, chainProblem, channelHeads } from './replaces-chain.ts';
 export { type CatalogSize, validateCatalog, validateParts } from './validate-catalog.ts';

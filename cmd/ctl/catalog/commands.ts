@@ -20,6 +20,11 @@ export const catalogCommands: readonly CommandRow[] = [
     load: async () => (await import('./serve.ts')).serveCommand(),
   },
   {
+    usage: 'prune [options] <catalog>',
+    summary: 'Keep a part of a catalog, with its upgrade paths and dependencies',
+    load: async () => (await import('./prune.ts')).pruneCommand(),
+  },
+  {
     usage: 'template [options] <file>',
     summary: 'Print the catalog of a template, or a template of a catalog',
     load: async () => (await import('./template.ts')).templateCommand(),

@@ -1,0 +1,128 @@
+import { goQuote } from '../../api/go-quote.ts';
+import { stringAt } from '../../api/json-fields.ts';
+import {
+  type Blob,
+  BlobError,
+  type ChannelEntry,
+  decodeBundle,
+  decodeChannel,
+  decodePackage,
+  type OlmBundle,
+  type Property,
+} from '../blobs/index.ts';
+import { parseVersion, type Version, versionProblem } from '../versions/index.ts';
+import { type Requirement, Requirements } from './requirement.ts';
+
+/** The names, edges and dependencies of a package: a small part of its blobs. */
+export interface PackageOutline {
+  readonly name: string;
+  readonly defaultChannel: string;
+  readonly channels: ReadonlyMap<string, ChannelOutline>;
+  readonly bundles: ReadonlyMap<string, BundleOutline>;
+}
+
+export interface ChannelOutline {
+  readonly name: string;
+  /** By name, in the order of the blob. */
+  readonly entries: ReadonlyMap<string, ChannelEntry>;
+}
+
+export interface BundleOutline {
+  readonly name: string;
+  readonly package: string;
+  /** Undefined where the bundle has none, or one that cannot be read. */
+  readonly version: Version | undefined;
+  /** Its package, APIs and labels, in the form that requirements name them. */
+  readonly provides: ReadonlySet<string>;
+  readonly requires: readonly Requirement[];
+}
+
+/**
+ * The packages of a catalog by name, as far as pruning needs them.
+ * @throws BlobError for a blob that cannot be read, and for names that are there twice.
+ */
+export async function outlineOf(
+  blobs: AsyncIterable<Blob>,
+): Promise<ReadonlyMap<string, PackageOutline>> {
+  const outline = new CatalogOutline();
+  for await (const blob of blobs) outline.add(blob);
+  return outline.packages();
+}
+
+interface OpenPackage extends PackageOutline {
+  /** Undefined until the blob of the package comes: it may come last. */
+  defaultChannel: string;
+  isDeclared: boolean;
+  readonly channels: Map<string, ChannelOutline>;
+  readonly bundles: Map<string, BundleOutline>;
+}
+
+class CatalogOutline {
+  readonly #packages = new Map<string, OpenPackage>();
+  readonly #requirements = new Requirements();
+
+  add(blob: Blob): void {
+    if (blob.schema === 'olm.package') this.#addPackage(blob);
+    if (blob.schema === 'olm.channel') this.#addChannel(blob);
+    if (blob.schema === 'olm.bundle') this.#addBundle(blob);
+  }
+
+  /** Without those that have no blob of their own. */
+  packages(): ReadonlyMap<string, PackageOutline> {
+    return new Map([...this.#packages].filter(([, { isDeclared }]) => isDeclared));
+  }
+
+  #addPackage(blob: Blob): void {
+    const { name, defaultChannel } = decodePackage(blob);
+    const found = this.#package(name);
+    if (found.isDeclared) throw new BlobError(`duplicate package ${goQuote(name)}`, blob.place);
+    found.isDeclared = true;
+    found.defaultChannel = defaultChannel;
+  }
+
+  #addChannel(blob: Blob): void {
+    const { package: owner, name, entries } = decodeChannel(blob);
+    const { channels } = this.#package(owner);
+    if (channels.has(name)) throw duplicate('channel', blob);
+    channels.set(name, { name, entries: new Map(entries.map((entry) => [entry.name, entry])) });
+  }
+
+  #addBundle(blob: Blob): void {
+    const bundle = decodeBundle(blob);
+    const { bundles } = this.#package(bundle.package);
+    if (bundles.has(bundle.name)) throw duplicate('bundle', blob);
+    const { name, package: owner, properties } = bundle;
+    const provides = new Set([`package/${owner}`, ...properties.flatMap(provided)]);
+    const requires = properties.flatMap((property) => this.#requirements.of(property) ?? []);
+    bundles.set(name, { name, package: owner, version: versionOf(bundle), provides, requires });
+  }
+
+  #package(name: string): OpenPackage {
+    const found = this.#packages.get(name) ?? {
+      name,
+      defaultChannel: '',
+      isDeclared: false,
+      channels: new Map(),
+      bundles: new Map(),
+    };
+    this.#packages.set(name, found);
+    return found;
+  }
+}
+
+function duplicate(kind: 'channel' | 'bundle', { package: owner, name, place }: Blob): BlobError {
+  return new BlobError(`package ${goQuote(owner)} has duplicate ${kind} ${goQuote(name)}`, place);
+}
+
+/** The version that a bundle's `olm.package` property names. */
+export function versionOf({ properties }: OlmBundle): Version | undefined {
+  const property = properties.find(({ type }) => type === 'olm.package');
+  const text = stringAt(property?.value, 'version') ?? '';
+  return versionProblem(text) === undefined ? parseVersion(text) : undefined;
+}
+
+function provided({ type, value }: Property): readonly string[] {
+  const text = (name: string) => stringAt(value, name) ?? '';
+  if (type === 'olm.gvk') return [`gvk/${text('group')}/${text('version')}/${text('kind')}`];
+  return type === 'olm.label' ? [`label/${text('label')}`] : [];
+}

@@ -1,0 +1,11 @@
+export { pruneCatalog } from './prune.ts';
+export {
+  type CatalogSelection,
+  type ChosenVersions,
+  type PackageSelection,
+  readSelection,
+  type SelectedChannel,
+  versionsBetween,
+  versionsInRange,
+  type WrittenSelection,
+} from './selection.ts';

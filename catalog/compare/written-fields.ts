@@ -1,0 +1,18 @@
+import type { JsonObject, JsonValue } from '../../api/json.ts';
+
+/** The key that a field is written with: names of fields match in any case. */
+export function keyOf(object: JsonObject, name: string): string | undefined {
+  if (Object.hasOwn(object, name)) return name;
+  const folded = name.toLowerCase();
+  return Object.keys(object).find((key) => key.toLowerCase() === folded);
+}
+
+export function memberOf(object: JsonObject, name: string): JsonValue | undefined {
+  const key = keyOf(object, name);
+  return key === undefined ? undefined : object[key];
+}
+
+/** The object with another value of a field, which keeps its key. */
+export function withMember(object: JsonObject, name: string, value: JsonValue): JsonObject {
+  return { ...object, [keyOf(object, name) ?? name]: value };
+}
