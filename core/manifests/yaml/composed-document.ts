@@ -1,5 +1,6 @@
-import { Composer, type CST, type Document, isScalar, Lexer, Parser, Schema } from 'yaml';
+import type { CST, Document, Schema } from 'yaml';
 import { indentQuotedLines } from './indent-quoted-lines.ts';
+import { isScalar, yamlPackage } from './yaml-package.ts';
 import { lineAt, maxNesting, yamlError } from './yaml-text.ts';
 
 /**
@@ -35,19 +36,24 @@ function compose(text: string): Document.Parsed | Problem | undefined {
   }
 }
 
-const schema = new Schema({ schema: 'failsafe', resolveKnownTags: false });
-// Of a plain object the package would take what `!<constructor>` finds for a tag.
-schema.knownTags = Object.create(null);
+let schema: Schema | undefined;
 
-const options = {
-  version: '1.1',
-  schema,
-  uniqueKeys: false,
-  strict: false,
-} as const;
+function failsafeSchema(): Schema {
+  if (schema !== undefined) return schema;
+  schema = new (yamlPackage().Schema)({ schema: 'failsafe', resolveKnownTags: false });
+  // Of a plain object the package would take what `!<constructor>` finds for a tag.
+  schema.knownTags = Object.create(null);
+  return schema;
+}
 
 function firstDocument(text: string): Document.Parsed | undefined {
-  const composer = new Composer(options);
+  const { Composer } = yamlPackage();
+  const composer = new Composer({
+    version: '1.1',
+    schema: failsafeSchema(),
+    uniqueKeys: false,
+    strict: false,
+  });
   Object.assign(composer, { onError: firstProblemThrower() });
   for (const token of tokens(text)) {
     for (const document of composer.next(token)) return checked(document);
@@ -84,6 +90,7 @@ function checked(document: Document.Parsed): Document.Parsed {
 
 // Fed lexeme by lexeme, so that nesting is bounded before anything recurses over it.
 function* tokens(text: string): Generator<CST.Token> {
+  const { Lexer, Parser } = yamlPackage();
   const parser = new Parser();
   const dialect = new Dialect();
   for (const lexeme of new Lexer().lex(text)) {
