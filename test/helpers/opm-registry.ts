@@ -1,6 +1,8 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { BuiltImage } from '../../catalog/images/index.ts';
+import { registryAccess } from '../../cmd/registry-access.ts';
 import type { BundleFiles } from '../../core/sdk.ts';
 import { OwnRegistry } from './own-registry.ts';
 import { pushImage } from './push-image.ts';
@@ -45,6 +47,17 @@ export class OpmRegistry {
     const image = { registry: this.host, repository: name, tag: 'v1' };
     await pushImage({ ...image, layers: [{ files: Object.fromEntries([...folders, ...files]) }] });
     return `${this.host}/${name}:v1`;
+  }
+
+  /** Pushes what was built, and removes it from this machine. Its reference. */
+  async pushBuilt(name: string, image: BuiltImage): Promise<string> {
+    const { signal } = new AbortController();
+    const access = await registryAccess({ insecureRegistry: [this.host] });
+    const { target, tag } = await access.openTarget(`${this.host}/${name}`);
+    await image.push(target, tag, signal);
+    await target.close();
+    await image.close();
+    return `${this.host}/${name}`;
   }
 
   async stop(): Promise<void> {

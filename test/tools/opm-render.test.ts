@@ -55,7 +55,7 @@ describe.each([
 function realBundles(): readonly string[] {
   const folder = join(shared, 'bundles');
   if (!existsSync(folder)) return [];
-  return globSync('*/*/metadata', { cwd: folder }).map((path) => join(folder, dirname(path)));
+  return globSync('*/**/metadata', { cwd: folder }).map((path) => join(folder, dirname(path)));
 }
 
 describe('references', () => {

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildBundleImage, buildCatalogImage } from '../../catalog/images/index.ts';
-import { registryAccess } from '../../cmd/registry-access.ts';
 import { runBothOpms } from '../helpers/both-opms.ts';
 import { oddBundles } from '../helpers/odd-bundles.ts';
 import { opmBinary } from '../helpers/opm.ts';
@@ -24,7 +23,7 @@ beforeAll(async () => {
   await writeFile(join(dir, 'catalog.json'), catalog);
   await mkdir(join(dir, 'catalog'));
   await writeFile(join(dir, 'catalog/catalog.json'), catalog);
-  await pushBuilt('catalog:v1', await buildCatalogImage(join(dir, 'catalog'), building));
+  await registry.pushBuilt('catalog:v1', await buildCatalogImage(join(dir, 'catalog'), building));
 });
 
 afterAll(async () => {
@@ -49,18 +48,10 @@ async function push(version: string): Promise<void> {
       `${content.replaceAll('1.0.0', version)}${path.includes('csv') ? icon : ''}`,
     );
   }
-  await pushBuilt(`a:${version.replace('+', '_')}`, await buildBundleImage(folder, building));
-}
-
-async function pushBuilt(
-  name: string,
-  image: Awaited<ReturnType<typeof buildBundleImage>>,
-): Promise<void> {
-  const access = await registryAccess({ insecureRegistry: [registry.host] });
-  const { target, tag } = await access.openTarget(`${registry.host}/${name}`);
-  await image.push(target, tag, signal);
-  await target.close();
-  await image.close();
+  await registry.pushBuilt(
+    `a:${version.replace('+', '_')}`,
+    await buildBundleImage(folder, building),
+  );
 }
 
 const catalog = [
@@ -92,7 +83,9 @@ const catalog = [
 async function same(args: readonly string[], stdin = ''): Promise<void> {
   const host = registry.host;
   const text = stdin.replaceAll('HOST', host);
-  const options = { cwd: dir, env: registry.env, stdin: text };
+  // Which of two versions that cannot be ordered opm names is chance.
+  const normalise = (output: string) => output.replaceAll(/"2\.1\.0(?:\+b)?" cannot/g, 'it cannot');
+  const options = { cwd: dir, env: registry.env, stdin: text, normalise };
   const flags = args.includes('--help') || args.includes('convert-template') ? [] : ['--use-http'];
   const named = [...args, ...flags].map((arg) => arg.replaceAll('HOST', host));
   const { ours, theirs } = await runBothOpms(named, options);
