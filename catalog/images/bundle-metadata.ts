@@ -1,4 +1,4 @@
-import { parseYaml } from '../../core/manifests/index.ts';
+import { parseYaml } from '../../core/sdk.ts';
 
 /** What a bundle image says of itself, in annotations and labels. */
 export interface BundleMetadata {

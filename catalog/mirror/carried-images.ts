@@ -6,6 +6,16 @@ export interface CarriedImage {
   /** Repository below the target. */
   readonly path: string;
   readonly tag: string;
+  /** Of an image that is a catalog of the image set. */
+  readonly catalog?: CarriedCatalog | undefined;
+}
+
+/** What clusters are told of a catalog. */
+export interface CarriedCatalog {
+  /** Path of the file-based catalog in the image. */
+  readonly directory: string;
+  /** It has less than its source, and so is no mirror of it. */
+  readonly isPruned: boolean;
 }
 
 /** Where images are pushed: a registry, and what stands before all repositories there. */

@@ -8,12 +8,19 @@ import type { CarriedImage } from './carried-images.ts';
 /** Beside the OCI layout that holds the images: no part of the format is called so. */
 const recordFile = 'mirror.json';
 
-const imageSchema = z.strictObject({
-  source: z.string().refine(isReference, 'it is no image'),
-  digest: z.string().refine((text) => digestProblem(text) === undefined, 'it is no digest'),
-  path: z.string().refine(isReference, 'it is no repository'),
-  tag: z.string().regex(/^\w[\w.-]{0,127}$/, 'it is no tag'),
-});
+const catalogSchema = z.strictObject({ directory: z.string(), isPruned: z.boolean() });
+const imageSchema = z
+  .strictObject({
+    source: z.string(),
+    digest: z.string().refine((text) => digestProblem(text) === undefined, 'it is no digest'),
+    path: z.string().refine(isReference, 'it is no repository'),
+    tag: z.string().regex(/^\w[\w.-]{0,127}$/, 'it is no tag'),
+    catalog: catalogSchema.optional(),
+  })
+  .refine(({ source, catalog }) => catalog?.isPruned === true || isReference(source), {
+    path: ['source'],
+    error: 'it is no image',
+  });
 const recordSchema = z.strictObject({ version: z.literal(1), images: z.array(imageSchema) });
 
 /** Notes what a directory holds for the registry that it is pushed to. */

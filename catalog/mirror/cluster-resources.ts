@@ -1,14 +1,19 @@
 import { toYaml } from '../../core/manifests/index.ts';
+import type { CarriedImage, MirrorRegistry } from './carried-images.ts';
+import { catalogObjects } from './catalog-resources.ts';
 import type { MirroredRepository } from './mirror-files.ts';
 
 /** Objects for clusters, by the file that holds them; a file without objects is not there. */
 export function clusterResources(
   repositories: readonly MirroredRepository[],
+  images: readonly CarriedImage[],
+  registry: MirrorRegistry,
 ): ReadonlyMap<string, string> {
   const files: readonly (readonly [string, readonly object[]])[] = [
     ['imagecontentsourcepolicy.yaml', contentSourcePolicies(repositories)],
     ['imagedigestmirrorset.yaml', digestMirrorSets(repositories)],
     ['imagetagmirrorset.yaml', tagMirrorSets(repositories)],
+    ...catalogObjects(images, registry),
   ];
   return new Map(
     files

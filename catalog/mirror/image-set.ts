@@ -40,6 +40,8 @@ export interface ChosenCatalog {
   /** Repository below the target, without registry and tag. */
   readonly targetCatalog?: string | undefined;
   readonly targetTag?: string | undefined;
+  /** Without the bundles that others depend on. */
+  readonly skipDependencies?: boolean | undefined;
 }
 
 /** An ImageSetConfiguration, read. */
@@ -87,13 +89,14 @@ function imageSetOf({ mirror }: WrittenImageSet, leftOut: readonly string[]): Im
 }
 
 function chosenCatalog(operator: WrittenOperator): ChosenCatalog {
-  const { catalog, full, packages, targetCatalog, targetName, targetTag } = operator;
+  const { catalog, targetCatalog, targetName, ...rest } = operator;
   return {
     catalog,
-    full,
-    packages,
+    full: rest.full,
+    packages: rest.packages,
     targetCatalog: targetCatalog ?? renamed(catalog, targetName),
-    targetTag,
+    targetTag: rest.targetTag,
+    skipDependencies: rest.skipDependencies,
   };
 }
 
@@ -105,7 +108,7 @@ function renamed(catalog: string, name: string | undefined): string | undefined 
 
 /** Whether a catalog is a layout or directory of this machine. */
 export function isPlace(catalog: string): boolean {
-  return /^(?:oci|file):/.test(catalog);
+  return /^(?:(?:oci|oci-archive|file):|[./~])/.test(catalog);
 }
 
 interface Problem {

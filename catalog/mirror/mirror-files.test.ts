@@ -47,7 +47,12 @@ quay.example/app/server@${digest}=mirror.example:5000/ocp/app/server:mirrored-1
 });
 
 describe('objects for clusters', () => {
-  const files = clusterResources(repositories);
+  const catalog = {
+    ...anImage('quay.example/catalogs/Community_Index:V4.18', 'V4.18'),
+    path: 'catalogs/community_index',
+    catalog: { directory: '/configs', isPruned: true },
+  };
+  const files = clusterResources(repositories, [byDigest, catalog], registry);
   const object = (file: string) => parseManifests(file, Buffer.from(files.get(file) ?? ''))[0];
 
   test('say where digests and tags are mirrored', () => {
@@ -70,7 +75,25 @@ describe('objects for clusters', () => {
     });
   });
 
+  test('name the catalog on the mirror, for each of the kinds that read catalogs', () => {
+    const image = 'mirror.example:5000/ocp/catalogs/community_index:V4.18';
+    expect(object('catalogsource.yaml')).toMatchObject({
+      metadata: { name: 'cs-community-index-v4-18' },
+      spec: { image, grpcPodConfig: { extractContent: { catalogDir: '/configs' } } },
+    });
+    expect(object('catalog.yaml')).toMatchObject({ spec: { source: { image: { ref: image } } } });
+    expect(object('clustercatalog.yaml')).toMatchObject({
+      metadata: { name: 'cc-community-index-v4-18' },
+      spec: { source: { type: 'Image', image: { ref: image } } },
+    });
+  });
+
+  test('a pruned catalog is no mirror of its source; mapping.txt has it', () => {
+    expect(mirroredRepositories([catalog], registry)).toEqual([]);
+    expect(mappingText([catalog], registry)).toContain('catalogs/community_index:V4.18');
+  });
+
   test('are left out where there is nothing for them', () => {
-    expect([...clusterResources([]).keys()]).toEqual([]);
+    expect([...clusterResources([], [], registry).keys()]).toEqual([]);
   });
 });

@@ -11,13 +11,14 @@ export interface MirroredRepository {
   readonly byTag: boolean;
 }
 
-/** The repositories of mirrored images, by name. Catalogs have other names on the mirror. */
+/** The repositories of mirrored images, by name; without pruned catalogs, which are other images. */
 export function mirroredRepositories(
   images: readonly CarriedImage[],
   registry: MirrorRegistry,
 ): readonly MirroredRepository[] {
   const found = new Map<string, MirroredRepository>();
-  for (const { source, path } of images) {
+  for (const { source, path, catalog } of images) {
+    if (catalog?.isPruned === true) continue;
     const reference = parseImageReference(source);
     const name = repositoryName(reference);
     const byDigest = reference.digest !== undefined;

@@ -13,19 +13,22 @@ export interface WantedImage {
   /** Repository below the target. */
   readonly path: string;
   readonly tag: string;
+  /** The first bundle that names it; undefined where the image set does. */
+  readonly bundle?: string | undefined;
 }
 
 /** What cannot be mirrored for what it is called: it is reported, and the rest is mirrored. */
 export interface RefusedName {
   readonly image: string;
   readonly problem: string;
+  readonly bundle?: string | undefined;
 }
 
 /** What is mirrored, each image once, in the order in which it was first named. */
 export class MirrorList {
   readonly #images = new Map<string, WantedImage>();
   /** By repository and tag on the target. */
-  readonly #tags = new Map<string, WantedImage>();
+  readonly #tags = new Map<string, string>();
   readonly #blocked: readonly ImageReference[];
   readonly refused: RefusedName[] = [];
 
@@ -40,24 +43,41 @@ export class MirrorList {
     return [...this.#images.values()];
   }
 
-  add(image: string): void {
+  /** @returns the image, if it is mirrored and was not listed before */
+  add(image: string, bundle?: string): WantedImage | undefined {
     try {
-      this.#add(parseImageReference(image));
+      return this.#add(parseImageReference(image), bundle);
     } catch (error) {
-      this.refused.push({ image, problem: errorMessage(error) });
+      this.refused.push({ image, bundle, problem: errorMessage(error) });
+      return undefined;
     }
   }
 
-  #add(reference: ImageReference): void {
+  /**
+   * Keeps a tag of the mirror for one image.
+   * @throws TerminalError where another one has it
+   */
+  claimTag(path: string, tag: string, source: string): void {
+    const key = `${path}:${tag}`;
+    const other = this.#tags.get(key);
+    if (other !== undefined) {
+      throw new TerminalError(
+        `on the mirror it would be ${quoted(key)}, as ${quoted(other)} is already: name one of them by its digest`,
+      );
+    }
+    this.#tags.set(key, source);
+  }
+
+  #add(reference: ImageReference, bundle: string | undefined): WantedImage | undefined {
     const source = sourceText(reference);
-    if (this.#images.has(source)) return;
-    if (this.#isBlocked(reference)) return;
+    if (this.#images.has(source) || this.#isBlocked(reference)) return undefined;
     const { path, digest } = reference;
     // A tag beside a digest says nothing, and may stand beside several.
     const tag = digest === undefined ? manifestReference(reference) : tagOfDigest(digest);
-    const wanted = { source, reference, path, tag };
-    if (digest === undefined) this.#claimTag(wanted);
+    if (digest === undefined) this.claimTag(path, tag, source);
+    const wanted = { source, reference, path, tag, bundle };
     this.#images.set(source, wanted);
+    return wanted;
   }
 
   #isBlocked({ domain, path, tag, digest }: ImageReference): boolean {
@@ -68,17 +88,6 @@ export class MirrorList {
         (blocked.tag === undefined || blocked.tag === tag) &&
         (blocked.digest === undefined || blocked.digest === digest),
     );
-  }
-
-  #claimTag(wanted: WantedImage): void {
-    const key = `${wanted.path}:${wanted.tag}`;
-    const other = this.#tags.get(key);
-    if (other !== undefined) {
-      throw new TerminalError(
-        `on the mirror it would be ${quoted(key)}, as ${quoted(other.source)} is already: name one of them by its digest`,
-      );
-    }
-    this.#tags.set(key, wanted);
   }
 }
 

@@ -20,6 +20,10 @@ export type MirrorEvent =
   /** Bytes are there; those that were sent took time. */
   | { readonly kind: 'bytes'; readonly bytes: number; readonly sent: boolean }
   | { readonly kind: 'copied' | 'present'; readonly source: string; readonly digest: string }
+  /** A catalog and its bundles are read, to know their images. */
+  | { readonly kind: 'reading'; readonly source: string }
+  /** What is mirrored that the image set does not name, and why. */
+  | { readonly kind: 'note'; readonly text: string }
   | { readonly kind: 'failed'; readonly source: string; readonly problem: string };
 
 export interface MirrorRunOptions {
@@ -36,6 +40,15 @@ export interface ImageToCopy extends Omit<CarriedImage, 'digest'> {
   open(): Promise<OpenedImage>;
   readonly host: string;
   readonly repository: string;
+  /** The bundle that names it. */
+  readonly bundle?: string | undefined;
+}
+
+/** What is done for an image, and where it takes a turn. */
+interface Attempt {
+  readonly source: string;
+  readonly bundle?: string | undefined;
+  readonly host?: string | undefined;
 }
 
 /** A place for images; not all places have tags. */
@@ -44,7 +57,7 @@ export interface MirrorPlace extends Omit<CopyTarget, 'tag'> {
 }
 
 /** Images that are read, or copied, at the same time. */
-const imagesAtOnce = 8;
+export const imagesAtOnce = 8;
 
 /** Copies images to one target. An image that cannot be copied is told, and the others are copied. */
 export class MirrorRun {
@@ -62,11 +75,29 @@ export class MirrorRun {
     return this.#failed;
   }
 
+  /** Tells who watches the run. */
+  tell(event: MirrorEvent): void {
+    this.#options.onEvent(event);
+  }
+
   /** Notes an image that cannot be copied. */
-  fail(source: string, error: unknown): void {
-    const problem = errorMessage(error);
+  fail({ source, bundle }: Attempt, error: unknown): void {
+    const named = bundle === undefined ? '' : ` (bundle ${bundle} names it)`;
+    const problem = `${errorMessage(error)}${named}`;
     this.#failed.set(source, problem);
     this.#options.onEvent({ kind: 'failed', source, problem });
+  }
+
+  /** Does what may fail without others failing: that is noted. */
+  async attempt(what: Attempt, work: () => Promise<void>): Promise<void> {
+    const { signal } = this.#options;
+    signal.throwIfAborted();
+    try {
+      await this.#limits.run(what.host === undefined ? [] : [what.host], work);
+    } catch (error) {
+      signal.throwIfAborted();
+      this.fail(what, error);
+    }
   }
 
   /** What was copied, or is there already. */
@@ -82,13 +113,13 @@ export class MirrorRun {
       const copier = new ImageCopier({ limits: this.#limits, onBytes, signal });
       const copied: CarriedImage[] = [];
       await inParallel(read, imagesAtOnce, async ({ image, content, from }) => {
-        const { source, path, tag } = image;
-        await this.#unlessFailed(source, async () => {
+        const { source, path, tag, catalog } = image;
+        await this.attempt({ source, bundle: image.bundle }, async () => {
           const { isTagged, ...place } = target(path);
           const to = { ...place, tag: isTagged ? tag : undefined };
           const isNew = await copier.copy(content, from, to);
           const { digest } = content;
-          copied.push({ source, digest, path, tag });
+          copied.push({ source, digest, path, tag, ...(catalog === undefined ? {} : { catalog }) });
           onEvent({ kind: isNew ? 'copied' : 'present', source, digest });
         });
       });
@@ -102,12 +133,13 @@ export class MirrorRun {
     const { platform, signal } = this.#options;
     const read: ReadImage[] = [];
     await inParallel(images, imagesAtOnce, async (image) => {
-      const { source, host, repository } = image;
-      await this.#unlessFailed(source, async () => {
+      const { source, host, repository, bundle } = image;
+      if (this.#failed.has(source)) return;
+      await this.attempt({ source, bundle, host }, async () => {
         const { place, manifest } = await image.open();
         try {
           const wanted = { place, manifest, platform, withAttached: true, signal };
-          const content = await this.#limits.run([host], () => readWholeImage(wanted));
+          const content = await readWholeImage(wanted);
           read.push({ image, content, from: { place, host, repository } });
         } catch (error) {
           await place.close();
@@ -132,16 +164,6 @@ export class MirrorRun {
     return (bytes, sent) => {
       if (bytes > 0) onEvent({ kind: 'bytes', bytes, sent });
     };
-  }
-
-  async #unlessFailed(source: string, work: () => Promise<void>): Promise<void> {
-    this.#options.signal.throwIfAborted();
-    try {
-      await work();
-    } catch (error) {
-      this.#options.signal.throwIfAborted();
-      this.fail(source, error);
-    }
   }
 }
 

@@ -1,4 +1,5 @@
-import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TerminalError } from '../../core/errors.ts';
 import {
@@ -14,9 +15,9 @@ import {
 } from './carried-images.ts';
 import { readRecord, writeRecord } from './carried-record.ts';
 import { clusterResources } from './cluster-resources.ts';
+import { imagesOfSet } from './image-plan.ts';
 import type { ImageSet } from './image-set.ts';
 import { mappingText, mirroredRepositories, registriesConf } from './mirror-files.ts';
-import { MirrorList } from './mirror-list.ts';
 import {
   type ImageToCopy,
   type MirrorPlace,
@@ -40,9 +41,7 @@ export async function mirrorToRegistry(
   registry: MirrorRegistry,
   options: MirrorOptions,
 ): Promise<MirrorResult> {
-  const run = new MirrorRun(options);
-  const images = imagesOf(set, run, options);
-  return { images: await run.copy(images, registryTargets(registry, options)), ...of(run) };
+  return await copySet(set, registryTargets(registry, options), options);
 }
 
 /**
@@ -54,20 +53,18 @@ export async function mirrorToDirectory(
   directory: string,
   options: MirrorOptions,
 ): Promise<MirrorResult> {
-  const run = new MirrorRun(options);
-  const images = imagesOf(set, run, options);
   await mkdir(directory, { recursive: true });
   const { target } = await options.access.openTarget({ kind: 'layout', path: directory });
   const place = { target, host: directory, repository: '', isTagged: false };
-  let carried: readonly CarriedImage[];
+  let result: MirrorResult;
   try {
-    carried = await run.copy(images, () => place);
+    result = await copySet(set, () => place, options);
   } finally {
     // Also after a signal: what is there already is not fetched again by the next run.
     await target.close();
   }
-  await writeRecord(directory, carried);
-  return { images: carried, ...of(run) };
+  await writeRecord(directory, result.images);
+  return result;
 }
 
 /** Copies what a directory was filled with to a registry. Nothing there is deleted. */
@@ -78,17 +75,16 @@ export async function pushDirectory(
 ): Promise<MirrorResult> {
   const run = new MirrorRun(options);
   const images = (await readRecord(directory)).map(
-    ({ source, digest, path, tag }): ImageToCopy => ({
-      source,
-      path,
-      tag,
+    ({ digest, ...image }): ImageToCopy => ({
+      ...image,
       host: directory,
       repository: '',
       open: () =>
         options.access.open({ kind: 'layout', path: directory, name: digest }, options.signal),
     }),
   );
-  return { images: await run.copy(images, registryTargets(registry, options)), ...of(run) };
+  const copied = await run.copy(images, registryTargets(registry, options));
+  return { images: copied, failures: run.failures };
 }
 
 /**
@@ -104,7 +100,7 @@ export async function writeMirrorFiles(
   const files = new Map([
     ['registries.conf', registriesConf(repositories, registry)],
     ['mapping.txt', mappingText(images, registry)],
-    ...clusterResources(repositories),
+    ...clusterResources(repositories, images, registry),
   ]);
   await mkdir(folder, { recursive: true });
   for (const [name, text] of files) {
@@ -114,32 +110,21 @@ export async function writeMirrorFiles(
   return [...files.keys()];
 }
 
-function of(run: MirrorRun): Pick<MirrorResult, 'failures'> {
-  return { failures: run.failures };
-}
-
-function imagesOf(
-  { catalogs, additionalImages, blockedImages }: ImageSet,
-  run: MirrorRun,
-  { access, signal }: MirrorOptions,
-): readonly ImageToCopy[] {
-  const [unread] = catalogs;
-  if (unread !== undefined) {
-    throw new TerminalError(
-      `catalog ${unread.catalog}: rukpakctl mirror copies no catalogs yet; list the images of its bundles in mirror.additionalImages`,
-    );
+/** Copies an image set; pruned catalogs are on disk meanwhile. */
+async function copySet(
+  set: ImageSet,
+  target: (path: string) => MirrorPlace,
+  options: MirrorOptions,
+): Promise<MirrorResult> {
+  const { access, signal } = options;
+  const folder = await mkdtemp(join(tmpdir(), 'rukpak-mirror-'));
+  try {
+    const run = new MirrorRun(options);
+    const images = await imagesOfSet(set, { run, access, folder, signal });
+    return { images: await run.copy(images, target), failures: run.failures };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
   }
-  const list = new MirrorList(blockedImages);
-  for (const image of additionalImages) list.add(image);
-  for (const { image, problem } of list.refused) run.fail(image, problem);
-  return list.images.map(({ source, reference, path, tag }) => ({
-    source,
-    path,
-    tag,
-    host: registryHost(reference.domain),
-    repository: reference.path,
-    open: () => access.open({ kind: 'registry', reference }, signal),
-  }));
 }
 
 function registryTargets(

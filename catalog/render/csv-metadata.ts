@@ -1,6 +1,6 @@
 import { type JsonValue, parseJson } from '../../api/json.ts';
 import { fieldAt, isMap } from '../../api/json-fields.ts';
-import { TerminalError } from '../../core/errors.ts';
+import { TerminalError } from '../../core/sdk.ts';
 import {
   any,
   decodeAs,

@@ -1,7 +1,6 @@
 import { goQuote } from '../../api/go-quote.ts';
 import { isMap, stringAt } from '../../api/json-fields.ts';
-import { TerminalError } from '../../core/errors.ts';
-import { parseYaml } from '../../core/manifests/index.ts';
+import { parseYaml, TerminalError } from '../../core/sdk.ts';
 import { jsonText, type OlmBundle } from '../blobs/index.ts';
 import { csvMetadata, isCsv } from './csv-metadata.ts';
 

@@ -1,4 +1,4 @@
-import { digestProblem } from '../../core/registry/reference.ts';
+import { digestProblem } from '../../core/registry/index.ts';
 
 const identifier = /^[a-f0-9]{64}$/;
 const domain =

@@ -1,6 +1,7 @@
 import type { RegistryAccess } from '../../core/registry/index.ts';
 import type { FlagValues } from './cobra/flag-values.ts';
 import { tlsOptions } from './registry-flags.ts';
+import { systemRegistries } from './system-registries.ts';
 
 /**
  * Registries with the settings and logins of the machine's container tools, opened when they are
@@ -13,9 +14,8 @@ export function systemAccess(
 ): () => Promise<RegistryAccess> {
   const { skipTlsVerify, useHttp } = tlsOptions(flags);
   return async () => {
-    const [{ registryAccess }, { systemRegistries }, { parseImageReference }] = await Promise.all([
+    const [{ registryAccess }, { parseImageReference }] = await Promise.all([
       import('../registry-access.ts'),
-      import('./system-registries.ts'),
       import('../../core/registry/index.ts'),
     ]);
     /** None of what is no reference, such as a path. */

@@ -25,7 +25,10 @@ interface MirrorFlags extends RegistryFlags, OutputFlags {
 /** `rukpakctl mirror`: images for a disconnected cluster. */
 export function mirrorCommand(): Command {
   const command = new Command('mirror')
-    .option('--config <file>', 'images to mirror, as an ImageSetConfiguration of oc-mirror')
+    .option(
+      '--config <file>',
+      'catalogs and images to mirror, as an ImageSetConfiguration of oc-mirror',
+    )
     .option('--from <directory>', 'directory that a run with --to DIRECTORY has filled')
     .requiredOption(
       '--to <place>',
@@ -137,10 +140,12 @@ function watch(event: MirrorEvent, line: ProgressLine, report: Report): void {
   if (event.kind === 'planned') return line.begin(event.bytes);
   if (event.kind === 'bytes') return line.add(event.bytes, event.sent);
   line.clear();
-  const text =
-    event.kind === 'failed'
-      ? `error: ${event.source}: ${event.problem}`
-      : `${event.kind}  ${event.source}`;
   // A terminal that is gone is no reason to stop.
-  report.line(text).catch(() => undefined);
+  report.line(textOf(event)).catch(() => undefined);
+}
+
+function textOf(event: Exclude<MirrorEvent, { readonly kind: 'planned' | 'bytes' }>): string {
+  if (event.kind === 'note') return `note: ${event.text}`;
+  if (event.kind === 'failed') return `error: ${event.source}: ${event.problem}`;
+  return `${event.kind}  ${event.source}`;
 }

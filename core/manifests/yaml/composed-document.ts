@@ -1,6 +1,5 @@
-import type { CST, Document, Schema } from 'yaml';
+import { Composer, type CST, type Document, isScalar, Lexer, Parser, Schema } from 'yaml';
 import { indentQuotedLines } from './indent-quoted-lines.ts';
-import { isScalar, yamlPackage } from './yaml-package.ts';
 import { lineAt, maxNesting, yamlError } from './yaml-text.ts';
 
 /**
@@ -36,24 +35,19 @@ function compose(text: string): Document.Parsed | Problem | undefined {
   }
 }
 
-let schema: Schema | undefined;
+const schema = new Schema({ schema: 'failsafe', resolveKnownTags: false });
+// Of a plain object the package would take what `!<constructor>` finds for a tag.
+schema.knownTags = Object.create(null);
 
-function failsafeSchema(): Schema {
-  if (schema !== undefined) return schema;
-  schema = new (yamlPackage().Schema)({ schema: 'failsafe', resolveKnownTags: false });
-  // Of a plain object the package would take what `!<constructor>` finds for a tag.
-  schema.knownTags = Object.create(null);
-  return schema;
-}
+const options = {
+  version: '1.1',
+  schema,
+  uniqueKeys: false,
+  strict: false,
+} as const;
 
 function firstDocument(text: string): Document.Parsed | undefined {
-  const { Composer } = yamlPackage();
-  const composer = new Composer({
-    version: '1.1',
-    schema: failsafeSchema(),
-    uniqueKeys: false,
-    strict: false,
-  });
+  const composer = new Composer(options);
   Object.assign(composer, { onError: firstProblemThrower() });
   for (const token of tokens(text)) {
     for (const document of composer.next(token)) return checked(document);
@@ -90,7 +84,6 @@ function checked(document: Document.Parsed): Document.Parsed {
 
 // Fed lexeme by lexeme, so that nesting is bounded before anything recurses over it.
 function* tokens(text: string): Generator<CST.Token> {
-  const { Lexer, Parser } = yamlPackage();
   const parser = new Parser();
   const dialect = new Dialect();
   for (const lexeme of new Lexer().lex(text)) {

@@ -30,9 +30,9 @@ export class Cursor {
   /** Column of the node that starts at `at`; -1 at the end of the text. */
   column = -1;
 
-  constructor(text: string, lineStart: number) {
+  constructor(text: string) {
     this.text = text;
-    this.toContent(lineStart);
+    this.toContent(0);
   }
 
   code(): number {

@@ -1,0 +1,71 @@
+import { type JsonObject, type JsonValue, parseJson } from '../../api/json.ts';
+import { isMap } from '../../api/json-fields.ts';
+import type { OlmBundle } from '../blobs/index.ts';
+
+/**
+ * The images that a bundle of a catalog names, as it writes them, each once: its own, those of its
+ * blob, and those of the ClusterServiceVersion where the blob has it.
+ */
+export function imagesOfBlob(bundle: OlmBundle): readonly string[] {
+  const related = bundle.relatedImages.map(({ image }) => image);
+  const manifests = bundle.properties.flatMap(({ type, value }) =>
+    type === 'olm.bundle.object' ? inlined(value) : [],
+  );
+  return distinct([bundle.image, ...related, ...imagesOfManifests(manifests)]);
+}
+
+/** The images that the ClusterServiceVersions among a bundle's manifests name, each once. */
+export function imagesOfManifests(manifests: readonly unknown[]): readonly string[] {
+  const versions = manifests.filter(
+    (manifest): manifest is JsonObject =>
+      isMap(manifest) && manifest['kind'] === 'ClusterServiceVersion',
+  );
+  return distinct(versions.flatMap(imagesOfVersion));
+}
+
+/** An inlined manifest; what is none has been refused, or will be, by who checks the catalog. */
+function inlined(value: JsonValue | undefined): readonly JsonValue[] {
+  const data = isMap(value) ? value['data'] : undefined;
+  if (typeof data !== 'string') return [];
+  try {
+    return [parseJson(Buffer.from(data, 'base64').toString('utf8'))];
+  } catch {
+    return [];
+  }
+}
+
+function imagesOfVersion({ spec }: JsonObject): readonly string[] {
+  const related = maps(field(spec, 'relatedImages')).map(({ image }) => image);
+  const deployments = maps(field(field(field(spec, 'install'), 'spec'), 'deployments'));
+  const containers = deployments.flatMap((deployment) => {
+    const pod = field(field(field(deployment, 'spec'), 'template'), 'spec');
+    return [...maps(field(pod, 'initContainers')), ...maps(field(pod, 'containers'))];
+  });
+  return [...related, ...containers.flatMap(imagesOfContainer)].filter(isText);
+}
+
+/** What an operator deploys is told to it by such variables. */
+const imageVariable = /^RELATED_IMAGE_/;
+
+function imagesOfContainer(container: JsonObject): readonly (JsonValue | undefined)[] {
+  const variables = maps(container['env']).filter(
+    ({ name }) => isText(name) && imageVariable.test(name),
+  );
+  return [container['image'], ...variables.map(({ value }) => value)];
+}
+
+function field(value: JsonValue | undefined, name: string): JsonValue | undefined {
+  return isMap(value) ? value[name] : undefined;
+}
+
+function maps(value: JsonValue | undefined): readonly JsonObject[] {
+  return Array.isArray(value) ? (value as readonly JsonValue[]).filter(isMap) : [];
+}
+
+function isText(value: JsonValue | undefined): value is string {
+  return typeof value === 'string';
+}
+
+function distinct(images: readonly string[]): readonly string[] {
+  return [...new Set(images.map((image) => image.trim()))].filter((image) => image !== '');
+}

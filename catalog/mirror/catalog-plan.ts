@@ -1,0 +1,111 @@
+import { join } from 'node:path';
+import { parseImageReference, registryHost } from '../../core/registry/index.ts';
+import { configsLabel, platformImage } from '../images/index.ts';
+import { imagesOfBundle } from './bundle-manifests.ts';
+import type { PlanOptions } from './image-plan.ts';
+import { type ChosenCatalog, isPlace } from './image-set.ts';
+import { inParallel } from './in-parallel.ts';
+import { type MirrorList, sourceText, tagOfDigest, type WantedImage } from './mirror-list.ts';
+import { type ImageToCopy, imagesAtOnce } from './mirror-run.ts';
+import { buildPrunedImage, type MirroredBundle, writePrunedCatalog } from './pruned-catalog.ts';
+
+/**
+ * Reads what is chosen of catalogs, and lists the images of its bundles. A catalog that cannot be read
+ * is a failure of the run.
+ * @returns the catalogs' own images
+ */
+export async function readCatalogs(
+  catalogs: readonly ChosenCatalog[],
+  list: MirrorList,
+  options: PlanOptions,
+): Promise<readonly ImageToCopy[]> {
+  const images: ImageToCopy[] = [];
+  for (const [index, chosen] of catalogs.entries()) {
+    const folder = join(options.folder, `catalog-${index}`);
+    await options.run.attempt({ source: chosen.catalog }, async () => {
+      options.run.tell({ kind: 'reading', source: chosen.catalog });
+      const { place, bundles } = await readCatalog(chosen, list, { ...options, folder });
+      images.push(place);
+      await addBundles(bundles, list, options);
+    });
+  }
+  return images;
+}
+
+interface ReadCatalog {
+  readonly place: ImageToCopy;
+  readonly bundles: readonly MirroredBundle[];
+}
+
+async function readCatalog(
+  chosen: ChosenCatalog,
+  list: MirrorList,
+  options: PlanOptions,
+): Promise<ReadCatalog> {
+  const { source, path, tag } = placeOnMirror(chosen);
+  list.claimTag(path, tag, source);
+  const note = (text: string): void => options.run.tell({ kind: 'note', text });
+  const bundles = await writePrunedCatalog(chosen, { ...options, note });
+  const isWhole = chosen.full && chosen.packages.length === 0 && !isPlace(chosen.catalog);
+  const place = isWhole
+    ? await wholeCatalog(chosen.catalog, options)
+    : await prunedCatalog(options);
+  return { place: { source, path, tag, ...place }, bundles };
+}
+
+type CatalogToCopy = Omit<ImageToCopy, 'source' | 'path' | 'tag'>;
+
+/** All of a catalog is the same image, with the signatures that it has. */
+async function wholeCatalog(name: string, { access, signal }: PlanOptions): Promise<CatalogToCopy> {
+  const reference = parseImageReference(name);
+  const open = () => access.open({ kind: 'registry', reference }, signal);
+  const image = await open();
+  try {
+    const { labels } = await platformImage(image, signal);
+    const catalog = { directory: labels[configsLabel] ?? '/configs', isPruned: false };
+    return { open, host: registryHost(reference.domain), repository: reference.path, catalog };
+  } finally {
+    await image.place.close();
+  }
+}
+
+async function prunedCatalog({ access, folder, signal }: PlanOptions): Promise<CatalogToCopy> {
+  const layout = `${folder}-image`;
+  await buildPrunedImage(folder, layout, { access, signal });
+  return {
+    open: () => access.open({ kind: 'layout', path: layout }, signal),
+    host: layout,
+    repository: '',
+    catalog: { directory: '/configs', isPruned: true },
+  };
+}
+
+function placeOnMirror({ catalog, targetCatalog = '', targetTag }: ChosenCatalog) {
+  if (isPlace(catalog)) return { source: catalog, path: targetCatalog, tag: targetTag ?? 'latest' };
+  const reference = parseImageReference(catalog);
+  const { path, digest, tag = digest === undefined ? 'latest' : tagOfDigest(digest) } = reference;
+  const source = sourceText(digest === undefined ? { ...reference, tag } : reference);
+  return { source, path: targetCatalog === '' ? path : targetCatalog, tag: targetTag ?? tag };
+}
+
+/** Adds what bundles name: in the catalog, and in their own images. */
+async function addBundles(
+  bundles: readonly MirroredBundle[],
+  list: MirrorList,
+  options: PlanOptions,
+): Promise<void> {
+  const unread: WantedImage[] = [];
+  for (const { name, image, images } of bundles) {
+    const wanted = image === '' ? undefined : list.add(image, name);
+    if (wanted !== undefined) unread.push(wanted);
+    for (const related of images) list.add(related, name);
+  }
+  await inParallel(unread, imagesAtOnce, async ({ source, reference, bundle }) => {
+    await options.run.attempt(
+      { source, bundle, host: registryHost(reference.domain) },
+      async () => {
+        for (const image of await imagesOfBundle(source, options)) list.add(image, bundle);
+      },
+    );
+  });
+}

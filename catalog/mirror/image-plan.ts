@@ -1,0 +1,49 @@
+import { type RegistryAccess, registryHost } from '../../core/registry/index.ts';
+import type { ImageSet } from './image-set.ts';
+import { MirrorList, type WantedImage } from './mirror-list.ts';
+import type { ImageToCopy, MirrorRun } from './mirror-run.ts';
+
+export interface PlanOptions {
+  readonly run: MirrorRun;
+  readonly access: RegistryAccess;
+  /** For pruned catalogs, until all images have been copied. */
+  readonly folder: string;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The images of an image set: those that it names, the bundles of its catalogs with all that they
+ * name, and last the catalogs. What cannot be read is a failure of the run.
+ */
+export async function imagesOfSet(
+  { catalogs, additionalImages, blockedImages }: ImageSet,
+  options: PlanOptions,
+): Promise<readonly ImageToCopy[]> {
+  const list = new MirrorList(blockedImages);
+  for (const image of additionalImages) list.add(image);
+  const catalogImages: ImageToCopy[] = [];
+  if (catalogs.length > 0) {
+    // Images alone need no code for catalogs.
+    const { readCatalogs } = await import('./catalog-plan.ts');
+    catalogImages.push(...(await readCatalogs(catalogs, list, options)));
+  }
+  for (const { image, bundle, problem } of list.refused) {
+    options.run.fail({ source: image, bundle }, problem);
+  }
+  return [...list.images.map((image) => toCopy(image, options)), ...catalogImages];
+}
+
+function toCopy(
+  { source, reference, path, tag, bundle }: WantedImage,
+  { access, signal }: PlanOptions,
+): ImageToCopy {
+  return {
+    source,
+    path,
+    tag,
+    bundle,
+    host: registryHost(reference.domain),
+    repository: reference.path,
+    open: () => access.open({ kind: 'registry', reference }, signal),
+  };
+}

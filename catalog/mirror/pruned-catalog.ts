@@ -1,0 +1,73 @@
+import type { RegistryAccess } from '../../core/registry/index.ts';
+import { type Blob, decodeBundle, writeJson } from '../blobs/index.ts';
+import { pruneCatalog } from '../compare/index.ts';
+import { buildCatalogImage } from '../images/index.ts';
+import { loadDirectory, openCatalog, toConfig } from '../load/index.ts';
+import { SpooledCatalog, writeCatalogFiles } from '../render/index.ts';
+import { imagesOfBlob } from './bundle-images.ts';
+import { selectionOf } from './catalog-selection.ts';
+import type { ChosenCatalog } from './image-set.ts';
+
+export interface CatalogOptions {
+  readonly access: RegistryAccess;
+  /** New directory, for the pruned catalog. */
+  readonly folder: string;
+  /** Takes sentences: what is mirrored that nobody chose, and why. */
+  readonly note: (text: string) => void;
+  readonly signal: AbortSignal;
+}
+
+/** A bundle that is mirrored with its catalog. */
+export interface MirroredBundle {
+  readonly name: string;
+  readonly image: string;
+  /** As far as the catalog names them, its own among them. */
+  readonly images: readonly string[];
+}
+
+/**
+ * Writes what is chosen of a catalog into a folder.
+ * @returns its bundles
+ * @throws BlobError, TerminalError for what is no catalog, or has not what is chosen
+ */
+export async function writePrunedCatalog(
+  chosen: ChosenCatalog,
+  { access, folder, note, signal }: CatalogOptions,
+): Promise<readonly MirroredBundle[]> {
+  const place = chosen.catalog.replace(/^file:(?:\/\/)?/, '');
+  const catalog = await openCatalog(place, { registry: async () => access, signal });
+  try {
+    const bundles: MirroredBundle[] = [];
+    const read = (): AsyncIterable<Blob> => loadDirectory(catalog.dir, { signal });
+    using pruned = new SpooledCatalog(writeJson);
+    for await (const blob of pruneCatalog(read, selectionOf(chosen), { note })) {
+      pruned.add(await toConfig([blob]));
+      if (blob.schema === 'olm.bundle') bundles.push(mirroredBundle(blob));
+    }
+    await writeCatalogFiles(pruned, folder, 'json');
+    return bundles;
+  } finally {
+    await catalog.close();
+  }
+}
+
+/** Puts the image of a pruned catalog into an OCI layout of its own. */
+export async function buildPrunedImage(
+  folder: string,
+  layout: string,
+  { access, signal }: Pick<CatalogOptions, 'access' | 'signal'>,
+): Promise<void> {
+  const { target } = await access.openTarget({ kind: 'layout', path: layout });
+  const image = await buildCatalogImage(folder, { signal });
+  try {
+    await image.push(target, undefined, signal);
+  } finally {
+    await image.close();
+    await target.close();
+  }
+}
+
+function mirroredBundle(blob: Blob): MirroredBundle {
+  const bundle = decodeBundle(blob);
+  return { name: bundle.name, image: bundle.image, images: imagesOfBlob(bundle) };
+}

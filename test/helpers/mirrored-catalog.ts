@@ -1,0 +1,100 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { pushImage } from './push-image.ts';
+import { rukpakctl } from './rukpakctl.ts';
+
+/** An operator whose bundle names an image in each of the places where bundles name images. */
+export interface TestOperator {
+  readonly name: string;
+  readonly versions: readonly string[];
+}
+
+/**
+ * Pushes the bundles and images of operators to a registry, and their catalog as `catalogs/test:v1`:
+ * each has the channel stable with all versions, one after the other.
+ */
+export async function pushTestCatalog(
+  registry: string,
+  operators: readonly TestOperator[],
+): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'rukpak-catalog-'));
+  try {
+    for (const operator of operators) {
+      await mkdir(join(folder, operator.name));
+      const blobs = await blobsOf(registry, operator);
+      const text = blobs.map((blob) => JSON.stringify(blob)).join('\n');
+      await writeFile(join(folder, operator.name, 'catalog.json'), text);
+    }
+    const image = `${registry}/catalogs/test:v1`;
+    const built = await rukpakctl([
+      'catalog',
+      'build',
+      folder,
+      '--to',
+      image,
+      '--insecure-registry',
+      registry,
+    ]);
+    if (built.code !== 0) throw new Error(built.stderr);
+    return image;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function blobsOf(
+  registry: string,
+  { name, versions }: TestOperator,
+): Promise<readonly object[]> {
+  const bundles: object[] = [];
+  for (const version of versions) {
+    const image = await pushBundle(registry, name, version);
+    bundles.push({
+      schema: 'olm.bundle',
+      name: `${name}.v${version}`,
+      package: name,
+      image,
+      properties: [{ type: 'olm.package', value: { packageName: name, version } }],
+      relatedImages: [{ name: 'related', image: `${registry}/${name}/related:v${version}` }],
+    });
+  }
+  const entries = versions.map((version, index) => ({
+    name: `${name}.v${version}`,
+    ...(index === 0 ? {} : { replaces: `${name}.v${versions[index - 1]}` }),
+  }));
+  return [
+    { schema: 'olm.package', name, defaultChannel: 'stable' },
+    { schema: 'olm.channel', name: 'stable', package: name, entries },
+    ...bundles,
+  ];
+}
+
+/** @returns its reference by digest */
+async function pushBundle(registry: string, name: string, version: string): Promise<string> {
+  for (const part of ['operator', 'operand', 'related']) {
+    const layers = [{ files: { [part]: `${name} ${version}` } }];
+    await pushImage({ registry, repository: `${name}/${part}`, tag: `v${version}`, layers });
+  }
+  const layers = [{ files: { 'manifests/csv.yaml': stringify(csv(registry, name, version)) } }];
+  const pushed = { registry, repository: `${name}/bundle`, tag: `v${version}`, layers };
+  const { digest } = await pushImage(pushed);
+  return `${registry}/${name}/bundle@${digest}`;
+}
+
+function csv(registry: string, name: string, version: string): object {
+  const image = (part: string): string => `${registry}/${name}/${part}:v${version}`;
+  const container = {
+    name: 'operator',
+    image: image('operator'),
+    env: [{ name: 'RELATED_IMAGE_OPERAND', value: image('operand') }],
+  };
+  const deployment = { name, spec: { template: { spec: { containers: [container] } } } };
+  return {
+    apiVersion: 'operators.coreos.com/v1alpha1',
+    kind: 'ClusterServiceVersion',
+    metadata: { name: `${name}.v${version}` },
+    spec: { version, install: { strategy: 'deployment', spec: { deployments: [deployment] } } },
+  };
+}
