@@ -12,6 +12,11 @@ import {
   type OlmPackage,
 } from '../blobs/index.ts';
 
+/** A catalog blob by blob, each decoded by its schema. @throws BlobError as `toConfig` */
+export async function* decodedParts(blobs: AsyncIterable<Blob>): AsyncGenerator<CatalogConfig> {
+  for await (const blob of blobs) yield await toConfig([blob]);
+}
+
 /**
  * All blobs of a catalog, decoded by their schema, in memory.
  * @throws BlobError for the first that has a field of another type.

@@ -1,3 +1,3 @@
-export { toConfig } from './catalog-config.ts';
+export { decodedParts, toConfig } from './catalog-config.ts';
 export { loadDirectory } from './load-directory.ts';
 export { type OpenCatalogOptions, type OpenedCatalog, openCatalog } from './open-catalog.ts';

@@ -4,7 +4,13 @@ export { firstDocument } from './first-document.ts';
 export { type ImageTemplate, imageTemplate } from './image-template.ts';
 export { type MigrateOptions, migrateCatalog } from './migrated-catalog.ts';
 export { type Migration, migrations, migrationsUpTo } from './migrations.ts';
-export type { ReferenceKind } from './reference.ts';
+export {
+  type CatalogPart,
+  catalogKinds,
+  KindNotAllowed,
+  partsOfReference,
+  type ReferenceKind,
+} from './reference.ts';
 export {
   type RenderOptions,
   renderBundleImage,

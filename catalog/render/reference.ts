@@ -7,7 +7,7 @@ import type { RegistryAccess } from '../../core/registry/index.ts';
 import { errorMessage, TerminalError } from '../../core/sdk.ts';
 import type { CatalogConfig, OlmBundle } from '../blobs/index.ts';
 import type { TemporaryImage } from '../images/index.ts';
-import { loadDirectory, toConfig } from '../load/index.ts';
+import { decodedParts, loadDirectory } from '../load/index.ts';
 import { renderBundle } from './bundle-directory.ts';
 import type { Warn } from './bundle-objects.ts';
 import { objectsLast } from './bundle-properties.ts';
@@ -24,6 +24,17 @@ export type ReferenceKind =
   | 'declarative config image'
   | 'sqlite file'
   | 'sqlite image';
+
+/** Those of whole catalogs. */
+export const catalogKinds: ReadonlySet<ReferenceKind> = new Set([
+  'declarative config directory',
+  'declarative config image',
+  'sqlite file',
+  'sqlite image',
+]);
+
+/** A reference of a kind that is not allowed. */
+export class KindNotAllowed extends TerminalError {}
 
 export interface ReferenceOptions {
   /** Asked for the first image: without one, registries need no code. */
@@ -82,7 +93,7 @@ async function* partsOfDirectory(
   const isLayout = entries.some(({ name }) => name === 'oci-layout');
   if (folders.has('manifests') && folders.has('metadata')) {
     if (!isAllowed('bundle directory', options)) {
-      throw new TerminalError(`cannot render bundle directory ${goQuote(dir)}: not allowed`);
+      throw new KindNotAllowed(`cannot render bundle directory ${goQuote(dir)}: not allowed`);
     }
     yield await partOfBundle(dir, templatedImage(options.imageTemplate, dir), options);
   } else if (isLayout) {
@@ -94,8 +105,8 @@ async function* partsOfDirectory(
 }
 
 async function* partsOfCatalog(dir: string, signal: AbortSignal): AsyncGenerator<CatalogPart> {
-  for await (const blob of loadDirectory(dir, { signal })) {
-    yield { config: await toConfig([blob]), csvOf: embeddedCsv };
+  for await (const config of decodedParts(loadDirectory(dir, { signal }))) {
+    yield { config, csvOf: embeddedCsv };
   }
 }
 
@@ -197,7 +208,7 @@ function isAllowed(kind: ReferenceKind, { allowed }: ReferenceOptions): boolean 
 }
 
 function checkAllowed(kind: ReferenceKind, options: ReferenceOptions): void {
-  if (!isAllowed(kind, options)) throw new TerminalError(`cannot render ${kind}: not allowed`);
+  if (!isAllowed(kind, options)) throw new KindNotAllowed(`cannot render ${kind}: not allowed`);
 }
 
 /** Whatever it was read from: embedded objects last, images by reference. */

@@ -59,7 +59,8 @@ function checkPullSpec(place: string, text: string): void {
   throw new TerminalError(`${place}: invalid image pull spec ${goQuote(text)}: ${problem}`);
 }
 
-interface PackageProperty {
+/** The value of an `olm.package` property. */
+export interface PackageProperty {
   readonly packageName: string;
   readonly version: string;
   readonly release: string;
@@ -73,7 +74,11 @@ const known: ReadonlyMap<string, readonly [string, readonly string[]]> = new Map
   ['olm.gvk.required', ['GVKRequired', ['group', 'kind', 'version']]],
 ]);
 
-function packageProperties(bundle: OlmBundle): readonly PackageProperty[] {
+/**
+ * All `olm.package` properties of a bundle.
+ * @throws TerminalError `parse properties for bundle "…": …` where a property of a known type is none
+ */
+export function packageProperties(bundle: OlmBundle): readonly PackageProperty[] {
   return bundle.properties.flatMap((property, index) => {
     const texts = textsOf(property, (problem) => {
       const place = `parse property[${index}] of type ${goQuote(property.type)}`;

@@ -99,6 +99,11 @@ export const alphaCommands: readonly CobraRow[] = [
     commands: bundleCommands,
   },
   {
+    name: 'render-graph',
+    short: 'Generate mermaid-formatted view of upgrade graph of operators in an index',
+    load: async () => (await import('./render-graph.ts')).renderGraphCommand,
+  },
+  {
     name: 'render-template',
     short: 'Render a catalog template (auto-detects type from schema if TYPE not specified)',
     load: async () => (await import('./render-template.ts')).renderTemplateCommand,

@@ -1,5 +1,5 @@
 import { goQuote } from '../../api/go-quote.ts';
-import { writeJson, writeYaml } from '../../catalog/blobs/index.ts';
+import { type CatalogConfig, writeJson, writeYaml } from '../../catalog/blobs/index.ts';
 import { renderBundleImage } from '../../catalog/render/index.ts';
 import { renderTemplate, templateTypes } from '../../catalog/templates/index.ts';
 import { errorMessage } from '../../core/errors.ts';
@@ -9,6 +9,7 @@ import { rangeArgs } from './cobra/positional-args.ts';
 import { contentOf } from './input.ts';
 import { migrateLevelFlag, migrationsOf } from './migrate-level.ts';
 import { systemAccess } from './system-access.ts';
+import { warnOfRange } from './warn-of-range.ts';
 
 export const renderTemplateCommand: CobraCommand = {
   use: 'render-template [TYPE] [FILE]',
@@ -46,10 +47,7 @@ async function render({ args, flags, signal }: CobraCall): Promise<void> {
     throw new Error(`unable to open ${goQuote(path)}: ${errorMessage(error)}`, { cause: error });
   });
   const output = flags.string('output');
-  if (output === 'mermaid') {
-    throw new Error('this opm draws no templates: use "opm alpha render-graph" with the catalog');
-  }
-  if (output !== 'json' && output !== 'yaml') {
+  if (output !== 'json' && output !== 'yaml' && output !== 'mermaid') {
     throw new Error(`invalid --output value ${goQuote(output)}, expected (json|yaml|mermaid)`);
   }
   const migrations = migrationsOf(flags.string('migrate-level'));
@@ -60,7 +58,21 @@ async function render({ args, flags, signal }: CobraCall): Promise<void> {
   const config = await renderTemplate(content, renderBundle, type).catch((error: unknown) => {
     throw new Error(`${stepOf(error)}: ${errorMessage(error)}`, { cause: error });
   });
-  await writeOutput((output === 'yaml' ? writeYaml : writeJson)(config), process.stdout);
+  await writeOutput(await textOf(config, output), process.stdout);
+}
+
+async function textOf(
+  config: CatalogConfig,
+  output: 'json' | 'yaml' | 'mermaid',
+): Promise<Iterable<string>> {
+  if (output !== 'mermaid') return (output === 'yaml' ? writeYaml : writeJson)(config);
+  const { drawMermaid, upgradeGraph } = await import('../../catalog/graph/index.ts');
+  try {
+    const graph = await upgradeGraph([config]);
+    return [...drawMermaid(graph, { drawV0Semantics: true, warn: warnOfRange })];
+  } catch (error) {
+    throw new Error(`writing output: ${errorMessage(error)}`, { cause: error });
+  }
 }
 
 interface NamedTemplate {
