@@ -5,11 +5,11 @@ import { dirname, join } from 'node:path';
 const states = ['clean', 'dirty', 'unknown'] as const;
 
 interface BuildInfo {
-  /** The commit; empty where it is not known. */
+  /** The commit; empty when unknown. */
   readonly revision: string;
-  /** Of the commit, RFC 3339. */
+  /** Time of the commit, RFC 3339. */
   readonly date: string;
-  /** `dirty` where files differed from the commit. */
+  /** `dirty` when files differed from the commit. */
   readonly state: (typeof states)[number];
 }
 
@@ -18,15 +18,17 @@ export const buildInfoFile = 'build-info.json';
 
 const unknown: BuildInfo = { revision: 'unknown', date: 'unknown', state: 'unknown' };
 
-/** What this program was built from: what the package says, else what git says of the checkout. */
+/**
+ * The source of this program's build: from the package's file, otherwise from git in a checkout.
+ */
 export function buildInfo(folder = import.meta.dirname): BuildInfo {
   const root = packageRoot(folder);
   return root === undefined ? unknown : (recorded(root) ?? checkedOut(root));
 }
 
-/** What git says of a checkout; nothing is known of a folder that is none. */
+/** The state of a git checkout; unknown for another folder. */
 export function checkedOut(root: string): BuildInfo {
-  // A package that is installed within a repository is not of that repository.
+  // A package that is installed within another project's repository does not belong to it.
   if (!existsSync(join(root, '.git'))) return unknown;
   try {
     const [revision = '', date = ''] = git(root, ['log', '-1', '--format=%H%n%cI']).split('\n');
@@ -58,21 +60,21 @@ function git(root: string, args: readonly string[]): string {
   }).trim();
 }
 
-/** Sources are run in place, or from dist/. */
+/** The program runs from its sources, or from dist/. */
 export function packageRoot(folder: string): string | undefined {
   if (existsSync(join(folder, 'package.json'))) return folder;
   const parent = dirname(folder);
   return parent === folder ? undefined : packageRoot(parent);
 }
 
-/** The version in the nearest package.json: sources are run in place or from dist/. */
+/** The version in the nearest package.json: the program runs from its sources, or from dist/. */
 export function version(): string {
   for (const place of ['../package.json', '../../package.json']) {
     try {
       const text = readFileSync(new URL(place, import.meta.url), 'utf8');
       return (JSON.parse(text) as { version: string }).version;
     } catch {
-      // Not here: one folder up.
+      // Look one folder up.
     }
   }
   return 'unknown';

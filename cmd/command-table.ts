@@ -1,14 +1,16 @@
 import { Command } from 'commander';
 import { describeHelpFlag, helpFlagText } from './help-command.ts';
 
-/** What the program knows of a command before it loads the command's code. */
+/** Name and summary of a command, and how to load its code. */
 export interface CommandRow {
   /** The command's line in `--help`: name, alias, `[options]` if it takes any, arguments. */
   readonly usage: string;
   readonly summary: string;
   /** Omits the command from `--help`. */
   readonly hidden?: true;
-  /** Given the arguments after its name: a command that has commands itself loads the named one. */
+  /**
+   * `args` are the arguments after its name: a command with subcommands loads only the named one.
+   */
   readonly load: (args: readonly string[]) => Promise<Command>;
 }
 

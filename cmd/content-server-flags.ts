@@ -12,7 +12,7 @@ import {
 } from './flag-values.ts';
 import { listenAddress } from './process-flags.ts';
 
-/** Flags of what keeps content and serves it. */
+/** Flags of programs that store content and serve it. */
 export interface ContentServerFlags {
   readonly httpBindAddress: string;
   readonly httpExternalAddress: string;
@@ -80,7 +80,7 @@ export function addContentServerFlags(command: Command, defaults: ContentServerD
     );
 }
 
-/** @throws Error where flags are missing that others need. */
+/** @throws Error that names a missing flag which another flag requires. */
 export function contentOptions(flags: ContentServerFlags): ContentOptions {
   return {
     directory: flags.provisionerStorageDir,
@@ -103,7 +103,7 @@ function tlsFiles({ tlsCertFile, tlsPrivateKeyFile }: ContentServerFlags): Conte
   return { certFile: tlsCertFile, keyFile: tlsPrivateKeyFile };
 }
 
-/** Flags of what takes uploads and keeps them. */
+/** Flags of programs that accept and store uploads. */
 export interface UploadFlags {
   readonly uploadStorage: UploadOptions['storage'];
   readonly uploadStorageDir: string;
@@ -114,7 +114,7 @@ export interface UploadFlags {
 
 const mebibyte = 1024 * 1024;
 
-/** What a cluster keeps lies in etcd, whose usual quota is 2 GiB for everything. */
+/** Uploads in the cluster are stored in etcd, whose usual quota is 2 GiB for everything. */
 const defaultMaxBytes = { directory: 64 * mebibyte, cluster: 16 * mebibyte } as const;
 
 export function addUploadFlags(command: Command, uploadStorageDir: string): void {

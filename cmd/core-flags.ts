@@ -37,7 +37,7 @@ import { addRegistryFlags, type RegistryFlags } from './registry-flags.ts';
 import { addSourceFlags, type SourceFlags } from './source-flags.ts';
 import { type AdmissionFlags, addAdmissionFlags } from './webhook-flags.ts';
 
-/** Flags of `rukpak core`: v0.16's, and those for what is new. */
+/** Flags of `rukpak core`: those of v0.16, and new ones. */
 export interface CoreFlags
   extends ProcessFlags,
     ContentServerFlags,
@@ -54,7 +54,7 @@ export interface CoreFlags
   readonly workers: number;
   /** Mebibytes. */
   readonly memoryBudget?: number;
-  /** By the name of the command (default: both). */
+  /** Default: both zones. */
   readonly zone?: Zone;
   readonly crdReaderRole?: string;
   readonly maxContentBytes: number;
@@ -65,7 +65,7 @@ export interface CoreFlags
   readonly contentTimeout: number;
 }
 
-/** What a program listens on and writes to when it is not told. */
+/** Default addresses and folders of a program. */
 interface CoreDefaults extends ContentServerDefaults {
   readonly uploadStorageDir: string;
   readonly healthProbeBindAddress: string;
@@ -167,7 +167,7 @@ function addLimitFlags(command: Command): void {
 }
 
 interface FeatureGates {
-  /** Reports the Healthy condition, and lets it decide when old Bundles are deleted. */
+  /** Reports the Healthy condition, and keeps old Bundles until it is True. */
   readonly BundleDeploymentHealth: boolean;
 }
 

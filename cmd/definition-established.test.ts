@@ -21,7 +21,7 @@ it('waits from the first moment on, when a CRD has no conditions yet', async () 
   expect(count).toBe(states.length + 1);
 });
 
-/** An API server that establishes a CRD after some time; each look at it takes ten seconds. */
+/** An API server that establishes a CRD after some time; each read of the CRD takes ten seconds. */
 function aBusyServer(seconds: number): () => Promise<KubernetesObject> {
   vi.useFakeTimers({ toFake: ['Date'] });
   const end = Date.now() + seconds * 1000;

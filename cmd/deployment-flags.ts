@@ -18,7 +18,10 @@ export interface DeletionPolicyFlag {
   readonly defaultDeletionPolicy: DeletionPolicy;
 }
 
-/** Flags of what holds for deployments whose spec leaves it out. Without them, what held in v0.16. */
+/**
+ * Flags with defaults for fields that a deployment's spec omits. Without them, the behaviour of
+ * v0.16.
+ */
 export interface DeploymentDefaultFlags extends DeletionPolicyFlag {
   readonly defaultPruneMaxPercent?: number;
   readonly defaultConfirmData: boolean;
@@ -34,7 +37,7 @@ export function addDeploymentDefaultFlags(command: Command): void {
     .addOption(booleanFlag('default-confirm-data', 'Default of spec.prune.confirmData'));
 }
 
-/** The process that warns of deletions takes it too. */
+/** The process that warns of deletions has this flag too. */
 export function addDeletionPolicyFlag(command: Command): Command {
   return command.addOption(
     new Option('--default-deletion-policy <policy>', 'Default of spec.deletionPolicy')
@@ -54,7 +57,7 @@ function percent(text: string): number {
   throw new InvalidArgumentError('It must be a whole number from 0 to 100.');
 }
 
-/** Flags of the certificates that objects of bundles are annotated to have. */
+/** Flags of the certificates for annotated objects of bundles. */
 export interface CertificateFlags {
   readonly certificates: CertificateProvider;
   readonly servingCertificateLifetime: number;

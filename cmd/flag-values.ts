@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { parseDuration } from '../api/duration.ts';
 
-/** Parsers of flag values; each refuses with the sentence that commander prints. */
+/** Parsers of flag values; each throws the sentence that commander prints. */
 
 export function positiveInteger(text: string): number {
   const value = Number(text);
@@ -13,7 +13,7 @@ export function positiveInteger(text: string): number {
 
 const longest = 24 * 3_600_000;
 
-/** A flag for a time, in milliseconds; its help shows how one is written. */
+/** A flag for a duration, in milliseconds; its help shows the notation. */
 export function durationOption(flags: string, description: string, byDefault?: string): Option {
   const option = new Option(
     `${flags} <duration>`,
@@ -47,13 +47,13 @@ export function collectUrls(value: string, values: readonly string[]): readonly 
   return collect(value, values).map(httpUrl);
 }
 
-/** As Go reads a bool; undefined for anything else. */
+/** Parses a bool as Go does; undefined for anything else. */
 export function parseBoolean(text: string): boolean | undefined {
   if (/^(?:1|t|T|true|True|TRUE)$/.test(text)) return true;
   return /^(?:0|f|F|false|False|FALSE)$/.test(text) ? false : undefined;
 }
 
-/** A flag as Go's pflag has them: `--name`, `--name=true` or `--name=false`. */
+/** A flag in the notation of Go's pflag: `--name`, `--name=true` or `--name=false`. */
 export function booleanFlag(name: string, description: string): Option {
   return new Option(`--${name} [bool]`, description).default(false).argParser((text: string) => {
     const value = parseBoolean(text);
@@ -62,7 +62,7 @@ export function booleanFlag(name: string, description: string): Option {
   });
 }
 
-/** A flag that may be given several times; its help says so instead of `(default: [])`. */
+/** A repeatable flag; its help says so instead of `(default: [])`. */
 export function listFlag<T>(
   flags: string,
   description: string,
@@ -71,7 +71,7 @@ export function listFlag<T>(
   return new Option(flags, `${description}; repeatable`).argParser(parse).default([], 'none');
 }
 
-/** A flag of RukPak v0.16 without effect: manifests that were written for v0.16 keep working. */
+/** A flag of RukPak v0.16 without effect, so that manifests for v0.16 keep working. */
 export function withoutEffect(flags: string, reason: string): Option {
   return new Option(flags, `No effect: ${reason}`);
 }

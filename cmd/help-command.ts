@@ -2,13 +2,16 @@ import { Command } from 'commander';
 
 export const helpFlagText = 'Show this help';
 
-/** Replaces commander's text of `-h`, which begins in lower case, for a command and its subcommands. */
+/** Replaces commander's lower-case text of `-h`, for a command and its subcommands. */
 export function describeHelpFlag(command: Command): Command {
   for (const each of command.commands) describeHelpFlag(each);
   return command.helpOption('-h, --help', helpFlagText);
 }
 
-/** `help [command...]`, where commander's own shows the whole program for a word that it does not know. */
+/**
+ * `help [command...]`, with an error for an unknown command, for which commander would print the
+ * help of the whole program.
+ */
 export function helpCommand(): Command {
   const help = new Command('help')
     .description('Show the help of a command')

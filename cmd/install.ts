@@ -14,9 +14,9 @@ import { installManifests } from '../deploy/install-manifests.ts';
 interface InstallOptions {
   readonly kubeconfig?: string;
   readonly systemNamespace: string;
-  /** Where the API server reaches webhooks that run outside the cluster. */
+  /** URL at which the API server reaches webhooks outside the cluster. */
   readonly webhookUrl?: string;
-  /** Has the API server ask before it deletes CRDs of BundleDeployments. */
+  /** Makes the API server ask before it deletes CRDs of BundleDeployments. */
   readonly guardCrdDeletion: boolean;
   readonly dryRun: boolean;
 }
@@ -24,8 +24,8 @@ interface InstallOptions {
 const fieldManager = 'rukpak-install';
 
 /**
- * Applies what the system needs in a cluster: CRDs, namespaces, RBAC and the webhook
- * configurations. Applying again changes nothing.
+ * Applies the system's objects: CRDs, namespaces, RBAC and the webhook configurations. Applying
+ * again changes nothing.
  */
 export async function install(
   options: InstallOptions,
@@ -68,21 +68,21 @@ async function applyObject(kube: KubeConnection, object: KubernetesObject): Prom
   }
 }
 
-/** @throws Error where the cluster does not serve the kind. */
+/** @throws Error when the cluster does not serve the kind. */
 async function resourceOf(kube: KubeConnection, object: KubernetesObject): Promise<Resource> {
   const resource = await kube.discovery.resourceFor(gvkOf(object));
   if (resource !== undefined) return resource;
   throw new Error(`the cluster does not serve ${object.apiVersion}, kind ${object.kind}`);
 }
 
-/** As kubectl names objects: `kind.group/name`. */
+/** In kubectl's notation: `kind.group/name`. */
 export function describe(object: KubernetesObject): string {
   const { group, kind } = gvkOf(object);
   const type = group === '' ? kind : `${kind}.${group}`;
   return `${type.toLowerCase()}/${object.metadata.name}`;
 }
 
-/** A moment, but for an API server with much to do; milliseconds. */
+/** Milliseconds. Usually a moment; long for a busy API server. */
 const establishTimeout = 180_000;
 const pollInterval = 100;
 
@@ -95,7 +95,7 @@ export async function definitionEstablished(
   const deadline = Date.now() + establishTimeout;
   for (;;) {
     const live = await client.get(resource, { name });
-    // The conditions of a CRD begin as null.
+    // New CRDs have null conditions.
     const { conditions } = (live['status'] ?? {}) as { conditions?: readonly Condition[] | null };
     if (conditions?.some(({ type, status }) => type === 'Established' && status === 'True')) return;
     if (Date.now() > deadline) {

@@ -11,9 +11,9 @@ import type { CoreFlags } from './core-flags.ts';
 const loopback = ['127.0.0.1', 'localhost', '0.0.0.0', undefined] as const;
 
 /**
- * On a control plane of this machine, the flags of a content server that whoever has its kubeconfig
- * can find and trust. The flags as they are on any other cluster, and where they say themselves how
- * the content server is reached.
+ * On a control plane of this machine, flags with which every user of its kubeconfig can find and
+ * trust the content server. The given flags unchanged for any other cluster, and when they say how
+ * to reach the content server.
  */
 export async function withLocalContentServer<
   Flags extends Pick<

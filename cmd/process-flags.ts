@@ -6,7 +6,7 @@ import type { LogLevel } from '../core/platform/observe/index.ts';
 import { parseBindAddress } from '../core/platform/runtime/index.ts';
 import { withoutEffect } from './flag-values.ts';
 
-/** What every program of the system takes. */
+/** Flags of every program of the system. */
 export interface ProcessFlags {
   readonly kubeconfig?: string;
   readonly systemNamespace?: string;
@@ -46,7 +46,7 @@ export function addProcessFlags(
 
 const levels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
 
-/** Zap's numbers are all more verbose than info. */
+/** All numbers of zap are more verbose than info. */
 function logLevel(text: string): LogLevel {
   const level = levels.find((level) => level === text.toLowerCase());
   if (level !== undefined) return level;
@@ -54,7 +54,7 @@ function logLevel(text: string): LogLevel {
   throw new InvalidArgumentError('It must be debug, info, warn, error, or a number of at least 1.');
 }
 
-/** The flag, else the namespace that the pod runs in, else rukpak-system. */
+/** The flag, otherwise the pod's namespace, otherwise rukpak-system. */
 export function systemNamespaceOf(
   { systemNamespace }: Pick<ProcessFlags, 'systemNamespace'>,
   otherwise?: string,
@@ -63,7 +63,7 @@ export function systemNamespaceOf(
   return podNamespace(otherwise);
 }
 
-/** `:8081` or `host:8081`; `0` is off. */
+/** `:8081` or `host:8081`; `0` disables it. */
 export function bindAddress(text: string): string {
   try {
     parseBindAddress(text);
@@ -73,7 +73,7 @@ export function bindAddress(text: string): string {
   }
 }
 
-/** `:8443` or `host:8443`, for what cannot be turned off. */
+/** `:8443` or `host:8443`, for a server that cannot be disabled. */
 export function listenAddress(text: string): string {
   if (isAddress(text)) return text;
   throw new InvalidArgumentError('It is no address to listen on: use ":8443" or "host:8443".');

@@ -9,7 +9,7 @@ const colourOf: ReadonlyMap<string, Colour> = new Map([
   ['error', 'red'],
 ]);
 
-/** What a line of JSON is turned into for a screen; undefined where none is, but a file or a pipe. */
+/** Converts a line of JSON for a terminal; undefined for a file or a pipe. */
 export function logFormat(
   screen: Screen,
   env: NodeJS.ProcessEnv = process.env,
@@ -24,7 +24,7 @@ function colouredLevel(level: string): string {
   return colour === undefined ? level : coloured(colour, level);
 }
 
-/** Lines to read at a terminal, and JSON for collectors of logs. */
+/** Readable lines at a terminal, otherwise JSON for log collectors. */
 export function processLogger(level: LogLevel): Logger {
   return createLogger(level, logFormat(process.stderr));
 }

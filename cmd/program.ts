@@ -38,7 +38,7 @@ interface UninstallFlags {
   readonly dryRun?: boolean;
 }
 
-/** Reached from this machine only, and no folder that needs root. */
+/** Loopback addresses only, and no folder that requires root. */
 const laptopDefaults = {
   httpBindAddress: '127.0.0.1:8080',
   healthProbeBindAddress: '127.0.0.1:8081',
@@ -46,15 +46,18 @@ const laptopDefaults = {
   uploadStorageDir: join(homeFolder(), '.cache', 'rukpak-ts', 'uploads'),
 };
 
-/** What ends a command, and where it prints and logs. */
+/** The stop signal of a command, and where it prints and logs. */
 interface Surroundings {
-  /** Called once a command needs it. */
+  /** Called when a command first needs it. */
   readonly stopSignal: () => AbortSignal;
   readonly createLogger: (level: LogLevel) => Logger;
   readonly print: (line: string) => void;
 }
 
-/** Runs the command that the arguments name. Its exit code; 1 where an error of one line is printed. */
+/**
+ * Runs the command that the arguments name. Returns its exit code; 1 after printing an error of one
+ * line.
+ */
 export async function runProgram(
   args: readonly string[],
   surroundings: Surroundings & { readonly printError: (line: string) => void },
@@ -68,7 +71,7 @@ export async function runProgram(
   }
 }
 
-/** Each command loads its own program: nobody holds the others in memory. */
+/** Each command loads only its own program, to save memory. */
 function createProgram(surroundings: Surroundings): Command {
   const { stopSignal, createLogger, print } = surroundings;
   const program = new Command('rukpak')

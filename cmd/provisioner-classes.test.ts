@@ -7,7 +7,7 @@ import { ampleMemory } from '../test/helpers/ample-memory.ts';
 import { silentLogger } from '../test/helpers/silent-logger.ts';
 import { openProvisioners } from './provisioner-classes.ts';
 
-// Its processes have a low priority, and the machine may have others to run.
+// Its processes have a low priority, and the machine may be busy.
 vi.setConfig({ testTimeout: 300_000 });
 
 let folder: string;
@@ -15,7 +15,7 @@ let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'provisioner-classes-'));
   for (const name of ['acme', 'other', 'core-rukpak-io-plain']) {
-    // Without our sdk, which would take most of the time.
+    // Without the SDK, whose loading would take most of the time.
     const text = `
 const className: string = '${name}';
 export default { className, contractVersion: 1, bundle: async <T>(files: T): Promise<T> => files };`;

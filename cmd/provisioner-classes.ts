@@ -11,9 +11,9 @@ import type { ProvisionerFlags } from './provisioner-flags.ts';
 import { provisionerModule } from './provisioner-module.ts';
 
 /**
- * The classes that `--provisioner` names, each in processes of its own.
- * @throws Error of one line that names the flag: one that cannot be loaded, or serves a class that
- * is among `served` or another flag's.
+ * The classes of `--provisioner`, each in its own processes.
+ * @throws Error of one line that names the flag, for a class that cannot be loaded, or whose name
+ * is among `served` or in another flag.
  */
 export async function openProvisioners(
   { provisioner: names, provisionerMemory: memoryMegabytes }: ProvisionerFlags,

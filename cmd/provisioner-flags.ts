@@ -1,9 +1,9 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { collect, listFlag, positiveInteger } from './flag-values.ts';
 
-/** Classes of third parties that this process serves besides. */
+/** Third-party classes that this process serves too. */
 export interface ProvisionerFlags {
-  /** Paths, or names of packages. */
+  /** Paths or package names. */
   readonly provisioner: readonly string[];
   /** Mebibytes. */
   readonly provisionerMemory: number;
@@ -26,7 +26,7 @@ export function addProvisionerFlags(command: Command): void {
     );
 }
 
-/** Classes that servers provide by HTTP. */
+/** Classes that servers provide over HTTP. */
 export interface ProvisionerUrlFlags {
   readonly provisionerUrl: readonly ClassValue[];
   readonly provisionerUrlCredentials: readonly ClassValue[];
@@ -39,7 +39,7 @@ interface ClassValue {
   readonly value: string;
 }
 
-/** What the flags say of one class. */
+/** The flags of one class. */
 interface RemoteClass {
   readonly className: string;
   readonly url: string;
@@ -72,7 +72,7 @@ export function addProvisionerUrlFlags(command: Command): void {
     );
 }
 
-/** @throws Error that names a flag that is for no class of `--provisioner-url` */
+/** @throws Error that names a flag for a class which `--provisioner-url` does not name. */
 export function remoteClasses(flags: ProvisionerUrlFlags): readonly RemoteClass[] {
   const { provisionerUrl, provisionerUrlCredentials, provisionerUrlPlainHttp } = flags;
   const served = new Set(provisionerUrl.map(({ className }) => className));

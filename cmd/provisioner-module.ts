@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { moduleFolders } from '../core/classes/index.ts';
 import { errorMessage } from '../core/errors.ts';
 
-/** Where a class's module is, and what of the disk it may read. */
+/** A class's module, and the paths that it may read. */
 interface ProvisionerModule {
   readonly module: URL;
   readonly readable: readonly string[];
@@ -16,8 +16,8 @@ interface ProvisionerModule {
 const extensions = ['.ts', '.mts', '.js', '.mjs'];
 
 /**
- * What `--provisioner` names: a file, a folder with a package.json, or a package that is installed
- * where the user is.
+ * Resolves `--provisioner`: a file, a folder with a package.json, or a package installed in the
+ * user's folder.
  * @throws Error that says why there is no such module.
  */
 export function provisionerModule(
@@ -70,7 +70,10 @@ function packageFile(name: string, from: string): string | undefined {
   }
 }
 
-/** Those of the manager, which are not to reach a class: a pod's token, a user's kubeconfig. */
+/**
+ * Folders with the manager's credentials, which a class must not read: a pod's token, a user's
+ * kubeconfig.
+ */
 function credentialFolders(): readonly string[] {
   return ['/var/run/secrets', '/run/secrets', join(homedir(), '.kube')];
 }
@@ -80,7 +83,7 @@ function isWithin(path: string, folder: string): boolean {
   return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
-/** Its package or, where it has none, its folder; the packages that it may import; behind links too. */
+/** Its package, or otherwise its folder, and the packages that it may import; also behind links. */
 function readableFrom(path: string): readonly string[] {
   const folders = [path, realpathSync(path)].flatMap((file) => {
     const folder = dirname(file);
@@ -96,13 +99,13 @@ const manifestSchema = z.object({
   exports: z.unknown().optional(),
 });
 
-/** Those under which Node imports a module. */
+/** Conditions under which Node imports a module. */
 const conditions: readonly string[] = ['import', 'node', 'module-sync', 'default'];
 
 /**
- * The file that a package's manifest (package.json) names for an import; `subpath` is `.` or begins
+ * The file that a package's manifest (package.json) names for an import; `subpath` is `.` or starts
  * with `./`.
- * @throws Error that says what the manifest lacks.
+ * @throws Error that names the missing part of the manifest.
  */
 function packageEntry(manifestFile: string, subpath = '.'): string {
   const { main, exports } = readManifest(manifestFile);

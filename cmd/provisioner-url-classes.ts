@@ -5,8 +5,8 @@ import type { ByteBudget } from '../core/platform/runtime/index.ts';
 import { type ProvisionerUrlFlags, remoteClasses } from './provisioner-flags.ts';
 
 /**
- * The classes that `--provisioner-url` names; their servers need not be there yet.
- * @throws Error of one line where a flag cannot be used, or names a class that is among `served`
+ * The classes of `--provisioner-url`; their servers need not run yet.
+ * @throws Error of one line for an invalid flag, or for a class that is among `served`.
  */
 export async function openProvisionerUrls(
   flags: ProvisionerUrlFlags,

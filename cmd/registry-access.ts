@@ -3,7 +3,9 @@ import { RegistryAccess } from '../core/registry/index.ts';
 import { loginKeychain } from './ctl/content/load-content.ts';
 import type { RegistryFlags } from './registry-flags.ts';
 
-/** Images of registries and OCI layouts, as the flags say, with the logins of container tools. */
+/**
+ * Access to images of registries and OCI layouts by the flags, with the logins of container tools.
+ */
 export async function registryAccess(flags: RegistryFlags): Promise<RegistryAccess> {
   const { caCertificates, ...options } = await imagePullerOptions(flags);
   return new RegistryAccess({

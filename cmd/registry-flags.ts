@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { RegistryOptions } from '../core/manager/index.ts';
 import { collect, listFlag } from './flag-values.ts';
 
-/** How registries are reached. */
+/** How to reach registries. */
 export interface RegistryFlags extends RegistryOptions {
   readonly insecureRegistry: readonly string[];
 }

@@ -12,8 +12,8 @@ interface ReturnOptions {
 const attempts = 5;
 
 /**
- * Leaves BundleDeployments as RukPak v0.16 has them: without core's finalizer, which nobody would
- * remove there when one is deleted, and without the label by which a later upgrade takes them for its own.
+ * Prepares BundleDeployments for RukPak v0.16: removes core's finalizer, which RukPak would never
+ * remove, and the label by which a later migration would take them for core's own.
  */
 export async function returnToRukpak({ client, dryRun, print }: ReturnOptions): Promise<void> {
   const options = { metadataOnly: true, transform: ({ metadata }: Named) => metadata.name ?? '' };

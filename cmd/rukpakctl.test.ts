@@ -14,10 +14,10 @@ const annotations = 'annotations: {operators.operatorframework.io.bundle.package
 
 const namespaceYaml = '---\napiVersion: v1\nkind: Namespace\nmetadata:\n  name: pkg-system\n';
 
-/** Where the promise is that of a process, or a worker thread is started. */
+/** For promises about the process, or when a worker thread is needed. */
 const processes = { tags: ['process'] };
 
-/** As a user has it: the launchers on the PATH. */
+/** The launchers on the PATH, as a user has them. */
 const binaries = {
   ...process.env,
   PATH: `${fileURLToPath(new URL('../bin', import.meta.url))}:${process.env['PATH']}`,

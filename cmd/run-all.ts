@@ -9,9 +9,9 @@ import type { CrdGuardFlags, WebhookServerFlags } from './webhook-flags.ts';
 
 type AllFlags = CoreFlags & WebhookServerFlags & CrdGuardFlags;
 
-/** Core and webhooks in one process; ready when both are. What ends one ends the other. */
+/** Runs core and webhooks in one process; ready when both are. The end of one ends the other. */
 export async function runAll(flags: AllFlags, logger: Logger, signal: AbortSignal): Promise<void> {
-  // What no flag may name is to be said before anything listens.
+  // Report invalid flags before anything listens.
   await withServedClasses(flags, logger, async (classes) => {
     await runBoth(await withLocalContentServer(flags), { logger, classes }, signal);
   });
@@ -45,7 +45,7 @@ async function runBoth(
     stop,
   ).finally(() => failure.abort(new Error('the webhooks have ended')));
   try {
-    // The API server refuses Bundles while nobody answers its webhooks.
+    // The API server refuses Bundles until the webhooks answer.
     await Promise.race([listening.promise, webhooks]);
     if (!stop.aborted) await runClasses(flags, { logger, classes }, stop);
   } finally {

@@ -6,11 +6,14 @@ import { certificateOptions, pruneDefaults } from './deployment-flags.ts';
 import { systemNamespaceOf } from './process-flags.ts';
 import { type ServedClasses, withServedClasses } from './served-classes.ts';
 
-/** The Lease of v0.16: two that apply must never run side by side, whatever else they do. */
+/** The Lease of v0.16: two processes that apply must never run at the same time. */
 const leaseName = 'core.rukpak.io';
 const unpackingLeaseName = 'unpack.core.rukpak.io';
 
-/** Runs the reconcilers of the built-in classes, and of those that flags name, until the signal is aborted. */
+/**
+ * Runs the reconcilers of the built-in classes and of the flags' classes, until the signal is
+ * aborted.
+ */
 export async function runCore(
   flags: CoreFlags,
   logger: Logger,
@@ -21,7 +24,7 @@ export async function runCore(
   });
 }
 
-/** The same for classes that are there already. */
+/** The same with classes that are open already. */
 export async function runClasses(
   flags: CoreFlags,
   { logger, classes }: { readonly logger: Logger; readonly classes: ServedClasses },

@@ -12,12 +12,12 @@ import {
 } from './webhook-certificates.ts';
 import { type CrdvalidatorFlags, crdWebhookConfigurations } from './webhook-flags.ts';
 
-/** Where v0.16's manifests mount the certificate that cert-manager keeps. */
+/** Mount path of cert-manager's certificate in v0.16's manifests. */
 const mountedFolder = '/etc/admission-webhook/tls';
 const certificateSecretName = 'crd-validation-webhook-serving-certificate';
 const serviceName = 'crd-validation-webhook';
 
-/** Answers for changes of CRDs until the signal is aborted. */
+/** Reviews changes of CRDs until the signal is aborted. */
 export async function runCrdvalidator(
   flags: CrdvalidatorFlags,
   logger: Logger,

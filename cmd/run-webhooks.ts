@@ -24,20 +24,20 @@ interface WebhookOptions extends WebhookClientFlags {
   readonly kubeconfig?: string | undefined;
   readonly systemNamespace: string;
   readonly bindAddress: string;
-  /** Names and addresses that our own certificate is for, besides the Service and loopback. */
+  /** Additional names and addresses of core's own certificate, besides the Service and loopback. */
   readonly webhookHost: readonly string[];
-  /** Folder of the serving certificate (default: one of our own). */
+  /** Folder of the serving certificate (default: core's own certificate). */
   readonly certDir?: string | undefined;
   /** Refuses BundleDeployments without spec.serviceAccount. */
   readonly requireServiceAccount: boolean;
   readonly healthProbeBindAddress: string;
   readonly metricsBindAddress: string;
-  /** Certificates that are kept in Secrets for other processes. */
+  /** Certificates that this process stores in Secrets for other processes. */
   readonly issueCertificate?: readonly IssuedCertificate[];
-  /** Answers for CRDs as well, as on a laptop; a process of its own does otherwise. */
+  /** Reviews CRDs too, for a single process on a laptop; otherwise a separate process does. */
   readonly crds?: Pick<CrdRouteOptions, 'guardDeletion' | 'defaultDeletionPolicy'>;
   readonly logger: Logger;
-  /** Called when admission requests are answered. */
+  /** Called when the server answers admission requests. */
   readonly onReady?: () => void;
 }
 
@@ -86,7 +86,7 @@ function issuers(
     });
     return {
       name: `certificate ${name}`,
-      // Whoever mounts the Secret sees the change by itself.
+      // Processes that mount the Secret see the change by themselves.
       run: (signal) => rotation.run(() => undefined, signal),
     };
   });

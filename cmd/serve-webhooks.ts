@@ -23,10 +23,10 @@ interface ServeWebhooksOptions extends WebhookClientFlags {
   readonly metricsBindAddress: string;
   readonly certificates: WebhookCertificates;
   readonly routes: ReadonlyMap<string, AdmissionValidator>;
-  /** What else runs; requests are answered once it is ready. */
+  /** Runs besides the server; the server answers requests once they are ready. */
   readonly runnables: readonly Runnable[];
   readonly logger: Logger;
-  /** Called when admission requests are answered. */
+  /** Called when the server answers admission requests. */
   readonly onReady?: (() => void) | undefined;
 }
 
@@ -96,7 +96,7 @@ function webhookServer(
   };
 }
 
-/** Serves /metrics over HTTP, as v0.16's webhooks do; `0` is off. */
+/** Serves /metrics over HTTP, as v0.16's webhooks do; `0` disables it. */
 function createMetricsServer(bindAddress: string, metrics: Exposition): Runnable {
   return {
     name: 'metrics server',

@@ -16,16 +16,16 @@ import { openProvisioners } from './provisioner-classes.ts';
 import { openProvisionerUrls } from './provisioner-url-classes.ts';
 
 export interface ServedClasses {
-  /** Where what their processes take is counted, with all content. */
+  /** Budget for the memory of their processes, together with all content. */
   readonly memory: ByteBudget;
   readonly provisioners: readonly Provisioner[];
-  /** Of those that may take their time: that holds up no other class. */
+  /** Number of workers for classes that may be slow, so that they do not delay other classes. */
   readonly ownWorkers: ReadonlyMap<string, number>;
 }
 
 /**
- * Runs something with the built-in classes and those that flags name; ends their processes after it.
- * @throws Error of one line where a flag names none that can be served.
+ * Runs `work` with the built-in classes and those of the flags; ends their processes afterwards.
+ * @throws Error of one line when a flag names a class that cannot be served.
  */
 export async function withServedClasses(
   flags: CoreFlags,
@@ -35,7 +35,7 @@ export async function withServedClasses(
   const open: ClassHost[] = [];
   const memory = memoryBudget(flags);
   try {
-    // Who installs reads no content itself, however small.
+    // The applying zone must not read content itself, however small.
     const here = flags.zone !== 'applying';
     const builtIn = await runBuiltInProvisioners({ memory, here, logger });
     open.push(builtIn);
@@ -46,7 +46,7 @@ export async function withServedClasses(
     open.push(others);
     const ownWorkers = new Map([
       ...[...builtIn.slow, ...namesOf(remote)].map((name) => [name, flags.workers] as const),
-      // More could not be worked on anyway.
+      // More deployments could not be reconciled at once anyway.
       ...namesOf(others).map((name) => [name, processesPerClass] as const),
     ]);
     await run({ memory, provisioners: joinedHosts(open).provisioners, ownWorkers });
@@ -67,28 +67,31 @@ function namesOf({ provisioners }: ClassHost): readonly string[] {
 }
 
 interface BuiltInProvisioners extends ClassHost {
-  /** Classes that run what their content says: a template may go on for as long as it may. */
+  /** Classes that execute content, whose templates may run until the time limit. */
   readonly slow: readonly string[];
 }
 
 interface BuiltInOptions {
   readonly memory: ByteBudget;
-  /** Whether small content of core's classes is read in this very process. */
+  /** Whether this process itself reads small content of core's classes. */
   readonly here: boolean;
   readonly logger: Logger;
 }
 
 /**
- * Milliseconds: a chart takes one or two seconds at most, and while two take forever all others wait.
+ * Milliseconds: a chart takes one or two seconds at most, and two endless ones make all others
+ * wait.
  */
 const chartLimit = 30_000;
 
-/** Of Helm's engine, which bounds its own memory, compiled, and of the process around it. */
+/**
+ * Mebibytes for Helm's compiled engine, which limits its own memory, and for the process around it.
+ */
 const engineMegabytes = 768;
 
 /**
- * The classes of the stock manager. Charts have processes of their own, which end when there has
- * been none for a while: those of the other classes need not carry Helm's engine.
+ * The classes of the stock manager. Charts have separate processes, which end after a while without
+ * charts, so that the processes of other classes do not load Helm's engine.
  */
 export async function runBuiltInProvisioners({
   memory,

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { rangeProblem } from '../core/platform/net/index.ts';
 import { booleanFlag, collect, listFlag } from './flag-values.ts';
 
-/** What sources of Bundles may reach, and show to which servers. */
+/** Addresses and Secrets that sources of Bundles may use. */
 export interface SourceFlags {
   readonly allowUnscopedSourceSecrets: boolean;
   readonly allowSourceAddress: readonly string[];

@@ -19,12 +19,12 @@ import { returnToRukpak } from './return-to-rukpak.ts';
 interface UninstallOptions {
   readonly kubeconfig?: string;
   readonly systemNamespace: string;
-  /** Deletes BundleDeployments, Bundles, what they have installed, and the CRDs of both as well. */
+  /** Also deletes BundleDeployments, Bundles, their objects, and the CRDs of both. */
   readonly deleteWorkloads: boolean;
-  /** Milliseconds that a deletion may take. */
+  /** Maximum milliseconds for a deletion. */
   readonly timeout: number;
   readonly dryRun: boolean;
-  /** RukPak v0.16 is to have the BundleDeployments next. */
+  /** RukPak v0.16 will manage the BundleDeployments next. */
   readonly toRukpak?: boolean;
 }
 
@@ -37,9 +37,9 @@ const pollInterval = 250;
 const ourKinds = [bundleDeploymentResource, bundleResource] as const;
 
 /**
- * Takes the programs out of a cluster, with their permissions and webhooks. What they have installed,
- * the CRDs and the namespaces stay, so that a later installation takes everything up again.
- * @throws Error where something cannot be deleted in time; another run goes on from there.
+ * Deletes the programs from a cluster, with their permissions and webhooks. Keeps the installed
+ * objects, the CRDs and the namespaces, so that a later installation continues with them.
+ * @throws Error when a deletion does not finish in time; another run continues.
  */
 export async function uninstall(
   options: UninstallOptions,
@@ -53,7 +53,7 @@ export async function uninstall(
   const run = { ...options, kube, print };
   try {
     const manifests = everyManifest(systemNamespace);
-    // Core deletes what its deployments have installed, and removes their finalizers.
+    // Core deletes the objects of its deployments, and removes their finalizers.
     if (deleteWorkloads) for (const resource of ourKinds) await deleteAll(resource, run);
     for (const object of inOrder(manifests)) await deleteObject(object, run);
     const definitions = manifests.filter(({ kind }) => kind === 'CustomResourceDefinition');
@@ -66,7 +66,10 @@ export async function uninstall(
   }
 }
 
-/** Nobody waits for a webhook that is gone, and no process runs without its permissions. */
+/**
+ * The order of deletion: webhook configurations first, so that no request waits for a deleted
+ * webhook; then Deployments, so that no process runs without permissions; then the rest.
+ */
 function inOrder(manifests: readonly KubernetesObject[]): readonly KubernetesObject[] {
   const stays = /^(?:CustomResourceDefinition|Namespace)$/;
   const first = [/WebhookConfiguration$/, /^Deployment$/];
@@ -100,7 +103,7 @@ async function deleteAll(resource: Resource, run: Uninstallation): Promise<void>
   );
 }
 
-/** Core is gone by now: what others have made meanwhile would wait for ever. */
+/** Core is deleted already: its finalizers on objects created meanwhile would stay for ever. */
 async function deleteDefinitions(
   definitions: readonly KubernetesObject[],
   run: Uninstallation,
@@ -150,7 +153,7 @@ async function deleteObject(object: KubernetesObject, run: Uninstallation): Prom
   print(`${describe(object)} ${deleted(run)}`);
 }
 
-/** Undefined where its kind is not served: cert-manager's, for one. */
+/** Undefined when the kind is not served, such as cert-manager's. */
 async function targetOf(
   object: KubernetesObject,
   { kube }: Uninstallation,
@@ -181,7 +184,7 @@ async function tellKeptNamespaces(
 ): Promise<void> {
   const { kube, print, systemNamespace, timeout } = run;
   for (const object of manifests.filter(({ kind }) => kind === 'Namespace')) {
-    // Not every overlay has each.
+    // Some overlays lack the object.
     const target = await targetOf(object, run);
     const signal = AbortSignal.timeout(timeout);
     if (target === undefined || !(await liveObject(kube.client, target, signal))) continue;
@@ -205,7 +208,7 @@ async function unlessGone(deletion: Promise<void>): Promise<void> {
   }
 }
 
-/** Whether it becomes true within the milliseconds. */
+/** Whether it becomes true within the timeout, in milliseconds. */
 async function isSoon(isTrue: () => Promise<boolean>, timeout: number): Promise<boolean> {
   const deadline = Date.now() + timeout;
   while (!(await isTrue())) {

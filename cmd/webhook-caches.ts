@@ -22,11 +22,11 @@ interface ConfigMap extends KubernetesObject {
   readonly immutable?: boolean;
 }
 
-/** What reviews look up in watches. */
+/** The lookups of reviews. */
 export interface CachedRouteOptions
   extends Omit<AdmissionRouteOptions, 'client' | 'requireServiceAccount' | 'ruleProblem'> {}
 
-/** What the webhooks look up, from watches: a review that allows costs no request. */
+/** Watches that answer the webhooks' lookups, so that an allowed request costs no request. */
 export function createWebhookCaches(options: {
   readonly client: KubeClient;
   readonly clock: Clock;
@@ -75,14 +75,14 @@ function configMapsOf({ spec }: Bundle): readonly string[] {
   return spec.source.configMaps?.map(({ configMap }) => configMap.name ?? '') ?? [];
 }
 
-/** Only whether it can change is of interest, not what it holds. */
+/** Reviews need only to know whether it is immutable, not its data. */
 function withoutData({ apiVersion, kind, metadata, ...rest }: KubernetesObject): ConfigMap {
   const { name, namespace, uid, resourceVersion } = metadata;
   const kept = { name, namespace, uid, resourceVersion } as ConfigMap['metadata'];
   return { apiVersion, kind, metadata: kept, immutable: rest['immutable'] === true };
 }
 
-/** With its history and plan a deployment is large, and nothing of that is looked up. */
+/** History and plan make a deployment large, and no lookup needs them. */
 function dependenciesOnly(object: KubernetesObject): BundleDeployment {
   const { apiVersion, kind, metadata, spec } = object as BundleDeployment;
   const { name, uid, resourceVersion } = metadata;
@@ -92,8 +92,9 @@ function dependenciesOnly(object: KubernetesObject): BundleDeployment {
 }
 
 /**
- * The Bundles that hold a ConfigMap, by a watch. Whoever saw a Bundle go may delete its ConfigMap
- * before the watch tells of it, so the API server is asked for those that would refuse it.
+ * The Bundles that use a ConfigMap, from a watch. A user may delete the ConfigMap right after its
+ * Bundle, before the watch shows that. So the API server confirms every Bundle that would refuse
+ * the deletion.
  */
 export function bundleReferences(
   client: Pick<KubeClient, 'get'>,

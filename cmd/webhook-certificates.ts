@@ -9,7 +9,7 @@ import { systemClock } from '../core/platform/clock.ts';
 import type { KubeClient, ObjectKey } from '../core/platform/kube/index.ts';
 import { type CABundleInjectionOptions, createCABundleInjection } from '../webhooks/index.ts';
 
-/** Where serving certificates come from. */
+/** A source of serving certificates. */
 export interface WebhookCertificates {
   first(signal: AbortSignal): Promise<KeyPair>;
   /** Calls back with each later key pair. */
@@ -19,19 +19,19 @@ export interface WebhookCertificates {
 interface OwnCertificateOptions {
   readonly client: KubeClient;
   readonly logger: Logger;
-  /** Where they are kept. */
+  /** The Secret that stores them. */
   readonly secret: ObjectKey & { readonly namespace: string };
-  /** The Service in the Secret's namespace that they are for. */
+  /** The Service, in the Secret's namespace, that they are valid for. */
   readonly serviceName: string;
-  /** More names and addresses that they are for. */
+  /** Additional names and addresses that they are valid for. */
   readonly hosts: readonly string[];
-  /** The ValidatingWebhookConfigurations that name our CA. */
+  /** ValidatingWebhookConfigurations to write the CA into. */
   readonly webhookConfigurations: readonly string[];
-  /** The MutatingWebhookConfigurations that do (default: none). */
+  /** MutatingWebhookConfigurations to write the CA into (default: none). */
   readonly mutatingWebhookConfigurations?: readonly string[];
 }
 
-/** Those of a folder, as cert-manager and the kubelet keep them. */
+/** Certificates in a folder, as mounted from a Secret by the kubelet. */
 export function mountedCertificates(folder: string, logger: Logger): WebhookCertificates {
   return {
     first: () => readCertificateFiles(folder),
@@ -40,7 +40,10 @@ export function mountedCertificates(folder: string, logger: Logger): WebhookCert
   };
 }
 
-/** Issued by ourselves, and made known to the API server. */
+/**
+ * Certificates that the process issues itself, and whose CA it writes into the webhook
+ * configurations.
+ */
 export function ownCertificates(options: OwnCertificateOptions): WebhookCertificates {
   const { client, logger, secret } = options;
   const shared = { client, clock: systemClock, logger };

@@ -6,7 +6,7 @@ import { ClientAuthorities } from '../core/store/index.ts';
 import type { TrustedClients } from '../webhooks/index.ts';
 import { collect, listFlag } from './flag-values.ts';
 
-/** Flags that say who may call the webhooks: the API server alone. */
+/** Flags that restrict the webhooks' callers, usually to the API server. */
 export interface WebhookClientFlags {
   readonly clientCaFile?: string;
   readonly clientName?: readonly string[];
@@ -34,8 +34,8 @@ interface WebhookClients {
 }
 
 /**
- * Undefined where every caller is answered.
- * @throws Error of one sentence where the flags cannot be used.
+ * Undefined when every client may call.
+ * @throws Error of one sentence for invalid flags.
  */
 export async function openWebhookClients(
   { clientCaFile: file, clientName: names = [] }: WebhookClientFlags,

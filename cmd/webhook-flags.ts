@@ -14,7 +14,7 @@ export interface AdmissionFlags {
   readonly requireServiceAccount: boolean;
 }
 
-/** Flags of `rukpak webhooks`, and those for what is new. */
+/** Flags of `rukpak webhooks`: those of v0.16, and new ones. */
 export interface WebhookFlags
   extends ProcessFlags,
     WebhookServerFlags,
@@ -47,7 +47,7 @@ export function addWebhookFlags(command: Command): Command {
     .addOption(booleanFlag('leader-elect', 'No effect: every replica answers').hideHelp());
 }
 
-/** The flags that `rukpak all` takes as well. */
+/** Flags that `rukpak all` has too. */
 export function addWebhookServerFlags(command: Command): Command {
   return command
     .option(
@@ -69,7 +69,7 @@ export function addWebhookServerFlags(command: Command): Command {
     );
 }
 
-/** The flags that `rukpak core` and `rukpak all` take as well, about what is let through. */
+/** Admission flags that `rukpak core` and `rukpak all` have too. */
 export function addAdmissionFlags(command: Command): Command {
   return command.addOption(
     booleanFlag(
@@ -83,7 +83,7 @@ export interface CrdGuardFlags {
   readonly guardCrdDeletion: boolean;
 }
 
-/** Flags of `rukpak crdvalidator`, and those for what is new. */
+/** Flags of `rukpak crdvalidator`: those of v0.16, and new ones. */
 export interface CrdvalidatorFlags
   extends ProcessFlags,
     WebhookServerFlags,
@@ -109,7 +109,7 @@ export function addCrdvalidatorFlags(command: Command): Command {
     .addOption(withoutEffect('--enable-http2 [bool]', 'webhooks serve HTTP/1.1'));
 }
 
-/** The flags that `rukpak all` takes as well. */
+/** Flags that `rukpak all` has too. */
 export function addCrdGuardFlags(command: Command): Command {
   return command.addOption(
     booleanFlag(
@@ -119,7 +119,7 @@ export function addCrdGuardFlags(command: Command): Command {
   );
 }
 
-/** A serving certificate that the webhooks process keeps in a Secret for another process. */
+/** A serving certificate that the webhooks process stores in a Secret for another process. */
 export interface IssuedCertificate {
   readonly secretName: string;
   readonly hosts: readonly string[];

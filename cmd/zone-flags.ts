@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Zone } from '../core/run-manager.ts';
 import { addCoreFlags } from './core-flags.ts';
 
-/** What only the other zone does. */
+/** Flags that have an effect only in the other zone. */
 const withoutEffect: Readonly<Record<Zone, RegExp>> = {
   unpacking:
     /^--(?:certificates|serving-certificate-lifetime|default-.*|crd-reader-role|feature-gates|content-server|content-token-file|bundle-ca-file)$/,
@@ -10,7 +10,10 @@ const withoutEffect: Readonly<Record<Zone, RegExp>> = {
     /^--(?:provisioner-storage-dir|http-external-address|insecure-registry|registr.*|image-policy|sigstore-trusted-root|upload-.*|max-upload-bytes)$/,
 };
 
-/** Core's flags, so that a manifest of core is one of either zone; help shows those that matter. */
+/**
+ * Adds core's flags, so that core's manifest works for either zone; the help shows only those with
+ * an effect.
+ */
 export function addZoneFlags(command: Command, zone: Zone): Command {
   addCoreFlags(command);
   for (const option of command.options) {

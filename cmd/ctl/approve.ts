@@ -10,7 +10,7 @@ interface ApproveFlags extends ClusterFlags, OutputFlags {
   readonly timeout: number;
 }
 
-/** `rukpakctl approve`: lets a BundleDeployment do what its plan says, and nothing else. */
+/** `rukpakctl approve`: approves exactly the plan that a BundleDeployment waits with. */
 export function approveCommand(): Command {
   const command = new Command('approve')
     .addArgument(new Argument('<bundleDeploymentName>', 'Name of the BundleDeployment'))

@@ -7,7 +7,7 @@ import { helpCommand } from '../help-command.ts';
 import { addClusterFlags, addUploadFlags, type ClusterFlags, type UploadFlags } from './flags.ts';
 import { type OutputFlags, outputOption, progressOn, Report } from './output.ts';
 
-/** `rukpakctl alpha`: what may still change; not shown in the help. */
+/** `rukpakctl alpha`: commands that may still change; hidden in the help. */
 export function alphaCommand(): Command {
   return new Command('alpha').addCommand(bootstrapCommand()).addCommand(helpCommand());
 }
@@ -16,7 +16,7 @@ interface BootstrapFlags extends ClusterFlags, UploadFlags, OutputFlags {}
 
 const plain = 'core-rukpak-io-plain';
 
-/** `rukpakctl alpha bootstrap`: objects now, their BundleDeployment after them. */
+/** `rukpakctl alpha bootstrap`: applies objects, and then creates their BundleDeployment. */
 function bootstrapCommand(): Command {
   const command = new Command('bootstrap')
     .description(
@@ -50,7 +50,7 @@ async function bootstrap(name: string, flags: BootstrapFlags): Promise<void> {
       applyAsRelease(objects, { name, systemNamespace, signal }, cluster),
     );
     const classes = { deploymentClass: plain, bundleClass: plain };
-    // The objects are there, and the deployment owns them.
+    // The objects exist, and the deployment owns them.
     const isRemovedOnFailure = false;
     const request = { name, files, ...classes, server: flags, timeout, isRemovedOnFailure };
     return await runBundle(request, { cluster, progress, signal });

@@ -31,9 +31,9 @@ interface CertifiedOptions {
 }
 
 /**
- * The objects with all that core makes for their certificates, but without a certificate in any: to
- * see which objects there are.
- * @throws TerminalError where an annotation cannot be followed.
+ * The objects with everything that core makes for their certificates, except the certificates
+ * themselves: enough to see which objects there are.
+ * @throws TerminalError for an invalid annotation.
  */
 export function certifiedObjects(
   objects: readonly KubernetesObject[],

@@ -13,18 +13,18 @@ import {
 import { stopSignal } from '../../core/platform/runtime/index.ts';
 import { type ClusterFlags, kubeconfigOptions } from './flags.ts';
 
-/** The cluster of a command, with the user's own identity. */
+/** The cluster that a command talks to, with the user's own identity. */
 export interface Cluster extends Pick<KubeConnection, 'client' | 'discovery' | 'clockOffset'> {
   readonly config: Kubeconfig;
-  /** User that the command was told to act as. */
+  /** User of the flag --as. */
   readonly actsAs?: string;
   /** Aborted by Ctrl-C and SIGTERM. */
   readonly signal: AbortSignal;
-  /** What the user shows the API server. */
+  /** The user's credentials for the API server. */
   credentials(): Promise<Credentials>;
 }
 
-/** Connects for as long as `work` lasts; `onWarning` is told what the API server warns of. */
+/** Connects while `work` runs; `onWarning` receives the API server's warnings. */
 export async function withCluster<T>(
   flags: ClusterFlags,
   work: (cluster: Cluster) => Promise<T>,
@@ -59,8 +59,8 @@ export async function withCluster<T>(
 const { group, version } = bundleDeploymentResource;
 
 /**
- * What to say of an error: where the cluster has no RukPak at all, the API server answers `404 page
- * not found` to everything, and that tells nobody what to do.
+ * The error to print: a cluster without RukPak answers `404 page not found` to every request, which
+ * does not tell the user what to do.
  */
 export async function explainedNotFound(
   error: unknown,
@@ -78,7 +78,7 @@ async function hasRukpak(client: Pick<KubeClient, 'request'>): Promise<boolean> 
     await client.request({ method: 'GET', path: `/apis/${group}/${version}` });
     return true;
   } catch (error) {
-    // Whoever may not ask that keeps the error that there was.
+    // Without permission to list the API groups, the original error stays.
     return !isNotFound(error);
   }
 }

@@ -4,7 +4,7 @@ import type { Resource } from '../../core/platform/kube/index.ts';
 import type { ClusterFlags } from './flags.ts';
 import { writeOutput } from './output.ts';
 
-/** What the shell does beside offering the candidates; numbers of cobra. */
+/** Instructions for the shell besides the candidates, by cobra's numbers. */
 const directive = { files: 0, nothing: 4, directories: 16 } as const;
 
 interface Candidate {
@@ -17,17 +17,17 @@ interface Completion {
   readonly directive: number;
 }
 
-/** Names of objects of a kind that begin with what is typed. */
+/** Names of all objects of a kind. */
 type NameLookUp = (resource: Resource, flags: ClusterFlags) => Promise<readonly string[]>;
 
-/** Arguments that name objects or directories, by the name that commands give them. */
+/** Arguments that are names of objects or directories, by their names in the commands' usage. */
 const namedKinds: ReadonlyMap<string, Resource> = new Map<string, Resource>([
   ['bundleDeploymentName', bundleDeploymentResource],
   ['bundleName', bundleResource],
 ]);
 const directories: ReadonlySet<string> = new Set(['bundleDir']);
 
-/** The hidden command that completion scripts and kubectl ask. */
+/** The hidden command that completion scripts and kubectl call. */
 export function completeCommand(): Command {
   const command = new Command('__complete')
     .argument('[words...]')
@@ -45,7 +45,7 @@ export function completeCommand(): Command {
   });
 }
 
-/** What may stand in place of the last word. */
+/** The candidates for the last word. */
 export async function complete(
   program: Command,
   words: readonly string[],
@@ -101,14 +101,14 @@ function commandsOf(command: Command): readonly Candidate[] {
     .map((each) => ({ text: each.name(), description: each.description() }));
 }
 
-/** What the words before the one to complete say. */
+/** The meaning of the words before the one to complete. */
 class TypedWords {
-  /** The command that they lead to. */
+  /** The command that they name. */
   command: Command;
   readonly positionals: string[] = [];
-  /** Values of options by the names that actions know them by. */
+  /** Values of options by their names in actions. */
   readonly values = new Map<string, string>();
-  /** The option whose value is to come. */
+  /** The option whose value comes next. */
   pending: Option | undefined;
 
   constructor(program: Command, words: readonly string[]) {
@@ -145,7 +145,7 @@ class TypedWords {
   }
 }
 
-/** A shell does not wait longer; milliseconds. */
+/** Milliseconds that a shell waits. */
 const patience = 3_000;
 
 /** The names of all objects of a kind, for completion. */

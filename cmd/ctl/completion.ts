@@ -1,7 +1,7 @@
 import { Argument, Command } from 'commander';
 import { writeOutput } from './output.ts';
 
-/** `rukpakctl completion`: a script for the shell, to be evaluated at its start. */
+/** `rukpakctl completion`: a script that the shell evaluates at its start. */
 export function completionCommand(): Command {
   return new Command('completion')
     .addArgument(new Argument('<shell>', 'Name of the shell').choices(shells))
@@ -11,15 +11,15 @@ export function completionCommand(): Command {
     });
 }
 
-/** The shells that scripts are written for. */
+/** Shells with a completion script. */
 const shells = ['bash', 'zsh', 'fish'] as const;
 
 type Shell = (typeof shells)[number];
 
 /**
- * What a shell evaluates to complete the arguments of `program`. All of it asks the program itself,
- * `__complete <words>`, in the protocol of cobra's programs: a candidate per line, a tab before its
- * description, and last `:<directive>`.
+ * The script with which a shell completes the arguments of `program`. It calls the program itself,
+ * `__complete <words>`, in the protocol of cobra's programs: one candidate per line, a tab before
+ * its description, and `:<directive>` as the last line.
  */
 export function completionScript(shell: Shell, program: string): string {
   const name = `_${program.replaceAll(/\W/g, '_')}`;

@@ -13,7 +13,7 @@ interface ContentFlags extends ClusterFlags, ServerFlags, OutputFlags {
   readonly namespace: string;
 }
 
-/** `rukpakctl content`: lists what is stored of a Bundle. */
+/** `rukpakctl content`: lists the stored content of a Bundle. */
 export function contentCommand(): Command {
   const command = new Command('content')
     .addArgument(new Argument('<bundleName>', 'Name of the Bundle'))

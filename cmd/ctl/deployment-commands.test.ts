@@ -18,7 +18,7 @@ const core = { group: '', version: 'v1', namespaced: true } as const;
 const pods: Resource = { ...core, kind: 'Pod', plural: 'pods' };
 const configMaps: Resource = { ...core, kind: 'ConfigMap', plural: 'configmaps' };
 const events: Resource = { ...core, kind: 'Event', plural: 'events' };
-/** Asked for, and none of them there. */
+/** The names to find, none of which exists. */
 const others: readonly Resource[] = [
   { ...apps, kind: 'StatefulSet', plural: 'statefulsets' },
   { ...apps, kind: 'DaemonSet', plural: 'daemonsets' },

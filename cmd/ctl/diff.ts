@@ -33,10 +33,10 @@ interface DiffFlags
   readonly systemNamespace: string;
 }
 
-/** As of `diff` and `kubectl diff`. */
+/** Exit codes of `diff` and `kubectl diff`. */
 const exitCodes = { same: 0, different: 1, failed: 2 } as const;
 
-/** `rukpakctl diff`: what an upgrade to a bundle would change. Writes nothing. */
+/** `rukpakctl diff`: shows what an upgrade to a bundle would change. Writes nothing. */
 export function diffCommand(): Command {
   const command = new Command('diff')
     .addArgument(new Argument('<bundle>', 'Directory or image of the bundle'))
@@ -52,7 +52,7 @@ export function diffCommand(): Command {
       'after',
       '\nExit codes: 0 if nothing would change, 1 if something would change, 2 if the command failed.',
     )
-    // Otherwise a typing mistake would look like a difference.
+    // Otherwise a typing mistake would exit with the code of a difference.
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : exitCodes.failed));
   addCertificatesFlag(addConfigFlag(addThirdPartyFlag(command)));
   return addRegistryFlags(addClusterFlags(command)).addOption(outputOption()).action(diff);

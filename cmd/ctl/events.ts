@@ -16,7 +16,7 @@ interface EventsFlags extends ClusterFlags, OutputFlags, WatchFlag {
   readonly namespace?: string;
 }
 
-/** `rukpakctl events`: what happened to a deployment, its Bundles and everything of it. */
+/** `rukpakctl events`: Events of a deployment, its Bundles and its objects. */
 export function eventsCommand(): Command {
   const command = new Command('events')
     .addArgument(new Argument('<bundleDeploymentName>', 'Name of the BundleDeployment'))
@@ -57,7 +57,7 @@ async function events(name: string, flags: EventsFlags): Promise<void> {
   });
 }
 
-/** Another one where the Event happened again. */
+/** Changes when the Event occurs again. */
 function keyOf({ uid, count }: ShownEvent): string {
   return `${uid} ${count}`;
 }

@@ -13,7 +13,7 @@ interface ExportFlags extends ClusterFlags {
   readonly output: 'yaml' | 'json';
 }
 
-/** `rukpakctl export`: BundleDeployments as the manifests that make them again. */
+/** `rukpakctl export`: BundleDeployments as manifests that recreate them. */
 export function exportCommand(): Command {
   const command = new Command('export')
     .addArgument(
@@ -64,7 +64,10 @@ async function deploymentsOf(
   return items;
 }
 
-/** What core and tools note on a deployment, and requests that hold once: no part of what a user wants. */
+/**
+ * Annotations in which core and tools record state, and one-time requests: not part of the wanted
+ * state.
+ */
 const notes: ReadonlySet<string> = new Set([
   annotation.approve,
   annotation.confirmPrune,
@@ -77,7 +80,7 @@ const notes: ReadonlySet<string> = new Set([
   'kubectl.kubernetes.io/last-applied-configuration',
 ]);
 
-/** A deployment as a manifest that makes it again: without status, and what others have noted on it. */
+/** A deployment as a manifest that recreates it: without status, and without recorded state. */
 function manifestOf({ apiVersion, kind, metadata, spec }: BundleDeployment): KubernetesObject {
   const { name, labels, annotations } = metadata;
   return {

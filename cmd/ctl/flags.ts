@@ -7,7 +7,7 @@ import { errorMessage, TerminalError } from '../../core/errors.ts';
 import type { KubeconfigOptions } from '../../core/platform/kube/index.ts';
 import { durationOption, httpUrl } from '../flag-values.ts';
 
-/** Which cluster a command talks to, and as whom. */
+/** The cluster that a command talks to, and the identity that it uses. */
 export interface ClusterFlags {
   readonly kubeconfig?: string;
   readonly context?: string;
@@ -31,12 +31,12 @@ export function addClusterFlags(command: Command): Command {
     );
 }
 
-/** Of commands that look into one namespace, or install into it: BundleDeployments have none. */
+/** For commands with one namespace to read or install into: BundleDeployments have none. */
 export function namespaceOption(meaning: string): Option {
   return new Option('-n, --namespace <name>', meaning);
 }
 
-/** @throws TerminalError where a group is to be acted in by nobody. */
+/** @throws TerminalError for --as-group without --as. */
 export function kubeconfigOptions(flags: ClusterFlags): KubeconfigOptions {
   const { kubeconfig, context, as, asGroup } = flags;
   if (asGroup !== undefined && as === undefined) {
@@ -46,12 +46,12 @@ export function kubeconfigOptions(flags: ClusterFlags): KubeconfigOptions {
     ...(kubeconfig === undefined ? {} : { kubeconfig }),
     ...(context === undefined ? {} : { context }),
     ...(as === undefined ? {} : { as }),
-    // Completion knows the last one alone, as a text.
+    // Completion passes only the last value, as a text.
     ...(asGroup === undefined ? {} : { asGroups: [asGroup].flat() }),
   };
 }
 
-/** Of commands that show what would be installed into a namespace. */
+/** Flags of commands that show what would be installed into a namespace. */
 export interface InstallNamespaceFlags {
   readonly installNamespace?: string;
   readonly namespace?: string;
@@ -63,7 +63,7 @@ export function addInstallNamespaceFlag(command: Command, meaning: string): Comm
     .addOption(namespaceOption('Same as --install-namespace'));
 }
 
-/** @throws TerminalError where the two flags contradict each other. */
+/** @throws TerminalError when the two flags contradict each other. */
 export function installNamespaceIn({
   installNamespace,
   namespace,
@@ -87,7 +87,7 @@ export function addConfigFlag(command: Command): Command {
   );
 }
 
-/** @throws TerminalError that names the flag, where the file is not a map in YAML. */
+/** @throws TerminalError that names the flag, when the file is not a map in YAML. */
 export async function deploymentConfig({ config }: ConfigFlags): Promise<JsonObject | undefined> {
   if (config === undefined) return undefined;
   try {
@@ -102,20 +102,20 @@ export async function deploymentConfig({ config }: ConfigFlags): Promise<JsonObj
   }
 }
 
-/** Where RukPak's cert-manager keeps the authority. */
+/** Secret of the CA in RukPak's installation with cert-manager. */
 export const defaultCaSecret = 'rukpak-ca';
 
-/** How the content server is reached. */
+/** How to reach the content server. */
 export interface ServerFlags {
-  /** URL that is spoken to directly, instead of through the API server. */
+  /** URL of a direct connection, instead of one through the API server. */
   readonly server?: string;
-  /** PEM file of the authority of `server`; the system's otherwise. */
+  /** PEM file with the CA of `server` (default: the system's CAs). */
   readonly caFile?: string;
-  /** Holds the authority of a server behind a Service, key `ca.crt`. */
+  /** Secret with the CA of a server behind a Service, key `ca.crt`. */
   readonly caSecretName: string;
 }
 
-/** How the server that takes uploads is reached. */
+/** How to reach the server that accepts uploads. */
 export interface UploadFlags extends ServerFlags {
   readonly systemNamespace: string;
   readonly uploadServiceName: string;
@@ -154,7 +154,7 @@ export function watchOption(meaning: string): Option {
 /** Milliseconds. */
 const pause = 1_000;
 
-/** Runs `work` once, or every second until the signal is aborted; that ends it without an error. */
+/** Runs `work` once, or every second until the signal is aborted, which is not an error. */
 export async function repeated(
   { watch, signal }: { readonly watch: boolean; readonly signal: AbortSignal },
   work: () => Promise<void>,

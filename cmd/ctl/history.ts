@@ -7,7 +7,7 @@ import { tableLines } from './terminal/tree.ts';
 
 interface HistoryFlags extends ClusterFlags, OutputFlags {}
 
-/** `rukpakctl history`: the Bundles that a BundleDeployment had, who applied them and when. */
+/** `rukpakctl history`: the Bundles of a BundleDeployment, who applied them and when. */
 export function historyCommand(): Command {
   const command = new Command('history').addArgument(
     new Argument('<bundleDeploymentName>', 'Name of the BundleDeployment'),

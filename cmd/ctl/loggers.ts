@@ -1,7 +1,7 @@
 import type { Logger } from '../../core/contracts/logger.ts';
 import { visibleText } from './terminal/text.ts';
 
-/** A line as Go's log package writes it, local time: what scripts around RukPak's tool look for. */
+/** A line in the format of Go's log package, local time: scripts around RukPak's tool expect it. */
 export function logLine(text: string, now = new Date()): string {
   const [year, ...rest] = [now.getFullYear(), now.getMonth() + 1, now.getDate()];
   const date = [String(year).padStart(4, '0'), ...rest.map(twoDigits)].join('/');
@@ -13,7 +13,7 @@ function twoDigits(value: number): string {
   return String(value).padStart(2, '0');
 }
 
-/** For parts of core that log what is of no interest to a person at a terminal. */
+/** For parts of core whose logs a person at a terminal does not need. */
 export const silentLogger: Logger = {
   debug: () => undefined,
   info: () => undefined,
@@ -22,7 +22,7 @@ export const silentLogger: Logger = {
   child: () => silentLogger,
 };
 
-/** Where classes log for a person: warnings on stderr, and nothing else. */
+/** For classes that run for a person: warnings on stderr, and nothing else. */
 export const warningLogger: Logger = {
   ...silentLogger,
   warn: (fields, message) => {

@@ -19,7 +19,7 @@ interface LogsFlags extends ClusterFlags, WatchFlag {
   readonly output: 'text' | 'json';
 }
 
-/** `rukpakctl logs`: what the programs of the system have logged, of one deployment or all. */
+/** `rukpakctl logs`: log lines of the system's programs, of one deployment or all. */
 export function logsCommand(): Command {
   const command = new Command('logs')
     .addArgument(
@@ -68,7 +68,7 @@ async function logs(name: string | undefined, flags: LogsFlags): Promise<void> {
   });
 }
 
-/** Only a terminal obeys what a stranger wrote. */
+/** Escapes control characters only for a terminal. */
 function asLogged(line: string): string {
   return process.stdout.isTTY ? visibleLine(line) : line;
 }

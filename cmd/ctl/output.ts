@@ -19,23 +19,23 @@ export function outputOption(): Option {
     .default('text');
 }
 
-/** Narrower terminals break lines themselves. */
+/** Narrower terminals wrap lines themselves. */
 const leastWidth = 80;
 
-/** Prints the lines at once where a person reads, and the result at the end where a script does. */
+/** Prints lines at once for people, and the result at the end for scripts. */
 export class Report {
   readonly #format: OutputFlags['output'];
   readonly #onlyNews: boolean;
-  /** What was printed last. */
+  /** The last printed text. */
   #last = '';
 
-  /** With `onlyNews`, what is the same as the last time is not printed again. */
+  /** With `onlyNews`, does not print the same text twice in a row. */
   constructor({ output }: OutputFlags, { onlyNews = false } = {}) {
     this.#format = output;
     this.#onlyNews = onlyNews;
   }
 
-  /** Columns for rows: those of the terminal, and any number where there is none. */
+  /** Width in columns: that of the terminal, otherwise unlimited. */
   get width(): number {
     const { isTTY, columns } = process.stdout;
     if (this.#format === 'wide' || !isTTY) return Number.POSITIVE_INFINITY;
@@ -46,7 +46,7 @@ export class Report {
     await this.lines([text]);
   }
 
-  /** Many, each as soon as it is there. */
+  /** Prints many lines, each as soon as it is available. */
   async lines(
     texts: Iterable<string> | AsyncIterable<string>,
     paint: Paint = paintStates,
@@ -57,14 +57,14 @@ export class Report {
     await writeOutput(printed(news, paintOrNot), isRead ? process.stdout : nowhere());
   }
 
-  /** One object; of several, each is a document or line of its own. */
+  /** Prints one object; each of several is a document or line of its own. */
   async result(value: object): Promise<void> {
     if (this.#format !== 'json' && this.#format !== 'yaml') return;
     const text = this.#format === 'json' ? `${stringifyJson(value)}\n` : await yamlOf(value);
     await writeOutput(this.#onlyNews ? await this.#news([text]) : [text], process.stdout);
   }
 
-  /** The texts, or none of them where the last ones were the same. */
+  /** The texts, or none of them when the last ones were equal. */
   async #news(texts: Iterable<string> | AsyncIterable<string>): Promise<readonly string[]> {
     const all: string[] = [];
     for await (const text of texts) all.push(text);
@@ -74,7 +74,7 @@ export class Report {
   }
 }
 
-/** Control characters first: what strangers wrote must have no colour of its own. */
+/** Removes control characters first, so that foreign text cannot set colours. */
 async function* printed(
   texts: Iterable<string> | AsyncIterable<string>,
   paint: Paint,
@@ -84,7 +84,7 @@ async function* printed(
   }
 }
 
-/** Its library takes long to load, and few want YAML. */
+/** The YAML library takes long to load, and few users want YAML. */
 async function yamlOf(value: object): Promise<string> {
   const { toYaml } = await import('../../core/sdk.ts');
   return toYaml([value]);
@@ -134,7 +134,7 @@ function isClosed(error: unknown): boolean {
 const quiet = 1_000;
 const reminder = 10_000;
 
-/** Runs a step of a command, and says which one where it takes long. */
+/** Runs a step of a command, and names it when it takes long. */
 export type Progress = <T>(step: string, work: () => Promise<T>) => Promise<T>;
 
 interface ProgressOutput {
@@ -142,7 +142,7 @@ interface ProgressOutput {
   write(text: string): unknown;
 }
 
-/** A line after a second, and one every ten seconds after that; only for a person at a terminal. */
+/** Prints a line after a second, and one every ten seconds after that; only at a terminal. */
 export function progressOn(output: ProgressOutput): Progress {
   if (output.isTTY !== true) return async (_step, work) => await work();
   return async (step, work) => {

@@ -6,7 +6,7 @@ import { type OutputFlags, outputOption, Report } from './output.ts';
 
 interface PauseFlags extends ClusterFlags, OutputFlags {}
 
-/** `rukpakctl pause`: nothing in the cluster is changed for the BundleDeployment until `resume`. */
+/** `rukpakctl pause`: core changes nothing for the BundleDeployment until `resume`. */
 export function pauseCommand(): Command {
   return pausing('pause', true);
 }
@@ -28,7 +28,7 @@ function pausing(name: string, paused: boolean): Command {
 async function setPaused(name: string, paused: boolean, flags: PauseFlags): Promise<void> {
   const { withCluster } = await import('./cluster.ts');
   const report = new Report(flags);
-  // Where it is not paused the field is not there, as before.
+  // Without a pause the field is absent, as before.
   const patch = { spec: { paused: paused ? true : null } };
   const target = { resource: bundleDeploymentResource, key: { name } };
   const changed = await withCluster(flags, async ({ client, signal }) => {

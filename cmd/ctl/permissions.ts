@@ -17,7 +17,10 @@ import { logLine } from './loggers.ts';
 import { progressOn, writeOutput } from './output.ts';
 import type { PermissionsFlags } from './permissions/permission-objects.ts';
 
-/** `rukpakctl permissions`: what a ServiceAccount needs for some content, as RBAC objects. */
+/**
+ * `rukpakctl permissions`: the permissions that a ServiceAccount needs for some content, as RBAC
+ * objects.
+ */
 export function permissionsCommand(): Command {
   const command = new Command('permissions')
     .addArgument(
@@ -76,7 +79,7 @@ async function permissions(bundle: string, flags: PermissionsFlags): Promise<voi
   await writeOutput([format(objects, flags.output)], process.stdout);
 }
 
-/** Image references have a slash, a tag or a digest; a name of an object has none of them. */
+/** Image references contain a slash, a tag or a digest; names of objects contain none of them. */
 function isContent(text: string): boolean {
   return /[/:@~]|^\.+$/.test(text) || existsSync(text);
 }

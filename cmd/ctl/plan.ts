@@ -12,7 +12,7 @@ interface PlanFlags extends ClusterFlags, ServerFlags, OutputFlags {
   readonly serviceName: string;
 }
 
-/** `rukpakctl plan`: all that a BundleDeployment waits to be allowed to do. */
+/** `rukpakctl plan`: the changes that wait for approval of a BundleDeployment. */
 export function planCommand(): Command {
   const command = new Command('plan')
     .addArgument(new Argument('<bundleDeploymentName>', 'Name of the BundleDeployment'))

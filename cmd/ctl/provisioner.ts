@@ -7,7 +7,7 @@ import { newCommand } from './provisioner/new.ts';
 import { sampleCommand } from './provisioner/sample.ts';
 import { visibleText } from './terminal/text.ts';
 
-/** `rukpakctl provisioner`: for who writes a provisioner class. */
+/** `rukpakctl provisioner`: for authors of provisioner classes. */
 export function provisionerCommand(): Command {
   return new Command('provisioner')
     .addCommand(newCommand())
@@ -16,7 +16,7 @@ export function provisionerCommand(): Command {
     .addCommand(helpCommand());
 }
 
-/** `rukpakctl provisioner dev`: the class of a project, run again at every save. */
+/** `rukpakctl provisioner dev`: runs the class of a project, and restarts it after every save. */
 function devCommand(): Command {
   return new Command('dev')
     .description('Run a class on a local control plane, and restart it at every save')
@@ -40,7 +40,7 @@ function say(line: string): void {
   process.stdout.write(`${visibleText(line)}\n`);
 }
 
-/** A terminal that is closed is an end like Ctrl-C, but nobody reads what is said after it. */
+/** Closing the terminal ends the command like Ctrl-C, without any reader for its output. */
 function endWithTerminal(): void {
   process.once('SIGHUP', () => process.kill(process.pid, 'SIGTERM'));
   process.stdout.on('error', () => undefined);

@@ -3,7 +3,10 @@ import { visibleLine } from './terminal/text.ts';
 
 const entrySchema = z.looseObject({ level: z.string(), time: z.string(), msg: z.string() });
 
-/** A line of the manager's log for a person; other lines as they are, as far as they can be seen. */
+/**
+ * A line of the manager's log in readable form; other lines unchanged, with control characters
+ * escaped.
+ */
 export function readableLine(line: string): string {
   const entry = entrySchema.safeParse(parsed(line)).data;
   if (entry === undefined) return visibleLine(line);

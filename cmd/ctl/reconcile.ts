@@ -14,7 +14,9 @@ interface ReconcileFlags extends ClusterFlags, OutputFlags {
   readonly timeout: number;
 }
 
-/** `rukpakctl reconcile`: has core look at a deployment now, without waiting for the next try. */
+/**
+ * `rukpakctl reconcile`: makes core reconcile a deployment now, without waiting for the next retry.
+ */
 export function reconcileCommand(): Command {
   const command = new Command('reconcile')
     .addArgument(new Argument('<bundleDeploymentName>', 'Name of the BundleDeployment'))
@@ -53,7 +55,7 @@ interface Request {
   readonly signal: AbortSignal;
 }
 
-/** Of the deployment and of the Bundle that its template asks for, where core has made it by now. */
+/** Requests it for the deployment and for the Bundle of its template, if core has created that. */
 async function request(
   client: Cluster['client'],
   { name, requestedAt, signal }: Request,

@@ -9,7 +9,7 @@ interface RemoveFlags extends ClusterFlags, OutputFlags {
   readonly systemNamespace: string;
 }
 
-/** `rukpakctl remove-helm-releases`: the last that is left of RukPak v0.16 after an upgrade. */
+/** `rukpakctl remove-helm-releases`: deletes the last remains of RukPak v0.16 after a migration. */
 export function removeHelmReleasesCommand(): Command {
   const command = new Command('remove-helm-releases')
     .addArgument(
@@ -28,7 +28,7 @@ async function remove(names: readonly string[], flags: RemoveFlags): Promise<voi
   if ((flags.all === true) === names.length > 0) {
     throw new TerminalError('name BundleDeployments, or give --all');
   }
-  // Slow to load, and not needed to say what is wrong with the arguments.
+  // Slow to load, and not needed to report wrong arguments.
   const [{ withCluster }, { removeReleases }] = await Promise.all([
     import('./cluster.ts'),
     import('./deployments/release-removal.ts'),

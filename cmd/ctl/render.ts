@@ -36,7 +36,7 @@ interface RenderFlags
   readonly stdin?: boolean;
 }
 
-/** `rukpakctl render`: what a bundle becomes, without a cluster. */
+/** `rukpakctl render`: the objects of a bundle, without a cluster. */
 export function renderCommand(): Command {
   const command = new Command('render')
     .addArgument(new Argument('[bundle]', 'Directory or image of the bundle'))
@@ -110,12 +110,12 @@ async function renderOwn(
 }
 
 /**
- * What cannot be installed is not printed as if it could.
- * @throws TerminalError with all that validate finds.
+ * Prints no objects that could not be installed.
+ * @throws TerminalError with every problem that validate finds.
  */
 async function refuseInvalid(files: BundleFiles, options: RenderContentOptions): Promise<void> {
   const { className, config } = options;
-  // A chart is rendered with values that only this command is given: it was refused just now.
+  // A chart was validated already, because rendering uses values that only this command has.
   if (classNameOf(files, className) === helmClass) return;
   const [{ validateContent }, { problemLine }] = await Promise.all([
     import('./content/validate-content.ts'),
@@ -132,7 +132,7 @@ async function refuseInvalid(files: BundleFiles, options: RenderContentOptions):
   throw new TerminalError(refusals.map(problemLine).join('\n'));
 }
 
-/** Without a cluster there is no spec.config to point at: the flag that stands for it is named. */
+/** Without a cluster there is no spec.config to name: the message names the flag for it. */
 function withWayOut(error: unknown): unknown {
   const message = errorMessage(error);
   if (!message.includes('AllNamespace install mode must be enabled')) return error;

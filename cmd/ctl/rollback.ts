@@ -52,7 +52,7 @@ async function putBack(
   const from = templateBundle(deployment);
   const { revision, template } = chooseRevision(deployment, flags.to);
   const patch = [
-    // Whoever changed the deployment meanwhile is not to be overruled.
+    // Fails when somebody changed the deployment meanwhile.
     { op: 'test', path: '/metadata/generation', value: deployment.metadata.generation },
     { op: 'replace', path: '/spec/template', value: template },
   ];

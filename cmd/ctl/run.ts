@@ -23,7 +23,7 @@ interface RunFlags extends ClusterFlags, UploadFlags, ClassFlags, ConfigFlags, O
   readonly wait?: true;
 }
 
-/** `rukpakctl run`: a BundleDeployment from a directory. */
+/** `rukpakctl run`: creates a BundleDeployment from a directory. */
 export function runCommand(): Command {
   const command = new Command('run')
     .addArgument(
@@ -50,7 +50,7 @@ async function run(name: string, directory: string, flags: RunFlags): Promise<vo
   const bundleClass = flags.bundleProvisionerClass;
   const warning = classWarning({ files, bundleClass, hasConfig: config !== undefined });
   if (warning !== undefined) warningLogger.warn({}, warning);
-  // Slow to load, and not needed to say that the directory is not there.
+  // Slow to load, and not needed to report a missing directory.
   const [{ withCluster }, { runBundle }] = await Promise.all([
     import('./cluster.ts'),
     import('./server/run-bundle.ts'),
@@ -95,7 +95,7 @@ async function awaitInstalled(
   );
 }
 
-/** An operator's namespace is part of its config; of all else, of the deployment. */
+/** For an operator, the namespace is part of its config; otherwise of the deployment. */
 function placed(
   config: JsonObject | undefined,
   { namespace, bundleProvisionerClass }: RunFlags,
@@ -107,7 +107,7 @@ function placed(
     : { ...written, installNamespace: namespace };
 }
 
-/** The classes of a BundleDeployment whose content is uploaded. */
+/** The classes of a BundleDeployment with uploaded content. */
 interface ClassFlags {
   readonly bundleDeploymentProvisionerClass: string;
   readonly bundleProvisionerClass: string;
@@ -125,12 +125,12 @@ const plainClass = 'core-rukpak-io-plain';
 
 interface Upload {
   readonly files: BundleFiles;
-  /** The class that is to unpack it. */
+  /** The class that will unpack it. */
   readonly bundleClass: string;
   readonly hasConfig: boolean;
 }
 
-/** What is likely to be a slip, where content is uploaded as plain; undefined where nothing is. */
+/** A warning about a probable mistake in content uploaded as plain; undefined without one. */
 export function classWarning({ files, bundleClass, hasConfig }: Upload): string | undefined {
   if (bundleClass !== plainClass) return undefined;
   const likely = classNameOf(files);

@@ -24,7 +24,7 @@ interface StatusFlags extends ClusterFlags, OutputFlags, WatchFlag {
   readonly exitCode?: true;
 }
 
-/** `rukpakctl status`: what became of a BundleDeployment, and why. */
+/** `rukpakctl status`: the state of a BundleDeployment, and its reason. */
 export function statusCommand(): Command {
   const command = new Command('status')
     .addArgument(
@@ -132,7 +132,7 @@ async function listStates(
   return items.every(isGood);
 }
 
-/** An operator or a chart says it in its config. */
+/** The config of an operator or a chart names its namespace. */
 function placeOf(deployment: BundleDeployment, systemNamespace: string): string {
   const { config } = deployment.spec;
   return (

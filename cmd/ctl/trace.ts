@@ -18,7 +18,7 @@ interface Named {
   readonly name: string;
 }
 
-/** `rukpakctl trace`: the BundleDeployment that an object is there for. */
+/** `rukpakctl trace`: the BundleDeployment to which an object belongs. */
 export function traceCommand(): Command {
   const command = new Command('trace')
     .addArgument(
@@ -61,7 +61,7 @@ async function originOfNamed(
   return await originOf(cluster, await cluster.client.get(resource, key, signal), signal);
 }
 
-/** @throws TerminalError where the object is of no deployment, or of one that is gone. */
+/** @throws TerminalError when the object belongs to no deployment, or to a deleted one. */
 async function deploymentOf(
   { client, signal }: Cluster,
   { chain, deployment: name, end }: Origin,

@@ -8,7 +8,7 @@ interface TreeFlags extends ClusterFlags, OutputFlags {
   readonly namespace?: string;
 }
 
-/** `rukpakctl tree`: what there is because of a BundleDeployment, down to Pods. */
+/** `rukpakctl tree`: the objects of a BundleDeployment, down to Pods. */
 export function treeCommand(): Command {
   const command = new Command('tree')
     .addArgument(new Argument('<bundleDeploymentName>', 'Name of the BundleDeployment'))

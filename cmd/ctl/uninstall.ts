@@ -17,7 +17,7 @@ interface UninstallFlags extends ClusterFlags, OutputFlags {
   readonly timeout: number;
 }
 
-/** `rukpakctl uninstall`: deletes a BundleDeployment, and says first what goes with it. */
+/** `rukpakctl uninstall`: deletes a BundleDeployment, after listing what is deleted with it. */
 export function uninstallCommand(): Command {
   const command = new Command('uninstall')
     .addArgument(new Argument('<bundleDeploymentName>', 'Name of the BundleDeployment'))
@@ -74,7 +74,7 @@ async function removed(cluster: Cluster, { name, flags, warnings }: Removal): Pr
   await report.result({ ...result, deleted: true });
 }
 
-/** Of more, a person reads the number only. */
+/** Maximum number of listed objects; the rest is a count. */
 const listed = 50;
 
 function foreseenLines(
@@ -104,8 +104,8 @@ function objectLines(objects: readonly ForeseenObject[], all: boolean): readonly
 }
 
 /**
- * Asks who has read what goes.
- * @throws TerminalError where nobody has said yes.
+ * Asks for confirmation after the list.
+ * @throws TerminalError without a yes.
  */
 async function confirm(name: string, flags: UninstallFlags, signal: AbortSignal): Promise<void> {
   if (flags.yes === true) return;

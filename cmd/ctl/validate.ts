@@ -17,7 +17,7 @@ interface ValidateFlags extends RegistryFlags, ConfigFlags, OutputFlags, ThirdPa
   readonly kubeVersion?: string;
 }
 
-/** The values of --optional, known without loading the checks; a test compares the two. */
+/** The values of --optional, without loading the checks; a test compares the two. */
 export const optionalValues: readonly string[] = [
   'operatorhubv2',
   'capabilities',
@@ -27,7 +27,7 @@ export const optionalValues: readonly string[] = [
   'objects',
 ];
 
-/** `rukpakctl validate`: all that is wrong with a bundle, without a cluster. */
+/** `rukpakctl validate`: every problem of a bundle, without a cluster. */
 export function validateCommand(): Command {
   const command = new Command('validate')
     .addArgument(new Argument('<bundle>', 'Directory or image of the bundle'))

@@ -8,7 +8,7 @@ interface VerifyFlags extends ClusterFlags, ServerFlags, OutputFlags {
   readonly pre?: true;
 }
 
-/** `rukpakctl verify`: whether the installation is healthy. Writes nothing. */
+/** `rukpakctl verify`: checks the health of the installation. Writes nothing. */
 export function verifyCommand(): Command {
   const command = new Command('verify')
     .alias('check')
@@ -41,7 +41,7 @@ async function verify(flags: VerifyFlags): Promise<void> {
   if (failed > 0) process.exitCode = 1;
 }
 
-/** A line for each check as it is done; keeps them for the end. */
+/** Yields a line for each check when it is done; collects the checks. */
 async function* linesOf(running: AsyncIterable<Check>, done: Check[]): AsyncGenerator<string> {
   for await (const check of running) {
     done.push(check);

@@ -8,7 +8,7 @@ interface VersionFlags extends ClusterFlags, OutputFlags {
   readonly systemNamespace: string;
 }
 
-/** `rukpakctl version`: what this program was built from. */
+/** `rukpakctl version`: version and source of this program. */
 export function versionCommand(): Command {
   const command = new Command('version')
     .option('--server', 'Also print the versions of this program, of core and of Kubernetes')

@@ -36,7 +36,7 @@ export const bundleCommands: readonly CommandRow[] = [
   },
 ];
 
-/** `rukpakctl bundle`: of its commands, the one that the arguments name is loaded. */
+/** `rukpakctl bundle`: loads only the subcommand that the arguments name. */
 export async function bundleCommand(args: readonly string[]): Promise<Command> {
   const group = new Command('bundle').description(
     'Make, validate and read bundles and their images',

@@ -16,7 +16,7 @@ import plain from '../../../provisioners/plain/index.ts';
 import { warningLogger } from '../loggers.ts';
 import { type ChartOptions, offlineCluster } from './render-chart.ts';
 
-/** What a deployment is rendered with besides its content and itself. */
+/** The inputs of rendering besides the content and the deployment. */
 export type RenderFacts = Pick<DeploymentContext, 'inputs' | 'cluster' | 'seed'>;
 
 interface ClassContent {
@@ -25,15 +25,15 @@ interface ClassContent {
   readonly bundleClass: Provisioner;
   readonly deploymentClass: Provisioner;
   readonly deployment: BundleDeployment;
-  /** Gives what the class of the deployment asked for. */
+  /** Reads the facts and inputs that the deployment's class declares. */
   readonly facts: (references: readonly InputReference[]) => Promise<RenderFacts>;
   readonly signal: AbortSignal;
 }
 
 /**
  * The objects that core would apply: the Bundle's class converts the content and adapts it to the
- * deployment, the deployment's class makes objects of it.
- * @throws Error with the message that the condition would have.
+ * deployment, and the deployment's class turns it into objects.
+ * @throws Error with the message of the condition.
  */
 export async function classObjects(content: ClassContent): Promise<readonly KubernetesObject[]> {
   const { files, bundleClass, deploymentClass, deployment, signal } = content;
@@ -53,14 +53,17 @@ export async function classObjects(content: ClassContent): Promise<readonly Kube
   );
 }
 
-/** The class of a deployment of such a Bundle: its own, or the plain one where it makes no objects. */
+/**
+ * The class of a deployment of such a Bundle: the Bundle's class, or the plain one if that class
+ * renders no objects.
+ */
 function deploymentClassOf(bundleClass: Provisioner): Provisioner {
   return bundleClass.deployment === undefined ? plain : bundleClass;
 }
 
 interface OfflineOptions {
   readonly config?: JsonObject;
-  /** Where objects without a namespace go; core's own otherwise. */
+  /** Namespace for objects that name none (default: core's own). */
   readonly installNamespace?: string;
   readonly chart?: Pick<ChartOptions, 'releaseName' | 'kubeVersion' | 'apiVersions'>;
 }
@@ -68,9 +71,9 @@ interface OfflineOptions {
 const uploadSource = { type: 'upload', upload: {} } as const;
 
 /**
- * What a BundleDeployment of content of a third party's class would apply, as far as it is known
- * without a cluster.
- * @throws Error with the message that the conditions would have.
+ * The objects that a BundleDeployment would apply for content of a third party's class, as far as
+ * they are known without a cluster.
+ * @throws Error with the message of the conditions.
  */
 export async function offlineObjects(
   files: BundleFiles,
@@ -110,7 +113,7 @@ function withoutCluster({ kind, name, key, optional }: InputReference): undefine
   );
 }
 
-/** Whether the class takes the content, in its own words: nobody else knows its rules. */
+/** Validates content with the class itself, because only the class knows its rules. */
 export async function validateOffline(
   files: BundleFiles,
   bundleClass: Provisioner,

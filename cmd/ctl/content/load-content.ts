@@ -13,9 +13,9 @@ interface LoadOptions {
 }
 
 /**
- * Content by what a person types: a directory where one of that name exists, else an image, pulled
- * with the credentials of `podman login` or `docker login` where there are some.
- * @throws TerminalError that names what was typed.
+ * Loads content from an argument: a directory if one of that name exists, otherwise an image, which
+ * is pulled with the credentials of `podman login` or `docker login` if there are any.
+ * @throws TerminalError that names the argument.
  */
 export async function loadContent(reference: string, options: LoadOptions): Promise<BundleFiles> {
   const isPath = /^[./~]/.test(reference) || existsSync(reference);
@@ -43,8 +43,8 @@ async function pullImage(reference: string, options: LoadOptions): Promise<Bundl
 }
 
 /**
- * What `podman login`, `skopeo login` or `docker login` stored, in the order of containers-auth.json(5);
- * empty where there is nothing. Credential helpers are not asked.
+ * Credentials of `podman login`, `skopeo login` or `docker login`, in the order of
+ * containers-auth.json(5); empty without any. Does not call credential helpers.
  */
 export async function loginKeychain(): Promise<Keychain> {
   const [{ emptyKeychain, parseDockerConfig }, { homeFolder }] = await Promise.all([
@@ -74,10 +74,10 @@ function loginFiles(home: string, env: NodeJS.ProcessEnv): readonly string[] {
 }
 
 /**
- * Reads a directory as bundle content, in one go and without yielding: meant for command-line
- * processes and worker threads. Files and directories only: a link, pipe, socket or device is
- * refused, so nothing outside the directory is ever read and nothing blocks.
- * @throws TerminalError that names the path, also where a limit is passed.
+ * Reads a directory as bundle content, synchronously: for command-line processes and worker
+ * threads. Accepts files and directories only: refuses a link, pipe, socket or device, so that it
+ * never reads outside the directory and never blocks.
+ * @throws TerminalError that names the path, also for an exceeded limit.
  */
 export function loadDirectory(root: string, limits: ContentLimits): BundleFiles {
   const stats = statSync(root, { throwIfNoEntry: false });
@@ -125,7 +125,7 @@ class DirectoryReader {
 
   #content(path: string): Uint8Array {
     return this.#explained(path, (absolute) => {
-      // The builder counts what was read; this keeps a huge file from being read at all.
+      // The builder counts the bytes that are read; this check avoids reading a huge file at all.
       if (lstatSync(absolute).size > this.#limits.maxBytes) {
         throw new TerminalError(
           `${absolute} alone is larger than the limit of ${this.#limits.maxBytes} bytes`,

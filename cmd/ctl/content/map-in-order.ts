@@ -1,7 +1,7 @@
 /**
  * Maps up to `limit` items at a time and yields the results in the order of the items, each as soon
- * as it and all before it are done. Reads no further ahead than that, so a slow consumer holds the
- * source back. `map` must not reject.
+ * as it and all before it are done. Reads the source no further ahead, so that a slow consumer
+ * slows it down. `map` must not reject.
  */
 export async function* mapInOrder<In, Out>(
   source: AsyncIterable<In>,
@@ -12,7 +12,7 @@ export async function* mapInOrder<In, Out>(
   const changed = new Signal();
   const state = { ended: false, stopped: false };
   const reading = readAll();
-  // Awaited where the items run out; a source that fails before that must not end the process.
+  // Awaited at the end of the items; a source that fails earlier must not end the process.
   reading.catch(() => undefined);
   try {
     for (;;) {
@@ -48,7 +48,7 @@ export async function* mapInOrder<In, Out>(
   }
 }
 
-/** Wakes everyone who waits for the next change. */
+/** Wakes every waiter at the next change. */
 class Signal {
   #next = Promise.withResolvers<void>();
 

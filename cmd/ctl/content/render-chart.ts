@@ -15,12 +15,12 @@ export interface ChartOptions {
   /** Default: `release-name`, as with `helm template`. */
   readonly releaseName?: string;
   readonly namespace?: string;
-  /** spec.config as written; what is said beside it counts more. */
+  /** spec.config as written; the other options override it. */
   readonly config?: JsonObject;
-  /** YAML over the chart's own values. */
+  /** YAML that overrides the chart's own values. */
   readonly values?: string;
   readonly kubeVersion?: string;
-  /** Besides those of Kubernetes itself. */
+  /** Additional to those of Kubernetes itself. */
   readonly apiVersions?: readonly string[];
 }
 
@@ -28,14 +28,16 @@ const source = { type: 'upload', upload: {} };
 const apiVersion = 'core.rukpak.io/v1alpha1';
 const { className, bundle, deployment } = helm;
 
-/** The chart in the form in which it is stored. */
+/** The chart in its stored form. */
 export async function storedChart(files: BundleFiles): Promise<BundleFiles> {
   const object = { apiVersion, kind: 'Bundle', metadata: { name: 'chart' } } as const;
   const spec = { provisionerClassName: className, source };
   return (await bundle?.(files, { ...object, spec }, contextOf({}))) ?? files;
 }
 
-/** What a BundleDeployment of the chart would apply; random values are others at every call. */
+/**
+ * The objects that a BundleDeployment of the chart would apply; random values differ at every call.
+ */
 export async function renderChart(
   files: BundleFiles,
   options: ChartOptions,
@@ -70,21 +72,22 @@ function contextOf(options: ChartOptions): DeploymentContext {
 }
 
 /**
- * What is wrong with a chart, of what was thrown for it.
- * @throws the error itself where that is no fault of the chart, such as an engine that is not built.
+ * The problem of a chart, from the error that it caused.
+ * @throws the error itself when the chart is not its cause, such as for an engine that is not
+ * built.
  */
 export function faultOfChart(error: unknown): string {
   if (error instanceof TerminalError) return error.message;
   throw error;
 }
 
-/** What charts are rendered for where nobody says for what. */
+/** Kubernetes version for which charts are rendered by default. */
 const defaultKubeVersion = 'v1.36.0';
 
-/** Of groups that serve more than version v1. */
+/** Versions of groups that serve more than v1. */
 const moreVersions: Readonly<Record<string, readonly string[]>> = { autoscaling: ['v2'] };
 
-/** What every API server of that version serves: versions and kinds of Kubernetes itself. */
+/** The versions and kinds of Kubernetes itself that every API server of that version serves. */
 function defaultApiVersions(): readonly string[] {
   return knownGroups
     .filter(({ group }) => group !== 'core.rukpak.io')
@@ -99,11 +102,11 @@ function defaultApiVersions(): readonly string[] {
 
 interface OfflineClusterOptions {
   readonly kubeVersion?: string;
-  /** Besides those of Kubernetes itself. */
+  /** Additional to those of Kubernetes itself. */
   readonly apiVersions?: readonly string[];
 }
 
-/** What classes are told of the cluster where there is none. */
+/** Facts about the cluster for classes, when there is no cluster. */
 export function offlineCluster({
   kubeVersion = defaultKubeVersion,
   apiVersions = [],

@@ -17,21 +17,21 @@ import { warningLogger } from '../loggers.ts';
 import type { ChartOptions } from './render-chart.ts';
 
 export interface RenderContentOptions extends RenderOptions {
-  /** What a chart is rendered with. */
+  /** Options for rendering a chart. */
   readonly chart?: ChartOptions;
 }
 
 /**
  * The objects that a BundleDeployment of any built-in class would apply, as far as they are known
  * without a cluster.
- * @throws TerminalError with the message that the conditions would have.
+ * @throws TerminalError with the message of the conditions.
  */
 export async function renderContent(
   files: BundleFiles,
   options: RenderContentOptions,
 ): Promise<readonly KubernetesObject[]> {
   if (classNameOf(files, options.className) !== helmClass) return renderBundle(files, options);
-  // Not needed for the other classes.
+  // The other classes do not need it.
   const { renderChart } = await import('./render-chart.ts');
   const { installNamespace: namespace, config } = options;
   return await renderChart(files, {
@@ -42,15 +42,17 @@ export async function renderContent(
 }
 
 interface RenderOptions extends RegistryConfigOptions {
-  /** A class's name, or what is left of it without `core-rukpak-io-`; told by content if absent. */
+  /** A class's name, or its part after `core-rukpak-io-` (default: detected from the content). */
   readonly className?: string;
-  /** What is known of the cluster that it is for; a registry bundle is judged by it. */
+  /** Known facts about the target cluster; registry bundles are checked against them. */
   readonly cluster?: ClusterFacts;
 }
 
 type Renderer = (files: BundleFiles, options: RenderOptions) => readonly KubernetesObject[];
 
-/** Without storing anything in between: a Bundle's handler and then the deployment of its content. */
+/**
+ * Each calls a Bundle's handler and then the deployment's, without storing the content in between.
+ */
 const renderers: ReadonlyMap<string, Renderer> = new Map<string, Renderer>([
   ['core-rukpak-io-plain', renderPlain],
   ['core-rukpak-io-registry', renderRegistry],
@@ -58,8 +60,8 @@ const renderers: ReadonlyMap<string, Renderer> = new Map<string, Renderer>([
 
 /**
  * The objects that a BundleDeployment of this content would apply, as far as they are known without
- * a cluster: plain objects without a namespace are left as written. Charts are not for it: they
- * take an engine, see `renderContent`.
+ * a cluster: plain objects without a namespace stay as written. Not for charts, which need an
+ * engine: see `renderContent`.
  * @throws TerminalError with the message of the Bundle's Unpacked condition.
  */
 export function renderBundle(
@@ -92,13 +94,13 @@ function renderRegistry(files: BundleFiles, options: RenderOptions): readonly Ku
 interface RegistryConfigOptions {
   /** spec.config as written. */
   readonly config?: JsonObject;
-  /** In place of the installNamespace in it. */
+  /** Overrides its installNamespace. */
   readonly installNamespace?: string;
 }
 
 /**
- * What a registry bundle is installed with; undefined where nothing is said, which is not the same
- * as an empty spec.config.
+ * The config of a registry bundle; undefined without any option, which differs from an empty
+ * spec.config.
  * @throws TerminalError that names the field.
  */
 export function registryConfigOf({

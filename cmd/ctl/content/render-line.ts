@@ -22,7 +22,7 @@ export function failureLine(directory: string, error: string): string {
   return `${stringifyJson({ bundle: bundleLabel(directory), ok: false, error, objects: [] })}\n`;
 }
 
-/** The last two parts of a path: `<package>/<version>` as bundles are usually kept. */
+/** The last two parts of a path: `<package>/<version>` in the usual layout of bundles. */
 function bundleLabel(directory: string): string {
   return directory
     .split('/')

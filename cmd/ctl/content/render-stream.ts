@@ -1,4 +1,4 @@
-// First: it bounds the heaps of the worker threads that are started later.
+// Import this first: it limits the heaps of the worker threads that start later.
 import '../../favour-memory.ts';
 import { availableParallelism } from 'node:os';
 import { extname } from 'node:path';
@@ -10,12 +10,15 @@ import { writeOutput } from '../output.ts';
 import { mapInOrder } from './map-in-order.ts';
 import { failureLine, type RenderLineOptions } from './render-line.ts';
 
-/** Lines read ahead per worker: enough to keep all busy behind one slow bundle, few to hold. */
+/**
+ * Lines to read ahead per worker: enough to keep all busy behind one slow bundle, and few to keep
+ * in memory.
+ */
 const readAhead = 8;
 
 /**
- * `render --stdin`: a directory per line in, a line of JSON each out, in the same order. Resolves
- * when all are written, or nobody reads them any more.
+ * `render --stdin`: reads one directory per line and writes one line of JSON each, in the same
+ * order. Resolves when all lines are written, or when nobody reads them any more.
  */
 export async function renderStream(
   input: Readable,
@@ -29,7 +32,7 @@ export async function renderStream(
     );
     await writeOutput(lines, output);
   } finally {
-    // Ends the reading where the output ended first.
+    // Stops reading when the output has ended first.
     input.destroy();
   }
 }
@@ -61,7 +64,7 @@ class RenderPool implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** The directory's line of output; also where rendering it ended its worker. Never rejects. */
+  /** The directory's line of output, even when rendering it ended its worker. Never rejects. */
   render(directory: string): Promise<Uint8Array> {
     return new Promise((done) => {
       this.#waiting.push({ directory, done });

@@ -6,7 +6,7 @@ import { listFlag } from '../../flag-values.ts';
 import { warningLogger } from '../loggers.ts';
 
 export interface ThirdPartyFlags {
-  /** Paths, or names of packages. */
+  /** Paths or package names. */
   readonly provisioner: readonly string[];
 }
 
@@ -20,12 +20,12 @@ export function addThirdPartyFlag(command: Command): Command {
   );
 }
 
-/** As of `rukpak core`; mebibytes. */
+/** Mebibytes, as the default of `rukpak core`. */
 const memoryOfClass = 256;
 
 /**
- * Runs something with the classes that the flag names, and ends their processes after it.
- * @throws Error of one line that names the flag, where one cannot be loaded.
+ * Runs `work` with the classes that the flag names, and ends their processes afterwards.
+ * @throws Error of one line that names the flag, when a class cannot be loaded.
  */
 export async function withThirdParties<T>(
   { provisioner }: ThirdPartyFlags,
@@ -50,8 +50,7 @@ export async function withThirdParties<T>(
 }
 
 /**
- * The third party's class that is meant: the named one, or the only one; undefined where a built-in
- * class is.
+ * The third party's class to use: the named one, or the only one; undefined for a built-in class.
  */
 export function chosenClass(
   classes: readonly Provisioner[],

@@ -16,7 +16,7 @@ interface ValidateContentOptions extends Omit<ValidateOptions, 'config'> {
   readonly config?: JsonObject;
 }
 
-/** Everything that is wrong with content of any built-in class. */
+/** Every problem of content of any built-in class. */
 export async function validateContent(
   files: BundleFiles,
   { config: written, ...options }: ValidateContentOptions = {},
@@ -36,7 +36,7 @@ export async function validateContent(
   });
 }
 
-/** A chart may ask for values that it has not: then it is not wrong. */
+/** A chart may require values that it lacks; that is not a problem of the chart. */
 async function validateChart(
   files: BundleFiles,
   config: JsonObject | undefined,

@@ -11,15 +11,15 @@ const pollInterval = 250;
 
 interface Approval {
   readonly name: string;
-  /** The only plan to approve (default: the present one). */
+  /** Digest of the only plan to approve (default: the present one). */
   readonly digest: string | undefined;
   readonly signal: AbortSignal;
 }
 
 /**
- * Approves the plan that the deployment waits with, and returns it. One that changes meanwhile is
- * not approved.
- * @throws TerminalError where there is no such plan, or it would fail.
+ * Approves the plan that the deployment waits with, and returns it. Does not approve a plan that
+ * changes meanwhile.
+ * @throws TerminalError when there is no such plan, or when it would fail.
  */
 export async function approvePlan(
   client: Pick<KubeClient, 'get' | 'patch'>,
@@ -37,7 +37,7 @@ export async function approvePlan(
       await client.patch({ resource, key: { name } }, { metadata }, { type: 'merge', signal });
       return plan;
     } catch (error) {
-      // Something about the deployment has changed: is the plan the same?
+      // The deployment has changed: check whether the plan is still the same.
       if (!isConflict(error)) throw error;
     }
   }
@@ -60,7 +60,7 @@ function planToApprove(
   throw new TerminalError(`the plan of "${name}" would fail: ${problem}`);
 }
 
-/** @throws TerminalError where another plan has to be approved first, or time is up. */
+/** @throws TerminalError when another plan must be approved first, or after the timeout. */
 export async function awaitApplied(
   client: Pick<KubeClient, 'get'>,
   { name, plan, signal }: { name: string; plan: PlanStatus; signal: AbortSignal },

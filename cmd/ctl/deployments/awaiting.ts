@@ -14,18 +14,18 @@ import {
 const interval = 300;
 
 interface PollOptions<T> {
-  /** May throw where what is waited for will never come. */
+  /** May throw when the wanted state can no longer come. */
   readonly isDone: (answer: T) => boolean;
   /** Milliseconds. */
   readonly timeout: number;
-  /** What to tell the user when the time is over: `time` is how long that was, with its unit. */
+  /** The message after the timeout; `time` is the timeout with its unit. */
   readonly late: (last: T, time: string) => string | Promise<string>;
   readonly signal: AbortSignal;
 }
 
 /**
- * Asks again and again, and returns the first answer that is as wanted.
- * @throws TerminalError where none is in time.
+ * Asks repeatedly, and returns the first wanted answer.
+ * @throws TerminalError after the timeout.
  */
 export async function pollUntil<T>(
   ask: () => Promise<T>,
@@ -50,8 +50,8 @@ interface AwaitedDeployment {
 }
 
 /**
- * Waits until what the template asks for is installed, and healthy where that is reported.
- * @throws TerminalError with the last state, where it is not in time.
+ * Waits until the template's Bundle is installed, and healthy if health is reported.
+ * @throws TerminalError with the last state, after the timeout.
  */
 export async function awaitGood(
   client: Pick<KubeClient, 'get'>,
@@ -81,8 +81,8 @@ interface AwaitedDeletion {
 }
 
 /**
- * Waits until a deployment is gone, or another one has its name.
- * @throws TerminalError that says what the deletion waits for, where it is not done in time.
+ * Waits until a deployment is deleted, or another one has its name.
+ * @throws TerminalError that says what the deletion waits for, after the timeout.
  */
 export async function awaitGone(
   client: Pick<KubeClient, 'get'>,
@@ -114,8 +114,8 @@ interface AwaitedBundle {
 }
 
 /**
- * Waits until the deployment has the Bundle installed, and healthy where that is reported.
- * @throws TerminalError where it is given up for another one, or the time is over.
+ * Waits until the deployment has the Bundle installed, and healthy if health is reported.
+ * @throws TerminalError when the Bundle is rolled back or replaced, or after the timeout.
  */
 export async function awaitBundle(
   client: Pick<KubeClient, 'get'>,

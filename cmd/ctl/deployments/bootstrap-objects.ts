@@ -23,16 +23,17 @@ import { definitionEstablished } from '../../install.ts';
 import type { Cluster } from '../cluster.ts';
 
 interface Release {
-  /** Of the BundleDeployment that is to take the objects over. */
+  /** Name of the BundleDeployment that will own the objects. */
   readonly name: string;
   readonly systemNamespace: string;
   readonly signal: AbortSignal;
 }
 
 /**
- * Applies objects as if the BundleDeployment of that name had done so, in
- * its order: with its field manager, so that what the next version drops goes.
- * @throws TerminalError before anything is changed where a kind is unknown or an object is of others.
+ * Applies objects as if the BundleDeployment of that name had applied them: in its order, and with
+ * its field manager, so that it later removes the fields that the next version drops.
+ * @throws TerminalError before the first change, when a kind is unknown or an object belongs to
+ * others.
  */
 export async function applyAsRelease(
   objects: readonly KubernetesObject[],
@@ -53,7 +54,7 @@ export async function applyAsRelease(
   await applyInOrder(rest, release, cluster);
 }
 
-/** The marks of Helm and of the owner. */
+/** Adds the marks of Helm and of the owner. */
 function marked(object: KubernetesObject, key: ObjectKey, release: Release): KubernetesObject {
   const { name, systemNamespace } = release;
   const { status: _, ...content } = object;
@@ -98,14 +99,14 @@ async function applyInOrder(
   }
 }
 
-/** Objects that nobody owns are what bootstrapping is for; those of others are not. */
+/** Bootstrapping may take objects without an owner, and no others. */
 async function refuseForeign(
   object: KubernetesObject,
   release: Release,
   { client, discovery }: Cluster,
 ): Promise<void> {
   const resource = await discovery.resourceFor(gvkOf(object), release.signal);
-  // A kind of the manifests' own CRDs: there are no objects of it yet.
+  // A kind of the manifests' own CRDs has no objects yet.
   if (resource === undefined) return;
   const key = placed(object, resource, release);
   try {

@@ -9,7 +9,7 @@ interface FactsRequest {
   readonly signal: AbortSignal;
 }
 
-/** What core tells classes of the cluster. */
+/** The facts about the cluster that core gives to classes. */
 export async function readClusterFacts(
   { client, discovery }: Pick<Cluster, 'client' | 'discovery'>,
   { systemNamespace, signal }: FactsRequest,

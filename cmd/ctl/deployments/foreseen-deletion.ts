@@ -11,12 +11,12 @@ import {
 import type { Cluster } from '../cluster.ts';
 import { ownedObjects } from '../objects/owned-objects.ts';
 
-/** What a deletion would delete and orphan, as far as it is known before. */
+/** The objects that a deletion would delete and orphan, as far as they are known before. */
 export interface ForeseenDeletion {
   readonly deployment: BundleDeployment;
   readonly deletes: readonly ForeseenObject[];
   readonly keeps: readonly ForeseenObject[];
-  /** `Kind.group` of what the user may not list. */
+  /** `Kind.group` of kinds that the user may not list. */
   readonly hidden: readonly string[];
 }
 
@@ -24,7 +24,7 @@ export interface ForeseenObject {
   readonly kind: string;
   readonly namespace?: string;
   readonly name: string;
-  /** Why it is kept, or on what it depends. */
+  /** Why it is kept, or what decides that. */
   readonly note?: string;
 }
 
@@ -35,9 +35,8 @@ interface DeletionRequest {
 }
 
 /**
- * Asks all who have a say in the deletion, without deleting anything: webhooks warn of custom
- * resources that go with their CRDs.
- * @throws ApiError, also where there is no such deployment or it must not be deleted.
+ * Dry-runs the deletion: webhooks warn of custom resources that are deleted with their CRDs.
+ * @throws ApiError, also when there is no such deployment or its deletion is refused.
  */
 export async function foreseeDeletion(
   cluster: Pick<Cluster, 'client' | 'discovery'>,
@@ -53,7 +52,7 @@ export async function foreseeDeletion(
   const planned = new Set([...remove, ...orphan.keys()].map(({ id }) => id));
   const others = inventory.ownedBy(name).filter(({ id }) => !planned.has(id));
   const isOwn = ({ object }: InventoryEntry): boolean => belongsTo(object, deployment);
-  // What hooks have made is neither in the plan nor kept: it goes with the deployment.
+  // Objects of hooks are neither in the plan nor kept: they are deleted with the deployment.
   const [hooks, foreign] = [others.filter(isOwn), others.filter((entry) => !isOwn(entry))];
   return {
     deployment,

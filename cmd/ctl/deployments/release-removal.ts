@@ -17,7 +17,7 @@ import {
 import { findCondition } from '../../../core/platform/runtime/index.ts';
 
 interface ReleaseRemoval {
-  /** Deployments whose Secrets go (default: all). */
+  /** Deployments whose Secrets are deleted (default: all). */
   readonly names?: readonly string[];
   readonly dryRun: boolean;
   readonly namespace: string;
@@ -28,14 +28,14 @@ interface ReleaseRemoval {
 
 interface RemovedReleases {
   readonly deleted: readonly string[];
-  /** Deployments that still need theirs. */
+  /** Deployments that still need their Secrets. */
   readonly skipped: readonly string[];
 }
 
 /**
- * Deletes the release Secrets of deployments that are installed by us: until then they tell which
- * kinds RukPak's objects are of.
- * @throws TerminalError, before anything is deleted, where a named deployment still needs its own.
+ * Deletes the release Secrets of deployments that core has installed: until then they list the
+ * kinds of RukPak's objects.
+ * @throws TerminalError, before any deletion, when a named deployment still needs its Secrets.
  */
 export async function removeReleases(
   client: KubeClient,
@@ -98,7 +98,7 @@ async function deleteSecret(
   try {
     await client.delete(secretResource, { namespace, name }, { uid, signal });
   } catch (error) {
-    // Gone already, or a namesake is there now.
+    // It was deleted already, or replaced by another one of its name.
     if (!isNotFound(error) && !isConflict(error)) throw error;
   }
 }

@@ -5,9 +5,9 @@ import { describeSource } from '../status/bundle-report.ts';
 import { templateBundle } from '../status/deployment-state.ts';
 
 /**
- * The revision to go back to: the one of the Bundle `to`, else what an automatic rollback has gone
- * back to, else the last healthy one before the template's.
- * @throws TerminalError that lists the revisions where there is none.
+ * The revision to roll back to: that of the Bundle `to`, otherwise the one to which an automatic
+ * rollback went back, otherwise the last healthy one before the template's.
+ * @throws TerminalError that lists the revisions, when there is none.
  */
 export function chooseRevision(deployment: BundleDeployment, to?: string): Revision {
   const { history = [], rollback } = deployment.status ?? {};
@@ -45,7 +45,7 @@ function nameOf({ metadata }: BundleDeployment): string {
   return `BundleDeployment "${metadata.name}"`;
 }
 
-/** The history as a table, headings first; empty where there is none. */
+/** The history as a table, with headings; empty without a history. */
 export function revisionRows(deployment: BundleDeployment): readonly (readonly string[])[] {
   const { history = [] } = deployment.status ?? {};
   if (history.length === 0) return [];

@@ -1,5 +1,5 @@
 interface DiffSides {
-  /** Names of the two sides, as in the header; /dev/null where there is none. */
+  /** Names of the two sides in the header; /dev/null for a missing one. */
   readonly names: readonly [before: string, after: string];
   readonly before: string;
   readonly after: string;
@@ -9,7 +9,7 @@ interface DiffSides {
 const context = 3;
 const marks = { same: ' ', removed: '-', added: '+' } as const;
 
-/** What `diff -u` prints of two texts; empty where they are equal. */
+/** The output of `diff -u` for two texts; empty for equal ones. */
 export function unifiedDiff({ names, before, after }: DiffSides): string {
   if (before === after) return '';
   const lines = diffLines(linesOf(before), linesOf(after));
@@ -23,7 +23,7 @@ function linesOf(text: string): string[] {
   return text === '' ? [] : text.replace(/\n$/, '').split('\n');
 }
 
-/** Where each hunk begins and ends: changes whose surroundings touch are in one. */
+/** Start and end of each hunk: changes whose context overlaps share one. */
 function hunksOf(lines: readonly DiffLine[]): (readonly [start: number, end: number])[] {
   const hunks: (readonly [number, number])[] = [];
   for (const [index, { kind }] of lines.entries()) {
@@ -56,10 +56,13 @@ export interface DiffLine {
   readonly text: string;
 }
 
-/** Beyond so many changes the shortest way takes too long to find, and nobody reads it. */
+/**
+ * Maximum number of changes: beyond it the shortest edit script takes too long to find, and nobody
+ * reads it.
+ */
 const maxEdits = 1_500;
 
-/** The shortest way from one text to another, line by line (Myers). */
+/** The shortest edit script from one text to another, line by line (Myers). */
 export function diffLines(before: readonly string[], after: readonly string[]): DiffLine[] {
   const head = commonLength(before, after);
   const tail = commonLength(before.slice(head).toReversed(), after.slice(head).toReversed());
@@ -88,7 +91,7 @@ function middle(left: readonly string[], right: readonly string[]): DiffLine[] {
   ];
 }
 
-/** Furthest place in `left` by diagonal, one map for each number of edits. */
+/** Furthest position in `left` by diagonal, one map per number of edits. */
 type Trace = readonly ReadonlyMap<number, number>[];
 
 function search(left: readonly string[], right: readonly string[]): Trace | undefined {

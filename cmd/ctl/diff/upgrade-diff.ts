@@ -31,7 +31,7 @@ interface UpgradeRequest {
   readonly signal: AbortSignal;
 }
 
-/** What would become of one object. */
+/** The change of one object. */
 interface ObjectChange {
   readonly action: 'create' | 'change' | 'prune';
   readonly apiVersion: string;
@@ -45,16 +45,16 @@ interface ObjectChange {
 export interface UpgradeDiff {
   readonly changes: readonly ObjectChange[];
   readonly unchanged: number;
-  /** Why the core would refuse the upgrade, or what cannot be told. */
+  /** Why core would refuse the upgrade, or why that is unknown. */
   readonly problems: readonly string[];
-  /** What the core would leave out of objects. */
+  /** Warnings about fields that core would leave out. */
   readonly warnings: readonly string[];
 }
 
 /**
- * What an upgrade of a deployment to these objects would change, asked of the API server by dry
- * runs: nothing is written.
- * @throws TerminalError where the core would refuse all of it; ApiError.
+ * The changes that an upgrade of a deployment to these objects would make, from dry runs: writes
+ * nothing.
+ * @throws TerminalError when core would refuse all of it; ApiError.
  */
 export async function upgradeDiff(
   cluster: Pick<Cluster, 'client' | 'discovery'>,
@@ -62,7 +62,7 @@ export async function upgradeDiff(
 ): Promise<UpgradeDiff> {
   const { client, discovery } = cluster;
   const { owner } = request;
-  // What hooks make is there for a while only.
+  // Objects of hooks exist only for a while.
   const { objects } = splitHooks(request.objects);
   const set = await desiredSet({ ...request, objects, operation: 'upgrade', discovery });
   const { inventory, hidden } = await ownedObjects(cluster, request);
@@ -111,7 +111,7 @@ function actionOf({ before, after }: ObjectStates): ObjectChange['action'] {
   return after === undefined ? 'prune' : 'change';
 }
 
-/** Both states as YAML, without what is the server's and without the values of Secrets. */
+/** Both states as YAML, without the server's fields and without the values of Secrets. */
 export function shownObject(states: ObjectStates): {
   readonly before: string;
   readonly after: string;
@@ -124,11 +124,11 @@ export function shownObject(states: ObjectStates): {
 }
 
 function yamlOf(object: KubernetesObject | undefined): string {
-  // Without the line that begins a document.
+  // Without the separator line of a document.
   return object === undefined ? '' : toYaml([object]).replace(/^---\n/, '');
 }
 
-/** As kubectl diff masks them: `***` for each value, with a word where the two differ. */
+/** Masks values as kubectl diff does: `***` for each value, with a word when the two differ. */
 function maskSecrets({ before, after }: ObjectStates): ObjectStates {
   const example = before ?? after;
   if (example === undefined || !isSecret(example)) return { before, after };

@@ -28,16 +28,16 @@ import { renderBundle } from '../content/render-content.ts';
 import { readClusterFacts } from '../deployments/cluster-facts.ts';
 import { warningLogger } from '../loggers.ts';
 
-/** Converted by no handler of a class: their content needs no storing in between. */
+/** Classes without a handler that converts content: it need not be stored in between. */
 const foreseenClasses: ReadonlySet<string> = new Set([plainClass, registryClass]);
 
 interface UpgradeContent {
-  /** With the spec.config that the upgrade is to have. */
+  /** With the spec.config of the upgrade. */
   readonly owner: BundleDeployment;
   readonly files: BundleFiles;
-  /** Of the bundle (default: that of the template). */
+  /** Class of the bundle (default: that of the template). */
   readonly className?: string;
-  /** Classes besides the built-in ones. */
+  /** Additional to the built-in classes. */
   readonly thirdParties: readonly Provisioner[];
   readonly certificates: CertificateProvider;
   readonly systemNamespace: string;
@@ -45,8 +45,8 @@ interface UpgradeContent {
 }
 
 /**
- * What core would apply of the content for a deployment. Certificates that it would have to make are
- * not in them, those that are there are.
+ * The objects that core would apply for a deployment with this content. Contains existing
+ * certificates, but none that core would have to make.
  * @throws TerminalError with the message of the condition.
  */
 export async function upgradeObjects(
@@ -65,7 +65,7 @@ export async function upgradeObjects(
     events: { event: () => undefined },
     systemNamespace,
   });
-  // The user asks, not the account that core would use.
+  // Reads with the user's permissions, not with those of core's account.
   const { serviceAccount: _, ...spec } = deployment.spec;
   return await provided.foresee({ deployment: { ...deployment, spec }, objects, signal });
 }
@@ -93,14 +93,14 @@ async function renderedObjects(
 
 const builtIn = `"${plain.className}", "${helm.className}"`;
 
-/** What the handlers of the classes make of content, with what is in the cluster for them. */
+/** The objects that the classes' handlers render from content, with facts of the cluster. */
 async function liveObjects(
   { client }: Pick<Cluster, 'client'>,
   content: UpgradeContent & { readonly className: string },
   cluster: ClusterFacts,
 ): Promise<readonly KubernetesObject[]> {
   const { owner, files, className, thirdParties, systemNamespace, signal } = content;
-  // The user asks, not the account that core would use.
+  // Reads with the user's permissions, not with those of core's account.
   const { serviceAccount: _, ...spec } = owner.spec;
   const deployment = {
     ...owner,
@@ -126,7 +126,7 @@ async function liveObjects(
       ? { seed: await seedOf({ client }, content) }
       : {}),
   });
-  // One of them it is: its name was looked for before.
+  // Always found, because an earlier check looked the name up.
   const bundleClass = classNamed(classes, className) ?? plain;
   return await classObjects({ files, bundleClass, deploymentClass, deployment, facts, signal });
 }
@@ -135,7 +135,7 @@ function classNamed(classes: readonly Provisioner[], className: string): Provisi
   return classes.find((each) => each.className === className);
 }
 
-/** That of core, without making one: a dry run writes nothing. */
+/** Core's seed; creates none, because a dry run writes nothing. */
 async function seedOf(
   { client }: Pick<Cluster, 'client'>,
   { owner, systemNamespace, signal }: UpgradeContent,

@@ -12,28 +12,28 @@ import {
 const levels = ['debug', 'info', 'warn', 'error'] as const;
 
 interface LogSelection {
-  /** The system's. */
+  /** Namespace of the system. */
   readonly namespace: string;
-  /** Of a deployment (default: lines of all). */
+  /** Name of a deployment (default: all lines). */
   readonly name?: string | undefined;
   readonly level: (typeof levels)[number];
   readonly since: Date;
 }
 
 interface LoggedLine {
-  /** RFC 3339, as the node has noted it. */
+  /** RFC 3339, by the node's clock. */
   readonly time: string;
   readonly text: string;
 }
 
-/** At most this much of a Pod's log is read at once. */
+/** Maximum bytes of a Pod's log per request. */
 const limitBytes = 16 * 1024 * 1024;
 
 /** Reads the logs of the system's Pods, and each line once. */
 export class LogReader {
   readonly #client: Pick<KubeClient, 'list' | 'request'>;
   readonly #selection: LogSelection;
-  /** Pod and container → time of the last line that was read. */
+  /** Time of the last line that was read, by Pod and container. */
   readonly #last = new Map<string, string>();
 
   constructor(client: Pick<KubeClient, 'list' | 'request'>, selection: LogSelection) {
@@ -42,8 +42,8 @@ export class LogReader {
   }
 
   /**
-   * What was logged since the last call, in the order of time.
-   * @throws TerminalError where no program of the system runs in Pods of the namespace.
+   * The lines logged since the last call, in the order of time.
+   * @throws TerminalError when no program of the system runs in Pods of the namespace.
    */
   async more(signal: AbortSignal): Promise<readonly LoggedLine[]> {
     const { namespace } = this.#selection;
@@ -73,14 +73,14 @@ export class LogReader {
     const place = [namespace, pod].map(encodeURIComponent).join('/pods/');
     const path = `/api/v1/namespaces/${place}/log${query}`;
     const text = await this.#logOf(path, signal);
-    // The node knows whole seconds: what is of the same second comes again.
+    // `sinceTime` has whole seconds, so lines of the same second come again.
     const lines = text.split('\n').flatMap(loggedLine);
     const fresh = lines.filter(({ time }) => time > last);
     this.#last.set(source, fresh.at(-1)?.time ?? last);
     return fresh;
   }
 
-  /** Empty for a container that has not started, or is gone since the list. */
+  /** Empty for a container that has not started, or was deleted since the list. */
   async #logOf(path: string, signal: AbortSignal): Promise<string> {
     try {
       return String(await this.#client.request({ method: 'GET', path, signal }));
@@ -90,7 +90,7 @@ export class LogReader {
     }
   }
 
-  /** Of the deployment and its Bundles; undefined where lines of all are wanted. */
+  /** Names of the deployment and its Bundles; undefined for all lines. */
   async #names(signal: AbortSignal): Promise<ReadonlySet<string> | undefined> {
     const { name } = this.#selection;
     if (name === undefined) return undefined;
@@ -101,7 +101,7 @@ export class LogReader {
 
   #isWanted(text: string, names: ReadonlySet<string> | undefined): boolean {
     const entry = entryOf(text);
-    // What is no entry was written by a program that fails.
+    // A line that is not a log entry comes from a failing program.
     if (entry === undefined) return names === undefined;
     if (levels.indexOf(entry.level) < levels.indexOf(this.#selection.level)) return false;
     return names === undefined || mentions(entry, names);

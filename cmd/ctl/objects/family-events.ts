@@ -14,7 +14,7 @@ const eventResource: Resource = {
   namespaced: true,
 };
 
-/** Where the API server keeps those of cluster-scoped objects. */
+/** Namespace of the Events of cluster-scoped objects. */
 const clusterScoped = 'default';
 
 export interface ShownEvent {
@@ -30,7 +30,7 @@ export interface ShownEvent {
 
 export const eventHeadings = ['LAST SEEN', 'TYPE', 'REASON', 'OBJECT', 'MESSAGE'] as const;
 
-/** All that happened to a deployment, its Bundles, its objects and what was made for them; oldest first. */
+/** All Events of a deployment, its Bundles, its objects and their dependents; oldest first. */
 export async function eventsOf(
   cluster: Pick<Cluster, 'client' | 'discovery'>,
   request: DeploymentRequest,
@@ -73,7 +73,7 @@ function objectOf(regarding: unknown): ShownEvent['object'] {
   return { kind: textAt(regarding, 'kind'), ...place, name: textAt(regarding, 'name') };
 }
 
-/** Each of the two APIs for Events has fields of its own. */
+/** The two APIs for Events have different fields. */
 function countOf(event: KubernetesObject): number {
   return integerAt(event, 'series', 'count') ?? integerAt(event, 'count') ?? 1;
 }

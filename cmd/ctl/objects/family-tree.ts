@@ -5,7 +5,7 @@ import { deploymentState } from '../status/deployment-state.ts';
 import type { TreeNode } from '../terminal/tree.ts';
 import type { Family, FamilyObject } from './family.ts';
 
-/** One object of a tree, for scripts. */
+/** One object of the tree, for scripts. */
 interface TreeObject {
   readonly apiVersion: string;
   readonly kind: string;
@@ -16,7 +16,7 @@ interface TreeObject {
   readonly made: readonly TreeObject[];
 }
 
-/** What a deployment has applied, and under each object what was made for it. `now` is in milliseconds. */
+/** The objects of a deployment, and under each its dependents. `now` is in milliseconds. */
 export function treeObjects({ objects, descendants }: Family, now: number): readonly TreeObject[] {
   return objects.map((object) => treeObject(object));
 
@@ -26,7 +26,7 @@ export function treeObjects({ objects, descendants }: Family, now: number): read
   }
 
   function madeFor(owner: string, seen: ReadonlySet<string>): readonly TreeObject[] {
-    // Owner references are what anybody writes: they may go round.
+    // Anybody may write owner references, so they may form a cycle.
     if (owner === '' || seen.has(owner)) return [];
     const above = new Set([...seen, owner]);
     return (descendants.madeBy.get(owner) ?? []).map((object) => ({
@@ -63,13 +63,13 @@ function objectNode({ kind, namespace, name, status, message, made }: TreeObject
   return { cells: [path, status, message], children: made.map(objectNode) };
 }
 
-/** A state in a word, and what explains it. `now` is in milliseconds. */
+/** A state in one word, and its explanation. `now` is in milliseconds. */
 interface ObjectState {
   readonly status: string;
   readonly message: string;
 }
 
-/** As kstatus has it; of Pods in the words of `kubectl get pods`, and with the reason. */
+/** The kstatus; for Pods the words of `kubectl get pods`, with the reason. */
 export function stateOf(object: KubernetesObject, now: number): ObjectState {
   const { status, message } = computeStatus(object, now);
   if (object.kind !== 'Pod' || object.apiVersion !== 'v1') return { status, message };
@@ -78,7 +78,7 @@ export function stateOf(object: KubernetesObject, now: number): ObjectState {
   return { status: phase, message: podMessage(object) ?? message };
 }
 
-/** Why it is not ready, or how much of it is. */
+/** Why it is not ready, or how many of its containers are. */
 function podMessage(pod: KubernetesObject): string | undefined {
   const reason = podReason(pod);
   if (reason !== undefined) return reason;

@@ -12,15 +12,15 @@ import { type BundleReport, bundleReports } from '../status/bundle-report.ts';
 import type { ObjectReport } from '../status/object-report.ts';
 import { type DeploymentRequest, readDeployment } from '../status/status-report.ts';
 
-/** A deployment with all that there is because of it. */
+/** A deployment with everything that exists because of it. */
 export interface Family {
   readonly deployment: BundleDeployment;
   readonly bundles: readonly BundleReport[];
   readonly objects: readonly FamilyObject[];
   readonly descendants: Descendants;
-  /** `Kind.group` of what the user may not list. */
+  /** `Kind.group` of kinds that the user may not list. */
   readonly hidden: readonly string[];
-  /** Of the deployment, its Bundles, its objects and what was made for these. */
+  /** UIDs of the deployment, its Bundles, its objects and their dependents. */
   readonly uids: ReadonlySet<string>;
 }
 
@@ -28,7 +28,7 @@ export interface FamilyObject extends ObjectReport {
   readonly uid: string;
 }
 
-/** @throws ApiError, also where there is no such deployment. */
+/** @throws ApiError, also when there is no such deployment. */
 export async function familyOf(
   cluster: Pick<Cluster, 'client' | 'discovery'>,
   request: DeploymentRequest,
@@ -65,13 +65,13 @@ function pathOf(
   return `${kind}/${namespace}/${name}`;
 }
 
-/** UIDs of objects, and of all that was made for them. */
+/** UIDs of objects, and of all their dependents. */
 function made(
   objects: readonly FamilyObject[],
   madeBy: Descendants['madeBy'],
 ): ReadonlySet<string> {
   const found = new Set(objects.map(({ uid }) => uid));
-  // What is added on the way is visited too.
+  // The loop also visits the UIDs that it adds.
   for (const uid of found) {
     for (const { metadata } of madeBy.get(uid) ?? []) found.add(metadata.uid ?? '');
   }
@@ -81,7 +81,7 @@ function made(
 const apps = { group: 'apps', version: 'v1', namespaced: true } as const;
 const batch = { group: 'batch', version: 'v1', namespaced: true } as const;
 
-/** What controllers make of other objects, down to Pods. */
+/** Kinds that controllers create for other objects, down to Pods. */
 const madeKinds: readonly Resource[] = [
   { ...apps, kind: 'Deployment', plural: 'deployments' },
   { ...apps, kind: 'StatefulSet', plural: 'statefulsets' },
@@ -95,11 +95,11 @@ const madeKinds: readonly Resource[] = [
 interface Descendants {
   /** By the UID of the owner. */
   readonly madeBy: ReadonlyMap<string, readonly KubernetesObject[]>;
-  /** `Kind.group` of what the user may not list. */
+  /** `Kind.group` of kinds that the user may not list. */
   readonly hidden: readonly string[];
 }
 
-/** What the objects of some namespaces were made for, by their owner references. */
+/** The objects of some namespaces by their owner. */
 async function descendantsIn(
   client: Pick<KubeClient, 'list'>,
   namespaces: Iterable<string>,

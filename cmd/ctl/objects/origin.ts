@@ -12,17 +12,17 @@ import {
   type Resource,
 } from '../../../core/platform/kube/index.ts';
 
-/** How an object comes to be in the cluster. */
+/** Why an object is in the cluster. */
 export interface Origin {
-  /** From the object that was asked for up to the one that the deployment applied, or as far as known. */
+  /** From the object in question up to the one that the deployment applied, or as far as known. */
   readonly chain: readonly KubernetesObject[];
-  /** Name of the deployment; undefined where it is of none. */
+  /** Name of the deployment; undefined when the object belongs to none. */
   readonly deployment?: string;
-  /** Where it is of none: what the last of the chain says of its owner. */
+  /** For an object without a deployment: what the last object of the chain says about its owner. */
   readonly end?: string;
 }
 
-/** Owner references may go round; nothing in Kubernetes is made over more steps than this. */
+/** Maximum length: owner references may form a cycle, and no Kubernetes object needs more steps. */
 const longest = 16;
 
 /** Follows owner references up to an object with the labels of a deployment. */
@@ -100,9 +100,9 @@ const listSchema = z.object({
 });
 
 /**
- * The kind that a person means by `pod`, `deploy`, `Deployment`, `deployments.apps` or
- * `deployments.v1.apps`, as kubectl takes it: the first of the API server's order.
- * @throws TerminalError where the cluster serves none.
+ * The kind that a user means by `pod`, `deploy`, `Deployment`, `deployments.apps` or
+ * `deployments.v1.apps`, as for kubectl: the first match in the API server's order.
+ * @throws TerminalError when the cluster serves none.
  */
 export async function kindNamed(
   client: Pick<KubeClient, 'request'>,

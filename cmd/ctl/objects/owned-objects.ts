@@ -16,10 +16,10 @@ import type { Cluster } from '../cluster.ts';
 import { mapInOrder } from '../content/map-in-order.ts';
 import { silentLogger } from '../loggers.ts';
 
-/** What a deployment has in the cluster, found as the core finds it. */
+/** The objects of a deployment in the cluster, found in the same way as by core. */
 interface OwnedObjects {
   readonly inventory: Inventory;
-  /** `Kind.group` of what the user may not list. */
+  /** `Kind.group` of kinds that the user may not list. */
   readonly hidden: readonly string[];
 }
 
@@ -34,7 +34,7 @@ type GroupKind = Pick<GroupVersionKind, 'group' | 'kind'>;
 const concurrentLists = 4;
 const silent = { event: () => undefined };
 
-/** Lists the objects of a deployment, of each kind that its ApplySet, or RukPak's release, names. */
+/** Lists the objects of a deployment, for each kind that its ApplySet or RukPak's release names. */
 export async function ownedObjects(
   { client, discovery }: Pick<Cluster, 'client' | 'discovery'>,
   request: OwnedObjectsRequest,
@@ -47,7 +47,7 @@ export async function ownedObjects(
   const lists = mapInOrder(eachOf(kinds), concurrentLists, async ({ group, kind }) => {
     try {
       const resource = await discovery.resourceForGroupKind(group, kind, signal);
-      // Of a kind that nobody serves nothing can be left.
+      // A kind that is not served has no objects to list.
       if (resource !== undefined) await list(resource);
       return undefined;
     } catch (error) {
@@ -64,7 +64,7 @@ export async function ownedObjects(
   return { inventory, hidden };
 
   async function list(resource: Resource): Promise<void> {
-    // Otherwise their contents are read by nobody, and there may be thousands.
+    // Only rules read the contents of objects, of which there may be thousands.
     const hasRule = rules.find(resource) !== undefined;
     const transform = (object: Parameters<Inventory['put']>[1]): void => {
       const entry = inventory.put(resource, object);

@@ -27,15 +27,15 @@ interface DeploymentContentRequest {
   readonly signal: AbortSignal;
 }
 
-/** A BundleDeployment and what it is to have, and has. */
+/** A BundleDeployment with its wanted and present objects. */
 export interface DeploymentContent {
   readonly deployment: BundleDeployment;
-  /** Of the Bundle of its template. */
+  /** Objects of its template's Bundle. */
   readonly objects: readonly KubernetesObject[];
   readonly owned: readonly InventoryEntry[];
 }
 
-/** @throws TerminalError where its Bundle is not unpacked yet. */
+/** @throws TerminalError when its Bundle is not unpacked yet. */
 export async function deploymentContent(
   cluster: Cluster,
   { name, systemNamespace, server, signal }: DeploymentContentRequest,
@@ -59,7 +59,7 @@ export async function deploymentContent(
 }
 
 interface StoredContent {
-  /** As the content server has it. */
+  /** From the content server. */
   readonly files: BundleFiles;
   readonly deployment: BundleDeployment;
   readonly cluster: ClusterFacts;
@@ -67,8 +67,9 @@ interface StoredContent {
 }
 
 /**
- * What core makes of stored content: content of a registry bundle is adapted to spec.config first.
- * @throws TerminalError with the message that the condition has.
+ * The objects that core renders from stored content: content of a registry bundle is adapted to
+ * spec.config first.
+ * @throws TerminalError with the message of the condition.
  */
 async function storedObjects({
   files,
@@ -85,7 +86,7 @@ async function storedObjects({
   return renderBundle(adapted ?? files, { className: plainClass });
 }
 
-/** What another class makes of a bundle's objects only its own process knows. */
+/** Only the process of another class can render its objects. */
 function mustBePlain({ metadata, spec }: BundleDeployment): void {
   if (spec.provisionerClassName === plainClass) return;
   throw new TerminalError(

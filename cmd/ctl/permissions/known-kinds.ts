@@ -2,7 +2,7 @@ import type { GroupVersionKind } from '../../../api/gvk.ts';
 import { type KnownGroup, knownGroups } from '../../../api/kubernetes-kinds.ts';
 import type { Discovery, Resource } from '../../../core/platform/kube/index.ts';
 
-/** What certificates may be asked for by. */
+/** Kinds that core creates for certificates of provider cert-manager. */
 const certManager: KnownGroup = { group: 'cert-manager.io', namespaced: 'Certificate Issuer' };
 
 interface KnownKind {
@@ -31,14 +31,14 @@ function pluralOf(kind: string): string {
   return name.endsWith('y') ? `${name.slice(0, -1)}ies` : `${name}s`;
 }
 
-/** Knows the kinds of Kubernetes without asking anybody; about all others it asks `next`. */
+/** Resolves the kinds of Kubernetes without requests; asks `next` about all others. */
 export function knownKinds(next?: Discovery): Discovery {
   return {
     async resourceFor(gvk, signal) {
       return resourceOf(gvk) ?? (await next?.resourceFor(gvk, signal));
     },
     async resourceForGroupKind(group, kind, signal) {
-      // The version plays no part in permissions.
+      // Permissions do not depend on the version.
       const found = resourceOf({ group, kind, version: '' });
       return found ?? (await next?.resourceForGroupKind(group, kind, signal));
     },

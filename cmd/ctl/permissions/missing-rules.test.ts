@@ -34,7 +34,7 @@ test('a rule is missing where any part of it is', async () => {
       !(subresource === 'log' && verb === 'list') && name !== 'b',
   );
   const missing = await missingRules(client, rules, signal);
-  // Without a name all secrets are allowed here.
+  // Access to all secrets of this namespace, because the rule names none.
   expect(missing.map(({ rule }) => rule)).toEqual([logs]);
 });
 

@@ -15,27 +15,27 @@ import type { Discovery } from '../../../core/platform/kube/index.ts';
 interface NeededRequest {
   readonly objects: readonly KubernetesObject[];
   readonly discovery: Discovery;
-  /** Where namespaced objects without a namespace go. */
+  /** Namespace for namespaced objects that name none. */
   readonly systemNamespace: string;
   readonly signal: AbortSignal;
 }
 
-/** What it takes to install, upgrade and delete some content. */
+/** The permissions to install, upgrade and delete some content. */
 export interface NeededRules {
-  /** On the objects themselves. */
+  /** Permissions on the objects themselves. */
   readonly permissions: readonly Permission[];
-  /** So that roles and bindings among the objects may be written. */
+  /** Rules that the account needs to write the roles and bindings among the objects. */
   readonly escalation: readonly ScopedRule[];
-  /** Namespaces that are among the objects. */
+  /** Namespaces among the objects. */
   readonly ownNamespaces: readonly string[];
 }
 
-/** There is no telling where objects of these kinds live. */
+/** Kinds whose scope is unknown. */
 export class UnknownKinds extends TerminalError {}
 
 /**
- * Works out the permissions for a bundle's objects.
- * @throws UnknownKinds that names the kinds that nobody knows.
+ * Computes the permissions for a bundle's objects.
+ * @throws UnknownKinds that names the unknown kinds.
  */
 export async function neededRules(request: NeededRequest): Promise<NeededRules> {
   const { objects, discovery, systemNamespace, signal } = request;
@@ -67,7 +67,7 @@ function unknownKinds(objects: readonly KubernetesObject[]): UnknownKinds {
 
 const rbac = 'rbac.authorization.k8s.io';
 
-/** An object and the namespace that it goes to. */
+/** An object and its namespace. */
 interface PlacedObject {
   readonly object: KubernetesObject;
   /** Undefined for cluster-scoped objects. */
@@ -75,8 +75,8 @@ interface PlacedObject {
 }
 
 /**
- * What the API server wants of those who write roles and bindings: nobody grants what they do not
- * have. So the rules of the roles themselves, and `bind` for roles that are not in the bundle.
+ * The API server lets an account write only roles and bindings whose permissions the account has.
+ * These are the rules of the roles themselves, and `bind` for roles that are not in the bundle.
  */
 function escalationRules(objects: readonly PlacedObject[]): readonly ScopedRule[] {
   const ofRBAC = objects.filter(({ object }) => object.apiVersion.startsWith(`${rbac}/`));
@@ -93,7 +93,10 @@ function rulesIn({ object, namespace }: PlacedObject): readonly ScopedRule[] {
   return parseRules(object['rules']).map((rule) => ({ namespace, rule }));
 }
 
-/** The rules of others are gathered in it later: only who may do everything may write such a role. */
+/**
+ * The API server adds rules of other roles to it later, so writing such a role requires all
+ * permissions.
+ */
 function isAggregated({ object }: PlacedObject): boolean {
   const selectors = fieldAt(object, 'aggregationRule', 'clusterRoleSelectors');
   return listOf(selectors).length > 0;
@@ -140,22 +143,22 @@ const ruleSchema = z.object({
 /** One rule of a Role or ClusterRole. */
 export interface PolicyRule extends z.infer<typeof ruleSchema> {}
 
-/** A rule and where it holds. */
+/** A rule and its namespace. */
 export interface ScopedRule {
   /** Undefined for the whole cluster. */
   readonly namespace: string | undefined;
   readonly rule: PolicyRule;
 }
 
-/** The rules in an object's `rules`, as far as they are some. */
+/** The valid rules in an object's `rules`. */
 function parseRules(rules: unknown): readonly PolicyRule[] {
   return z.array(ruleSchema).catch([]).parse(rules);
 }
 
 /**
- * Where spec.prune or spec.deletionPolicy makes it depend on custom resources what becomes of a CRD,
- * they are looked for, in all namespaces: also where the spec leaves it to core's own defaults, which
- * nobody can read. `definitions` are names of CRDs.
+ * When spec.prune or spec.deletionPolicy keeps a CRD with custom resources, core lists these in all
+ * namespaces. The same may hold for core's own defaults, which users cannot read. `definitions` are
+ * names of CRDs.
  */
 export function customResourceLists(
   { spec }: BundleDeployment,

@@ -51,11 +51,11 @@ export interface PermissionsFlags
 
 interface PermissionObjects {
   readonly objects: readonly KubernetesObject[];
-  /** What a person should know about them. */
+  /** Notes for the user about the objects. */
   readonly notes: readonly string[];
 }
 
-/** The roles and bindings for a directory or an image. */
+/** Roles and bindings for a directory or an image. */
 export async function permissionsOfContent(
   reference: string,
   flags: PermissionsFlags,
@@ -76,7 +76,7 @@ export async function permissionsOfContent(
   return await withCluster(flags, (cluster) => missing(cluster, needed, request));
 }
 
-/** The roles and bindings for what a BundleDeployment is to have, and has. */
+/** Roles and bindings for the wanted and present objects of a BundleDeployment. */
 export async function permissionsOfDeployment(
   name: string,
   flags: PermissionsFlags,
@@ -104,7 +104,7 @@ export async function permissionsOfDeployment(
   });
 }
 
-/** With what core makes for certificates. */
+/** Adds the objects that core makes for certificates. */
 function certified(
   objects: readonly KubernetesObject[],
   { certificates: provider, systemNamespace }: PermissionsFlags,
@@ -129,7 +129,7 @@ function accountOf(
   throw new TerminalError('say with --service-account NAMESPACE/NAME who gets the permissions');
 }
 
-/** Without a cluster, unless there are kinds that only a cluster can know. */
+/** Works without a cluster, unless a kind is unknown. */
 async function neededByContent(
   objects: readonly KubernetesObject[],
   flags: PermissionsFlags,
@@ -173,7 +173,8 @@ async function missing(
     flags.existingNamespace,
   );
   if (rules.length === 0) return { objects: [], notes: ['nothing is missing'] };
-  // A name of their own: what was missing before, and was granted then, must stay granted.
+  // An own name for each set: permissions that were missing before and were granted then must stay
+  // granted.
   const objects = roleObjects(rules, { account, label: `${label}:${digestOf(rules)}` });
   return { objects, notes };
 }
@@ -199,7 +200,7 @@ async function existingOf(
   return existing;
 }
 
-/** What is left of a path or of an image reference in a name. */
+/** The part of a path or image reference for a name. */
 function labelOf(reference: string): string {
   const image = basename(reference).replace(/[:@].*$/, '');
   const last = /^[./~]/.test(reference) ? basename(resolve(reference)) : image;

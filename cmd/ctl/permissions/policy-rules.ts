@@ -4,13 +4,13 @@ import type { NeededRules, PolicyRule, ScopedRule } from './needed-rules.ts';
 
 interface ScopedRules {
   readonly rules: readonly ScopedRule[];
-  /** What a person should know about them. */
+  /** Notes for the user about the rules. */
   readonly notes: readonly string[];
 }
 
 /**
- * Everything that is needed as rules. In a namespace that comes with the bundle there can be no
- * Role before: what is needed in it is asked for in all, unless it is said to exist.
+ * All needed permissions as rules. A namespace that comes with the bundle cannot contain a Role
+ * before: permissions in it are needed for all namespaces, unless it is listed as existing.
  */
 export function scopedRules(needed: NeededRules, existing: readonly string[]): ScopedRules {
   const { permissions, escalation, ownNamespaces } = needed;
@@ -30,7 +30,7 @@ function note(name: string): string {
   );
 }
 
-/** As few rules as say the same: kinds share one where verbs are the same, and so do names. */
+/** Merges permissions into few rules: kinds with equal verbs share one, and so do names. */
 export function policyRules(permissions: readonly Permission[]): readonly ScopedRule[] {
   return [...Map.groupBy(permissions, ({ namespace }) => namespace)].flatMap(([namespace, own]) =>
     rulesOf(own).map((rule) => ({ namespace, rule })),
@@ -87,7 +87,7 @@ function sorted(texts: readonly string[]): string[] {
 
 type Client = Pick<KubeClient, 'request'>;
 
-/** Those rules that the client's identity does not have in full. */
+/** The rules of which the client's identity lacks a part. */
 export async function missingRules(
   client: Client,
   rules: readonly ScopedRule[],
@@ -101,7 +101,7 @@ export async function missingRules(
   return missing;
 }
 
-/** Everything that a rule grants, one by one. A wildcard is granted by a wildcard alone. */
+/** Every permission of a rule, one by one. Only a wildcard grants a wildcard. */
 function expanded({ namespace, rule }: ScopedRule): readonly Permission[] {
   const { apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [], verbs } = rule;
   return verbs.flatMap((verb) => [

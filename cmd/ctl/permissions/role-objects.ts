@@ -6,11 +6,13 @@ const group = 'rbac.authorization.k8s.io';
 
 interface RoleObjectsOptions {
   readonly account: ServiceAccountRef;
-  /** Tells the roles of this content from those of another that the account installs too. */
+  /**
+   * Distinguishes the roles of this content from those of other content that the account installs.
+   */
   readonly label: string;
 }
 
-/** A role with its binding for the whole cluster and for each namespace, as there are rules. */
+/** A role with its binding for the whole cluster and for each namespace that has rules. */
 export function roleObjects(
   rules: readonly ScopedRule[],
   { account, label }: RoleObjectsOptions,
@@ -51,7 +53,7 @@ function metadataOf({ name, namespace }: RoleName): KubernetesObject['metadata']
   return namespace === undefined ? { name } : { name, namespace };
 }
 
-/** Each rule once, in an order that does not depend on that of the objects. */
+/** Each rule once, in an order that does not depend on the objects' order. */
 function distinct(rules: readonly PolicyRule[]): readonly PolicyRule[] {
   const byText = new Map(rules.map((rule) => [textOf(rule), inOrder(rule)]));
   return [...byText].sort(([a], [b]) => compare(a, b)).map(([, rule]) => rule);

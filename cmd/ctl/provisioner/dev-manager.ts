@@ -23,7 +23,7 @@ const extension = extname(import.meta.url);
 const program = fileURLToPath(new URL(`../../rukpak${extension}`, import.meta.url));
 const endWithParent = new URL(`./end-with-parent${extension}`, import.meta.url).href;
 
-/** `rukpak all` with one class more, as a process that is started again and again. */
+/** `rukpak all` with one more class, in a process that can be restarted. */
 export class DevManager {
   readonly #options: DevManagerOptions;
   readonly #ports: readonly number[];
@@ -42,7 +42,7 @@ export class DevManager {
     return `https://127.0.0.1:${this.#ports[2]}`;
   }
 
-  /** Returns when it is ready, has ended because of the class, or is not wanted any more. */
+  /** Returns when the manager is ready, has ended because of the class, or is no longer needed. */
   async start(signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
     const { say } = this.#options;
@@ -63,7 +63,7 @@ export class DevManager {
     if (child === undefined || !isRunning(child)) return;
     const ended = once(child, 'exit');
     child.kill('SIGTERM');
-    // A class that never returns is no reason to wait for it.
+    // A class that never returns must not block the restart.
     const overdue = setTimeout(() => child.kill('SIGKILL'), grace);
     await ended;
     clearTimeout(overdue);
@@ -75,7 +75,7 @@ export class DevManager {
     const child = spawn(process.execPath, words, {
       env: { ...process.env, KUBECONFIG: cluster.kubeconfig },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-      // Ctrl-C is for us: we stop it in order.
+      // Ctrl-C goes to this process only, which then stops the manager in order.
       detached: true,
     });
     this.#process = child;

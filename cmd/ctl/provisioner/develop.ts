@@ -7,15 +7,15 @@ import { DevManager } from './dev-manager.ts';
 import { devClusterFolder } from './project.ts';
 
 interface Development {
-  /** The class's module; saves of any file beside or below it count. */
+  /** The class's module; saving any file beside or below it restarts the manager. */
   readonly module: string;
-  /** The project's. */
+  /** Folder of the project. */
   readonly folder: string;
   readonly say: (line: string) => void;
 }
 
 /**
- * Starts a control plane, and on it the stock manager with the class; starts the manager again at
+ * Starts a control plane, and on it the stock manager with the class; restarts the manager after
  * every save. Ends all of it when the signal is aborted.
  */
 export async function develop(options: Development, signal: AbortSignal): Promise<void> {
@@ -58,13 +58,13 @@ async function runOn(
   }
 }
 
-/** Editors write a file more than once, and several at once; milliseconds. */
+/** Milliseconds: editors write a file more than once, and several at once. */
 const settling = 100;
 
-/** Tests, hidden files and what editors leave beside a file do not change what runs. */
+/** Tests, hidden files and editors' temporary files do not change the running class. */
 const unrelated = /\.test\.[cm]?[jt]s$|(^|\/)\.|~$|\.sw.$|(^|\/)\d+$/;
 
-/** The file that was saved last in the folder or below, once for saves that come together. */
+/** The last saved file of the folder or below; yields once for simultaneous saves. */
 export async function* saves(folder: string, signal: AbortSignal): AsyncGenerator<string> {
   let saved = '';
   let happened = Promise.withResolvers<void>();

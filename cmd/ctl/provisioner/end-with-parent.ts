@@ -1,7 +1,7 @@
 /**
- * Loaded into the manager of `provisioner dev`: it ends when that one has ended, however it did.
- * A manager that stayed behind would serve the class as it was.
+ * Loaded into the manager of `provisioner dev`, which must end with its parent, however that ends.
+ * A remaining manager would go on to serve the old class.
  */
 process.on('disconnect', () => process.kill(process.pid, 'SIGTERM'));
-// The channel alone is no reason to go on.
+// The channel alone must not keep the process alive.
 process.channel?.unref();

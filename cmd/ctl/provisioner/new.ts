@@ -11,7 +11,7 @@ interface NewFlags {
   readonly sdk?: Sdk;
 }
 
-/** `rukpakctl provisioner new`: a project that is green, to be made one's own. */
+/** `rukpakctl provisioner new`: a project with passing tests, as a start for an own class. */
 export function newCommand(): Command {
   return new Command('new')
     .description('Create a project for a provisioner class: the class, its tests and a sample')

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 
-/** Objects are named after the class, and the names of some may not be longer than 63. */
+/** Objects are named after the class, and some names may have at most 63 characters. */
 const longest = 50;
 
 const rules: readonly { readonly broken: RegExp; readonly message: string }[] = [
@@ -26,8 +26,8 @@ const rules: readonly { readonly broken: RegExp; readonly message: string }[] = 
 ];
 
 /**
- * The name of a new class: one that RukPak accepts, and a Service too.
- * @throws InvalidArgumentError that says what is wrong with it.
+ * Checks the name of a new class, which must be valid for RukPak and as a Service's name.
+ * @throws InvalidArgumentError that names the problem.
  */
 export function className(name: string): string {
   const rule = rules.find(({ broken }) => broken.test(name));
@@ -35,17 +35,17 @@ export function className(name: string): string {
   throw new InvalidArgumentError(rule.message);
 }
 
-/** Where a project gets rukpak-ts from. */
+/** The source of the package rukpak-ts for a project. */
 export interface Sdk {
-  /** What package.json says. */
+  /** The version in package.json. */
   readonly dependency: string;
-  /** The packed package that goes along in the project's `vendor`. */
+  /** A packed package, which is copied into the project's `vendor`. */
   readonly tarball?: string;
 }
 
 /**
- * A version or range as npm writes them, or a file that `npm pack` has written.
- * @throws InvalidArgumentError where it is neither.
+ * A version or range in npm's notation, or a file that `npm pack` has written.
+ * @throws InvalidArgumentError for anything else.
  */
 export function parseSdk(text: string): Sdk {
   if (/\.t(ar\.)?gz$/.test(text)) return packed(resolve(text));
@@ -64,7 +64,7 @@ function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }
 
-/** Where a project's own control plane keeps everything. */
+/** Folder of a project's own control plane. */
 export function devClusterFolder(project: string): string {
   return join(project, '.rukpak', 'cluster');
 }

@@ -15,14 +15,14 @@ import { loadDirectory } from '../content/load-content.ts';
 import { pollUntil } from '../deployments/awaiting.ts';
 import { deploymentState, isGood } from '../status/deployment-state.ts';
 
-/** What is applied for a sample, in this order. */
+/** The objects of a sample, in the order in which they are applied. */
 export interface Sample {
   /** The content; immutable, so that other content has another name. */
   readonly configMaps: readonly KubernetesObject[];
   readonly deployment: KubernetesObject;
 }
 
-/** The parts of a BundleDeployment that are read or replaced here. */
+/** The fields of a BundleDeployment that are read or replaced here. */
 const deploymentSchema = z.looseObject({
   apiVersion: z.literal('core.rukpak.io/v1alpha1'),
   kind: z.literal('BundleDeployment'),
@@ -33,8 +33,8 @@ const deploymentSchema = z.looseObject({
 type Deployment = z.infer<typeof deploymentSchema>;
 
 /**
- * A folder's `bundledeployment.yaml`, with the files of `content/` for its source.
- * @throws TerminalError where one of the two is not as it must be.
+ * Reads a folder's `bundledeployment.yaml`, with the files of `content/` as its source.
+ * @throws TerminalError that names the invalid one of the two.
  */
 export function readSample(folder: string, namespace: string): Sample {
   const deployment = readDeployment(join(folder, 'bundledeployment.yaml'));
@@ -83,7 +83,7 @@ function withSource(
   return { ...deployment, spec: { ...deployment.spec, template: { ...template, spec } } };
 }
 
-/** Short, as it becomes part of a name. */
+/** Short, because it becomes part of a name. */
 function digestOf({ files }: BundleFiles): string {
   const hash = createHash('sha256');
   for (const [path, bytes] of files) hash.update(`${path}\0${bytes.length}\0`).update(bytes);
@@ -98,7 +98,7 @@ interface DeployOptions {
 
 /**
  * Applies the sample, and waits until it is installed and healthy.
- * @throws TerminalError that says what it waits for where the time is over.
+ * @throws TerminalError that says what it waits for, after the timeout.
  */
 export async function deploySample(
   client: Pick<KubeClient, 'apply' | 'get'>,

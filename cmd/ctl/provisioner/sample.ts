@@ -18,7 +18,7 @@ interface SampleFlags extends ClusterFlags {
   readonly timeout: number;
 }
 
-/** `rukpakctl provisioner sample`: a folder with content and the BundleDeployment of it. */
+/** `rukpakctl provisioner sample`: applies a folder with content and its BundleDeployment. */
 export function sampleCommand(): Command {
   const command = new Command('sample')
     .description('Deploy the sample of a class, and wait until it is installed and healthy')
@@ -50,7 +50,7 @@ interface Place {
   readonly flags: SampleFlags;
 }
 
-/** What became of it, as `rukpakctl status` has it. */
+/** The result, as `rukpakctl status` prints it. */
 async function deployed(objects: Sample, { cluster, flags }: Place): Promise<readonly string[]> {
   const [{ deploySample }, { statusReport }] = await Promise.all([
     import('./sample-objects.ts'),
@@ -66,7 +66,10 @@ async function deployed(objects: Sample, { cluster, flags }: Place): Promise<rea
   return treeLines(statusTree(report, { allObjects: true }));
 }
 
-/** Never by accident the cluster that the user's kubeconfig happens to name. */
+/**
+ * Requires an explicit choice, so that the user's current kubeconfig context is never used by
+ * accident.
+ */
 function chosenCluster(flags: SampleFlags): ClusterFlags {
   if (flags.kubeconfig !== undefined || flags.context !== undefined) return flags;
   const kubeconfig = join(devClusterFolder(process.cwd()), 'kubeconfig');

@@ -19,12 +19,12 @@ import { packageRoot } from '../../build-info.ts';
 import { parseSdk, type Sdk } from './project.ts';
 
 export interface Project {
-  /** Of the class. */
+  /** Name of the class. */
   readonly name: string;
   readonly sdk: Sdk;
 }
 
-/** What the class of the template is called. */
+/** Name of the class in the template. */
 const templateName = 'example-class';
 
 /** Writes the project into an empty folder. */
@@ -54,7 +54,7 @@ async function templateFiles(): Promise<readonly string[]> {
     .sort();
 }
 
-/** npm takes no files with these dots along in a package. */
+/** npm leaves files with these dots out of a package. */
 function targetOf(path: string): string {
   return path.replace(/(^|\/)_(?=[^/]+$)/, '$1.');
 }
@@ -62,7 +62,7 @@ function targetOf(path: string): string {
 function adapted(path: string, text: string, { name, sdk }: Project): string {
   const named = text.replaceAll(templateName, name);
   if (path === 'package.json') return withDependency(named, sdk);
-  // What is not there cannot be copied.
+  // Without a packed package there is nothing for the Dockerfile to copy.
   if (path === 'Dockerfile' && sdk.tarball === undefined)
     return named.replace(/^COPY vendor.*\n/m, '');
   return named;
@@ -75,9 +75,9 @@ function withDependency(text: string, { dependency }: Sdk): string {
 }
 
 /**
- * Fills a folder, which is made where it is missing, as a whole or not at all: `fill` is given a
- * draft, whose files appear in the folder when it has succeeded.
- * @throws TerminalError where there are files in it already, or it is one; what `fill` throws.
+ * Fills a folder, which it creates if missing, completely or not at all: `fill` receives a draft
+ * folder, whose files move into the folder after a success.
+ * @throws TerminalError when the folder has files already, or is a file; errors of `fill`.
  */
 export async function fillFolder(
   folder: string,
@@ -91,21 +91,21 @@ export async function fillFolder(
   if ((await readdir(folder)).length > 0) {
     throw new TerminalError(`${folder} is not empty: name another folder with --dir`);
   }
-  // Within it, so that its files need not be copied.
+  // Inside the folder, so that its files need not be copied.
   const draft = await mkdtemp(join(folder, '.new-'));
   try {
     await fill(draft);
     for (const name of await readdir(draft)) await rename(join(draft, name), join(folder, name));
   } finally {
     await rm(draft, { recursive: true, force: true });
-    // Left where anything is in it: what was made, or what others have put there.
+    // Stays when it contains anything, from this command or from others.
     if (isNew) await rmdir(folder).catch(() => undefined);
   }
 }
 
 /**
- * Has npm write package-lock.json, which `npm ci` installs from; nothing is installed yet.
- * @throws TerminalError that says what npm said, and what to do.
+ * Runs npm to write package-lock.json, from which `npm ci` installs; installs nothing.
+ * @throws TerminalError with npm's message, and what to do.
  */
 export async function writeLockFile(folder: string, signal: AbortSignal): Promise<void> {
   const args = ['install', '--package-lock-only', '--no-audit', '--no-fund'];
@@ -124,16 +124,16 @@ export async function writeLockFile(folder: string, signal: AbortSignal): Promis
 }
 
 /**
- * Packs the rukpak-ts that this program is of into an empty folder: a project then has what has made
- * it, whether any registry has that or not.
- * @throws TerminalError that says what npm said.
+ * Packs the rukpak-ts package of this program into an empty folder, so that a project uses the
+ * version that created it, even when no registry has that.
+ * @throws TerminalError with npm's message.
  */
 export async function packOwnPackage(destination: string, signal: AbortSignal): Promise<Sdk> {
   const root = packageRoot(import.meta.dirname);
   if (root === undefined)
     throw new TerminalError('this program is no part of a package: use --sdk');
   const isCheckout = existsSync(join(root, 'tsconfig.json'));
-  // What is installed was built when it was packed, and its scripts would change it.
+  // An installed package was built when it was packed, and its scripts would change it.
   const scripts = isCheckout ? [] : ['--ignore-scripts'];
   const args = ['pack', root, '--pack-destination', destination, '--loglevel=error', ...scripts];
   try {
@@ -148,7 +148,7 @@ export async function packOwnPackage(destination: string, signal: AbortSignal): 
   return parseSdk(join(destination, name));
 }
 
-/** Why npm has failed, in its own words where it has any. */
+/** Why npm failed, in its own words if it printed any. */
 function npmCause(error: unknown): string {
   const { code, stderr = '' } = error as { readonly code?: unknown; readonly stderr?: string };
   if (code === 'ENOENT') return 'there is no npm on the PATH';
@@ -157,7 +157,7 @@ function npmCause(error: unknown): string {
   const said = lines
     .filter((line) => /^npm error (?!code |path |command |A complete log)/.test(line))
     .map((line) => line.replace('npm error ', ''));
-  // What a script of ours says comes before.
+  // An error line of this project's own scripts has priority.
   const ours = lines.find((line) => line.startsWith('error: '))?.replace('error: ', '');
   return ours ?? said[0] ?? errorMessage(error);
 }

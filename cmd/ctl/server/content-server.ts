@@ -11,7 +11,7 @@ import type { Cluster } from '../cluster.ts';
 import { defaultCaSecret, type ServerFlags } from '../flags.ts';
 import { openPortForward, podOfService } from './port-forward.ts';
 
-/** Where a content server is: its Service, unless the flags name a URL. */
+/** The place of a content server: its Service, unless the flags name a URL. */
 export interface ServerPlace extends ServerFlags {
   readonly namespace: string;
   readonly service: string;
@@ -25,7 +25,7 @@ interface ServerRequest {
   readonly signal: AbortSignal;
 }
 
-/** HTTP to one content server as one caller. */
+/** HTTP requests to one content server with one caller's credentials. */
 export interface ContentServer {
   request(request: ServerRequest): Promise<Dispatcher.ResponseData>;
   close(): Promise<void>;
@@ -36,8 +36,8 @@ const connectTimeout = 10_000;
 const answerTimeout = 30_000;
 
 /**
- * Nothing is connected before the first request; each connection looks for a ready pod anew.
- * @throws TerminalError where the CA cannot be found, or the caller would be shown in plain text.
+ * Opens a client. It connects at the first request; each connection looks for a ready pod again.
+ * @throws TerminalError when the CA is not found, or when credentials would travel in plain text.
  */
 export async function openContentServer(
   cluster: Cluster,
@@ -67,7 +67,7 @@ export async function openContentServer(
           ...(caller.token === undefined ? {} : { authorization: `Bearer ${caller.token}` }),
         },
         body: body === undefined ? null : Readable.from(body),
-        // Whoever sends a body knows how long that may take.
+        // The caller that sends a body limits the time itself.
         headersTimeout: body === undefined ? answerTimeout : 0,
         signal,
       }),
@@ -88,7 +88,7 @@ function forwarded(
   const connect = async (...[options, callback]: Parameters<typeof connector>): Promise<void> => {
     try {
       const stream = await open();
-      // A TLS handshake runs over any stream; only the types ask for a socket.
+      // A TLS handshake works on any stream; only the types require a socket.
       connector({ ...options, httpSocket: stream as never }, callback);
     } catch (error) {
       callback(error as Error, null);
@@ -97,7 +97,7 @@ function forwarded(
   return (options, callback) => void connect(options, callback);
 }
 
-/** A token or a bundle has no business on a network in plain text. */
+/** Tokens and bundles must not travel in plain text. */
 function checkDirect(server: string, caller: Caller): void {
   const { protocol, hostname } = new URL(server);
   if (protocol === 'https:') return;
@@ -130,8 +130,9 @@ async function readAuthority(file: string): Promise<string> {
 }
 
 /**
- * Whoever makes the certificate puts its authority beside it. The Secret of an authority alone may have
- * outlived its installation: by default it comes second, and first where the user names another.
+ * Finds the CA of a server. The process that makes the certificate stores the CA in the same
+ * Secret. A separate CA Secret may be left from a deleted installation: by default it is the second
+ * choice, and the first when the user names another one.
  */
 async function publishedAuthority(
   { client }: Cluster,
@@ -151,15 +152,15 @@ async function publishedAuthority(
   );
 }
 
-/** Who a content server is to see. */
+/** The credentials of a content server's caller. */
 export interface Caller {
   readonly token?: string;
   readonly certificate?: Required<Pick<TlsOptions, 'cert' | 'key'>>;
 }
 
 /**
- * The user of the kubeconfig: the bearer token, however it is come by, or the client certificate.
- * @throws TerminalError where the user has neither, or is to act as somebody else.
+ * The user of the kubeconfig: the bearer token from any source, or the client certificate.
+ * @throws TerminalError when the user has neither, or impersonates another user.
  */
 export async function kubeconfigCaller(
   cluster: Pick<Cluster, 'credentials' | 'actsAs'>,
@@ -180,8 +181,8 @@ export async function kubeconfigCaller(
 }
 
 /**
- * The flags, and the content server of `rukpak all` where the cluster is a control plane on this
- * machine and the flags name no server: nothing in such a cluster leads to it.
+ * The flags, with the content server of `rukpak all` when the cluster is a control plane on this
+ * machine and the flags name no server: no Service in such a cluster leads to it.
  */
 export async function reachableServer<Flags extends ServerFlags>(
   { config }: Pick<Cluster, 'config'>,

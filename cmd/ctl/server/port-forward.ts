@@ -5,7 +5,7 @@ import { errorMessage, TerminalError } from '../../../core/errors.ts';
 import { ApiError, queryString, toLibraryKubeconfig } from '../../../core/platform/kube/index.ts';
 import type { Cluster } from '../cluster.ts';
 
-/** What is used of the WebSocket that the library opens with the user's credentials. */
+/** The used members of the WebSocket that the library opens with the user's credentials. */
 interface ForwardSocket {
   readonly readyState: number;
   send(message: Uint8Array, sent: (error?: Error | null) => void): void;
@@ -19,9 +19,9 @@ const dataChannel = 0;
 const isOpen = 1;
 
 /**
- * A connection to a port of a pod, through the API server. It ends where the pod closes it; what
- * the node says went wrong becomes the stream's error.
- * @throws Error where the API server refuses, with its own sentence.
+ * A connection to a port of a pod, through the API server. It ends when the pod closes it; an error
+ * message of the node becomes the stream's error.
+ * @throws Error with the API server's message when it refuses.
  */
 export async function openPortForward(
   cluster: Pick<Cluster, 'client' | 'config'>,
@@ -29,7 +29,7 @@ export async function openPortForward(
 ): Promise<Duplex> {
   const stream = new ForwardedPort(`port ${port} of pod "${pod}"`);
   const { received, failed } = stream;
-  // The library would send from a stream faster than the socket can.
+  // From a stream the library would send faster than the socket can.
   const unused = new Readable({ read: () => undefined });
   const { PortForward } = await import('@kubernetes/client-node');
   const forward = new PortForward(await toLibraryKubeconfig(cluster.config));
@@ -47,7 +47,7 @@ export async function openPortForward(
   }
 }
 
-/** The library knows the status code alone; asked again in plain HTTP, the server gives a reason. */
+/** The library knows only the status code; a plain HTTP request returns the reason. */
 async function reasonOf(
   { client }: Pick<Cluster, 'client'>,
   path: string,
@@ -56,7 +56,7 @@ async function reasonOf(
   try {
     await client.request({ method: 'GET', path });
   } catch (refusal) {
-    // Bad Request is what it says of any request that is no upgrade.
+    // The server answers Bad Request to any plain request that is not an upgrade.
     if (refusal instanceof ApiError && refusal.code !== 400) return refusal.message;
   }
   const { message } = error as { readonly message?: unknown };
@@ -72,7 +72,7 @@ class ForwardedPort extends Duplex {
     this.#name = name;
   }
 
-  /** Takes what comes from the pod. */
+  /** Receives the pod's data. */
   readonly received = new Writable({
     write: (data: Buffer, _encoding, done) => {
       if (data.length > 0 && !this.readableEnded && !this.push(data)) this.#socket?.pause();
@@ -80,7 +80,7 @@ class ForwardedPort extends Duplex {
     },
   });
 
-  /** Takes what the node says went wrong. */
+  /** Receives the node's error messages. */
   readonly failed = new Writable({
     write: (data: Buffer, _encoding, done) => {
       const text = data.toString('utf8').trim();
@@ -164,8 +164,8 @@ const podSchema = z.object({
 type Pod = z.infer<typeof podSchema>;
 
 /**
- * A ready pod behind a Service, and the port there that the Service's port stands for.
- * @throws TerminalError where the port is not the Service's, Error where no pod is ready; ApiError.
+ * A ready pod behind a Service, and the pod's port for the Service's port.
+ * @throws TerminalError when the Service lacks the port, Error when no pod is ready; ApiError.
  */
 export async function podOfService(
   { client }: Pick<Cluster, 'client'>,

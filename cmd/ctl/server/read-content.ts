@@ -23,10 +23,10 @@ interface ContentRequest {
   readonly signal: AbortSignal;
 }
 
-/** How long a binding may take until the API server heeds it; milliseconds. */
+/** Milliseconds until the API server respects a new binding. */
 const patience = 20_000;
 
-/** Lists what is stored of a Bundle, as its content server has it. */
+/** Lists the stored content of a Bundle from its content server. */
 export async function readContent(
   cluster: Cluster,
   request: ContentRequest,
@@ -34,7 +34,7 @@ export async function readContent(
   return await withArchive(cluster, request, (archive) => listArchive(archive, request.signal));
 }
 
-/** Reads the archive that is stored of a Bundle, as its content server has it. */
+/** Reads the stored archive of a Bundle from its content server. */
 export async function withArchive<T>(
   cluster: Cluster,
   { bundle, server: flags, signal }: ContentRequest,
@@ -52,8 +52,8 @@ export async function withArchive<T>(
 }
 
 /**
- * Where a contentURL leads. Its host is looked for among the Services of the system alone: whoever
- * may write a Bundle's status must not have a token sent elsewhere.
+ * The place of a contentURL. Its host must be a Service of the system: otherwise somebody who may
+ * write a Bundle's status could send a token elsewhere.
  */
 function placeOf(contentURL: string, server: ContentRequest['server']): ServerPlace {
   const { hostname } = new URL(contentURL);
@@ -86,7 +86,7 @@ async function readAs<T>(
   }
 }
 
-/** Refusals are asked about again for a while: the role was bound only just now. */
+/** Repeats refused requests for a while, because the role was bound only just now. */
 async function download(
   server: ContentServer,
   path: string,
@@ -111,7 +111,7 @@ async function download(
 /** One entry of an archive. */
 interface ListedEntry {
   readonly path: string;
-  /** As `ls` writes it: `drwxr-xr-x`. */
+  /** In the format of `ls`: `drwxr-xr-x`. */
   readonly mode: string;
   readonly uid: number;
   readonly gid: number;
@@ -121,7 +121,7 @@ interface ListedEntry {
   readonly modified: string;
 }
 
-/** The entries of a tar.gz in their order; their content is passed over. */
+/** The entries of a tar.gz in their order, without their content. */
 export async function listArchive(
   archive: Readable,
   signal: AbortSignal,
@@ -138,7 +138,7 @@ export async function listArchive(
   return entries;
 }
 
-/** A line as `tar ztv` prints it where RukPak ran it. */
+/** A line in the format of `tar ztv`, which RukPak ran. */
 export function listingLine({ path, mode, uid, gid, size, modified }: ListedEntry): string {
   const time = modified.slice(0, 19).replace('T', ' ');
   return `${mode} ${uid}/${gid} ${String(size).padStart(9)} ${time} ${visibleLine(path)}`;

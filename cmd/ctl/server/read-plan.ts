@@ -14,7 +14,7 @@ interface PlanRequest {
   readonly signal: AbortSignal;
 }
 
-/** The full plan of a BundleDeployment, as a content server has it; undefined where there is none. */
+/** The full plan of a BundleDeployment from a content server; undefined when there is none. */
 export async function readPlan(
   cluster: Cluster,
   { deployment, server, signal }: PlanRequest,
@@ -49,8 +49,8 @@ async function planOf({
 const words = { Create: 'create', Change: 'change', Delete: 'delete' } as const;
 
 /**
- * A plan as a person reads it: a line for each object, and one for each of its fields. A name that
- * breaks its line must not add lines to what is approved.
+ * A plan in readable form: a line for each object, and one for each of its fields. Escapes line
+ * breaks in names, so that they cannot add lines to an approved plan.
  */
 export function planLines(plan: FullPlan): readonly string[] {
   const { bundleDeployment, bundle, truncated, hooks = [], problems, warnings } = plan;

@@ -26,11 +26,11 @@ import {
 export interface RunRequest extends Omit<UploadedDeployment, 'digest'> {
   readonly files: BundleFiles;
   readonly server: UploadFlags;
-  /** How long the Bundle, and then a server that takes it, are waited for; milliseconds. */
+  /** Milliseconds to wait for the Bundle, and then for a server that accepts it. */
   readonly timeout: number;
-  /** Whether a deployment that did not exist before goes again where its content cannot be uploaded. */
+  /** Delete a new deployment when its content cannot be uploaded. */
   readonly isRemovedOnFailure: boolean;
-  /** Called when the deployment is as asked for. */
+  /** Called after the deployment is applied. */
   readonly onApplied?: () => Promise<void>;
 }
 
@@ -53,7 +53,7 @@ export async function runBundle(request: RunRequest, context: RunContext): Promi
   const { archive, digest } = await packUpload(request.files);
   const before = await deployed(cluster, request.name, signal);
   if (before !== undefined) refuseOtherSource(before);
-  // Before the deployment: whoever cannot upload is to change nothing.
+  // Before the deployment is applied: a user who cannot upload must change nothing.
   const contentServer = await contentServerFor(request, context);
   try {
     const applied = await cluster.client.apply(
@@ -74,8 +74,8 @@ export async function runBundle(request: RunRequest, context: RunContext): Promi
 }
 
 /**
- * An apply would add its source to the one that is there, and nothing of somebody's is replaced unasked.
- * @throws TerminalError with the command that has the deployment take uploads.
+ * An apply would add its source to the present one, and nobody asked to replace that.
+ * @throws TerminalError with the command that switches the deployment to uploads.
  */
 function refuseOtherSource({ metadata: { name = '' }, spec }: BundleDeployment): void {
   const { type } = spec.template.spec.source;

@@ -19,7 +19,7 @@ const clients: ContentServer[] = [];
 
 afterEach(() => vi.useRealTimers());
 
-// Not after each test: some run at once.
+// Closed at the end of the file, because some tests run concurrently.
 afterAll(async () => {
   for (const client of clients) await client.close();
   for (const server of servers) {
@@ -28,7 +28,7 @@ afterAll(async () => {
   }
 });
 
-/** A server that gives these answers in order, the last one again and again. */
+/** A server that gives these answers in order, and then repeats the last one. */
 async function serverOf(...answers: readonly Answer[]): Promise<ContentServer> {
   let count = 0;
   const server = createServer((request, response) => {
@@ -118,7 +118,7 @@ describe('sendUpload', () => {
     vi.advanceTimersByTime(9_999);
     await delay(0);
     expect(ended).not.toHaveBeenCalled();
-    // More than once where a buffer of the network took another chunk meanwhile.
+    // More than once when a network buffer accepted another chunk meanwhile.
     for (; ended.mock.calls.length === 0; await delay(1)) vi.advanceTimersByTime(1_000);
     await failed;
   });

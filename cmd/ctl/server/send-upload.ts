@@ -10,23 +10,23 @@ interface SendOptions {
   readonly bundle: string;
   readonly archive: Uint8Array;
   readonly signal: AbortSignal;
-  /** How long failures are followed by another try; milliseconds. */
+  /** Milliseconds during which failures are retried. */
   readonly patience: number;
 }
 
-/** Whether the server had the very same content already. */
+/** Whether the server had the same content already. */
 export type Sent = 'uploaded' | 'up-to-date';
 
 const chunkSize = 65_536;
-/** An upload may last as long as it moves: milliseconds without a byte. */
+/** Milliseconds without a byte: an upload may last as long as it makes progress. */
 const idleTimeout = 10_000;
-/** All is sent, and may have to be stored where that takes time. */
+/** Milliseconds after the last byte: the server may have to store the content first. */
 const answerTimeout = 60_000;
 
 /**
- * Uploads an archive as the content of a Bundle. A lost connection, a busy server and a
- * Bundle that the server has not seen yet are tried again.
- * @throws TerminalError with what the server says; the last error where the patience ends.
+ * Uploads an archive as the content of a Bundle. Retries a lost connection, a busy server, and a
+ * Bundle that the server has not seen yet.
+ * @throws TerminalError with the server's message; the last error at the end of `patience`.
  */
 export async function sendUpload(server: ContentServer, options: SendOptions): Promise<Sent> {
   const deadline = Date.now() + options.patience;
@@ -76,7 +76,7 @@ async function* chunks(bytes: Uint8Array, watch: IdleWatch): AsyncGenerator<Uint
   watch.expect(answerTimeout);
 }
 
-/** Gives up a request of which nothing is heard in time. */
+/** Aborts a request without progress in time. */
 class IdleWatch {
   readonly #controller = new AbortController();
   #timer: NodeJS.Timeout | undefined;
@@ -119,19 +119,22 @@ function outcome(status: number, text: string): Sent {
   }
 }
 
-/** Not found: the server's cache may be behind. A conflict with other content lasts, and has its own text. */
+/**
+ * True for 404, because the server's cache may lag. A conflict with other content is final, and has
+ * its own text.
+ */
 function mayPass(status: number): boolean {
   return status === 404 || status === 408 || status === 429 || status >= 500;
 }
 
-/** Content as it is sent: the same files make the same bytes, on every machine. */
+/** Content as it is uploaded: equal files make equal bytes, on every machine. */
 interface BundleUpload {
   readonly archive: Uint8Array;
   /** FNV-1a of the archive, in hexadecimal: the Bundle's label `bundleDigest`. */
   readonly digest: string;
 }
 
-/** In memory as a whole: its digest names the Bundle, and sending may have to begin anew. */
+/** Kept in memory: its digest names the Bundle, and a retry sends it again. */
 export async function packUpload(files: BundleFiles): Promise<BundleUpload> {
   const archive = await buffer(packBundle(files));
   return { archive, digest: fnv1a64(archive) };
@@ -141,7 +144,7 @@ const prime = 0x1b3n;
 const start = 0xcbf29ce484222325n;
 const low = 0xffff_ffffn;
 
-/** FNV-1a of 64 bits as Go prints it with `%x`: lower case, without leading zeros. */
+/** FNV-1a of 64 bits in the format of Go's `%x`: lower case, without leading zeros. */
 export function fnv1a64(bytes: Uint8Array): string {
   // Two 32-bit halves: a BigInt per byte would take seconds for a bundle of many megabytes.
   let high = Number(start >> 32n);
@@ -150,7 +153,7 @@ export function fnv1a64(bytes: Uint8Array): string {
   for (const byte of bytes) {
     rest = (rest ^ byte) >>> 0;
     const product = rest * multiplier;
-    // The prime is 2^40 + 0x1b3: its upper part moves the lower half up by 8 bits into the upper one.
+    // The prime is 2^40 + 0x1b3: its high part shifts the low half by 8 bits into the high one.
     high = (Math.imul(high, multiplier) + Math.floor(product / 0x1_0000_0000) + (rest << 8)) >>> 0;
     rest = product % 0x1_0000_0000;
   }

@@ -6,7 +6,7 @@ import { asTemporaryReader } from './temporary-reader.ts';
 
 it('leaves no binding where it is interrupted while the API server makes it', async () => {
   const stop = new AbortController();
-  /** Carries out what its caller no longer waits for, as servers do. */
+  /** Executes requests even after their caller has gone, as API servers do. */
   class SlowAnswer extends FakeKubeClient {
     override async create(
       resource: Resource,

@@ -23,26 +23,25 @@ const accountResource: Resource = {
   namespaced: true,
 };
 
-/** The shortest that the API server gives; seconds. */
+/** Seconds; the shortest lifetime that the API server accepts. */
 const tokenLifetime = 600;
 
 const tokenSchema = z.object({ status: z.object({ token: z.string() }) });
 
 /**
- * Runs `work` as a service account that may read bundles and nothing else, and that is gone
- * afterwards, however `work` ends. The binding owns the account, so that
- * deleting the one deletes the other.
+ * Runs `work` as a ServiceAccount that may only read bundles, and deletes the account afterwards,
+ * however `work` ends. The binding owns the account, so that deleting the one deletes the other.
  */
 export async function asTemporaryReader<T>(
   { client }: Pick<Cluster, 'client'>,
   { namespace, signal }: { readonly namespace: string; readonly signal: AbortSignal },
   work: (caller: Caller) => Promise<T>,
 ): Promise<T> {
-  // A name of its own: two people may look into bundles at the same time.
+  // A unique name, because two people may read bundles at the same time.
   const suffix = randomBytes(4).toString('hex');
   const account = `rukpakctl-sa-${suffix}`;
   const binding = bindingOf(`rukpakctl-crb-${suffix}`, { namespace, account });
-  // An interrupted request may be carried out all the same, and would leave a binding behind.
+  // The server may still execute an interrupted request, which would leave a binding behind.
   const { metadata } = await client.create(bindingResource, binding);
   try {
     const { apiVersion, kind } = binding;

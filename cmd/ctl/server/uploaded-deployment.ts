@@ -7,20 +7,20 @@ import { errorMessage } from '../../../core/errors.ts';
 import { isNotFound, liveObject } from '../../../core/platform/kube/index.ts';
 import type { Cluster } from '../cluster.ts';
 
-/** A BundleDeployment whose content is uploaded. */
+/** A BundleDeployment with uploaded content. */
 export interface UploadedDeployment {
   readonly name: string;
   readonly deploymentClass: string;
   readonly bundleClass: string;
-  /** Of the content: other content is another template, hence another Bundle. */
+  /** Digest of the content: other content is another template, hence another Bundle. */
   readonly digest: string;
   /** spec.config as written. */
   readonly config?: JsonObject;
-  /** Where what names no namespace is installed (default: core's own). */
+  /** Namespace for objects that name none (default: core's own). */
   readonly installNamespace?: string;
 }
 
-/** What is applied. */
+/** The object to apply. */
 export function deploymentObject({
   name,
   deploymentClass,
@@ -46,7 +46,7 @@ export function deploymentObject({
   };
 }
 
-/** Selects the Bundles that the deployment makes of this content. */
+/** Selects the Bundles of the deployment with this content. */
 export function bundleSelector({ name, digest }: UploadedDeployment): string {
   const labels = {
     app: name,
@@ -59,7 +59,10 @@ export function bundleSelector({ name, digest }: UploadedDeployment): string {
     .join(',');
 }
 
-/** Whether a selected Bundle is of this template: the content alone may have been in another one. */
+/**
+ * Whether a selected Bundle was made from this template: another template may have had the same
+ * content.
+ */
 export function isOfTemplate(bundle: KubernetesObject, deployment: UploadedDeployment): boolean {
   const spec = bundle['spec'] as { readonly provisionerClassName?: unknown } | undefined;
   if (bundle.metadata.deletionTimestamp !== undefined) return false;
@@ -68,24 +71,24 @@ export function isOfTemplate(bundle: KubernetesObject, deployment: UploadedDeplo
   );
 }
 
-/** An interrupted command removes what it made too; milliseconds. */
+/** Milliseconds for the cleanup of an interrupted command. */
 const patience = 10_000;
 
-/** The BundleDeployment of this name; undefined where there is none. */
+/** The BundleDeployment of this name; undefined when there is none. */
 export async function deployed(
   { client }: Cluster,
   name: string,
   signal: AbortSignal,
 ): Promise<BundleDeployment | undefined> {
-  // A list, since a cluster without the kind is an error, and no deployment in it none.
+  // A list, because it fails only without the kind, and is empty without the deployment.
   const fieldSelector = `metadata.name=${name}`;
   const { items } = await client.list(bundleDeploymentResource, { fieldSelector, signal });
   return items.find(({ metadata }) => metadata.name === name) as BundleDeployment | undefined;
 }
 
 /**
- * Deletes a BundleDeployment whose content has not come, unless somebody has changed it since it was
- * `made`. What is to be said of the failure, with what became of it.
+ * Deletes a BundleDeployment without its content, unless somebody changed it since it was `made`.
+ * Returns the message for the failure, with the result of the deletion.
  */
 export async function withoutUnfinished(
   error: unknown,

@@ -12,15 +12,15 @@ import { cureOfBundle, cureOfDeployment } from './known-causes.ts';
 import { isHealthy, objectArguments } from './object-report.ts';
 import type { StatusReport } from './status-report.ts';
 
-/** How long a change may wait for its class before that is no coincidence; milliseconds. */
+/** Milliseconds for which a change may normally wait for its class. */
 const patience = 10_000;
 
-/** Makes objects of operators, and leaves it to others to apply them. */
+/** Renders objects of operators, and leaves applying them to another class. */
 const contentClass = 'core-rukpak-io-registry';
 
 type AdviceRule = (report: StatusReport, now: number) => string | undefined;
 
-/** From the first cause to the last effect: the first that applies counts. */
+/** From the first cause to the last effect: the first matching rule decides. */
 const rules: readonly AdviceRule[] = [
   forDeletion,
   forUnobserved,
@@ -31,7 +31,7 @@ const rules: readonly AdviceRule[] = [
   forHealth,
 ];
 
-/** What to do next where something is wrong; undefined where nothing is. `now` is in milliseconds. */
+/** What the user can do about a problem; undefined without a problem. `now` is in milliseconds. */
 export function advice(report: StatusReport, now: number): string | undefined {
   if (isGood(report.deployment)) return undefined;
   for (const rule of rules) {
@@ -97,7 +97,7 @@ function forBundle(bundle: BundleReport, report: StatusReport, now: number): str
   }
 }
 
-/** Better than a guess: it sends nobody the wrong way. */
+/** Says that the cause is unknown, which is better than a wrong guess. */
 function unknown(what: string): string {
   return `rukpakctl does not know ${what}`;
 }
@@ -140,7 +140,7 @@ function forHealth({ objects }: StatusReport): string | undefined {
 }
 
 interface Unserved {
-  /** Object of a sentence. */
+  /** Object of the sentence. */
   readonly what: string;
   readonly className: string;
   /** Milliseconds. */
@@ -152,7 +152,7 @@ function unserved({ what, className, since }: Unserved, now: number): string {
   return `no manager has reconciled ${what} for ${age(now - since)}: is a manager running that serves class "${className}" (rukpak core --provisioner …), or is it misspelled? See rukpakctl verify`;
 }
 
-/** When somebody last changed anything but the status; milliseconds. */
+/** Time in milliseconds of the last change to anything but the status. */
 function lastChange({ metadata }: StatusReport['deployment']): number {
   const times = listOf(fieldAt(metadata, 'managedFields'))
     .filter((entry) => isMap(entry) && entry['subresource'] !== 'status')

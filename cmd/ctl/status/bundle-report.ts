@@ -10,15 +10,18 @@ import { templateBundle } from './deployment-state.ts';
 /** One Bundle of a deployment. */
 export interface BundleReport {
   readonly name: string;
-  /** What is installed, what the template asks for where that is another or failed, and all others, given up ones too. */
+  /**
+   * `active`: installed. `next` or `failed`: wanted by the template, and not installed.
+   * `superseded`: all others, including rolled back ones.
+   */
   readonly role: 'active' | 'next' | 'failed' | 'superseded';
   readonly class: string;
-  /** Empty where nobody has looked at it, `Deleting` for one that is being deleted. */
+  /** Empty before the first reconcile, `Deleting` while it is being deleted. */
   readonly phase: string;
   readonly source: string;
-  /** What the source was pinned to. */
+  /** The pinned source. */
   readonly resolvedSource?: string;
-  /** Why it is not unpacked, or not gone. */
+  /** Why it is not unpacked, or not deleted. */
   readonly message?: string;
   readonly created: string;
 }
@@ -69,13 +72,13 @@ function progressOf({ metadata, status }: Bundle): Pick<BundleReport, 'phase' | 
 function roleOf(name: string, deployment: BundleDeployment): BundleReport['role'] {
   const { activeBundle, rollback } = deployment.status ?? {};
   if (name === activeBundle) return 'active';
-  // What was given up does not come next, though the template asks for it.
+  // A rolled back Bundle is not next, although the template wants it.
   if (name === rollback?.from) return 'superseded';
   if (name !== templateBundle(deployment)) return 'superseded';
   return hasFailed(deployment) ? 'failed' : 'next';
 }
 
-/** Core has tried to install it, and could not: nothing waits for anything else any more. */
+/** Core has tried to install it and failed: it waits for nothing else any more. */
 function hasFailed({ metadata, status = {} }: BundleDeployment): boolean {
   const conditionOf = (type: string) => status.conditions?.find((each) => each.type === type);
   const { hasValidBundle, installed, progressing } = bundleDeploymentCondition;
@@ -84,7 +87,7 @@ function hasFailed({ metadata, status = {} }: BundleDeployment): boolean {
   return conditionOf(installed)?.status === 'False' && conditionOf(progressing) === undefined;
 }
 
-/** A source in a few words; nothing of it is secret but a password that somebody put into a URL. */
+/** A source in a few words; contains no secret, unless somebody put a password into a URL. */
 export function describeSource(source: BundleSource): string {
   const { type, image, git, http, configMaps = [], parameters } = source;
   if (image !== undefined) return `image ${image.ref}`;
@@ -99,7 +102,7 @@ export function describeSource(source: BundleSource): string {
   return names === '' ? type : `${type} ${names}`;
 }
 
-/** As `name=value`; what has parts of its own is for `kubectl get -o yaml`. */
+/** As `name=value`; nested values are left to `kubectl get -o yaml`. */
 function shownParameters(parameters: Readonly<Record<string, unknown>>): readonly string[] {
   return Object.entries(parameters).flatMap(([name, value]) =>
     typeof value === 'string' ? [`${name}=${withoutPassword(value)}`] : [],

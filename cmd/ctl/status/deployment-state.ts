@@ -3,7 +3,7 @@ import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.t
 import { bundleDeploymentCondition } from '../../../api/v1alpha1/conditions.ts';
 import { bundleName, templateHash } from '../../../api/v1alpha1/template-hash.ts';
 
-/** One word for a deployment, and the sentence that explains it. */
+/** A deployment's state in one word, and the sentence that explains it. */
 interface DeploymentState {
   readonly state:
     | 'Healthy'
@@ -17,7 +17,7 @@ interface DeploymentState {
 
 type StateRule = (deployment: BundleDeployment) => DeploymentState | undefined;
 
-/** The first that applies counts. */
+/** The first matching rule decides. */
 const rules: readonly StateRule[] = [
   deleting,
   notObserved,
@@ -28,7 +28,7 @@ const rules: readonly StateRule[] = [
   heldUp,
 ];
 
-/** What `kubectl get` would have to say to be of help. */
+/** The state to show in place of the conditions that `kubectl get` prints. */
 export function deploymentState(deployment: BundleDeployment): DeploymentState {
   for (const rule of rules) {
     const state = rule(deployment);
@@ -38,7 +38,7 @@ export function deploymentState(deployment: BundleDeployment): DeploymentState {
   return { state: healthy === undefined ? 'Installed' : 'Healthy', reason: '' };
 }
 
-/** Installed as its present template says, and healthy where that is reported. */
+/** True when the present template is installed, and healthy if health is reported. */
 export function isGood(deployment: BundleDeployment): boolean {
   const { state, reason } = deploymentState(deployment);
   return (state === 'Healthy' || state === 'Installed') && reason === '';
@@ -68,7 +68,7 @@ function notObserved({ metadata, spec, status }: BundleDeployment): DeploymentSt
   return { state: 'NotObserved', reason };
 }
 
-/** The old Bundle stays installed where the new one could not be. */
+/** The old Bundle stays installed when the new one could not be installed. */
 function upgradeFailed(deployment: BundleDeployment): DeploymentState | undefined {
   const installed = conditionOf(deployment, bundleDeploymentCondition.installed);
   const valid = conditionOf(deployment, bundleDeploymentCondition.hasValidBundle);
@@ -83,13 +83,13 @@ function notInstalled(deployment: BundleDeployment): DeploymentState | undefined
   const installed = conditionOf(deployment, bundleDeploymentCondition.installed);
   if (installed?.status === 'True') return undefined;
   const valid = conditionOf(deployment, bundleDeploymentCondition.hasValidBundle);
-  // Where there is nothing to install, that an earlier try failed is of no help.
+  // While there is nothing to install, the failure of an earlier attempt does not help.
   const first = valid?.status === 'False' ? valid : installed;
   const cause = first ?? heldUpBy(deployment) ?? valid;
   return { state: 'NotInstalled', reason: cause === undefined ? '' : textOf(cause) };
 }
 
-/** The old Bundle stays installed while the new one is not ready. */
+/** The old Bundle stays installed until the new one is ready. */
 function upgradePending(deployment: BundleDeployment): DeploymentState | undefined {
   const valid = conditionOf(deployment, bundleDeploymentCondition.hasValidBundle);
   if (valid === undefined || valid.status === 'True') return undefined;
@@ -102,7 +102,7 @@ function unhealthy(deployment: BundleDeployment): DeploymentState | undefined {
   return { state: 'Unhealthy', reason: textOf(healthy) };
 }
 
-/** What is installed works; something else than the template asks for, or with something left to do. */
+/** The installed Bundle works, but it is not the template's, or a step is pending. */
 function heldUp(deployment: BundleDeployment): DeploymentState | undefined {
   const progressing = heldUpBy(deployment);
   if (progressing === undefined) return undefined;
@@ -119,7 +119,7 @@ function textOf({ reason, message }: Pick<Condition, 'reason' | 'message'>): str
   return message === '' ? reason : `${reason}: ${message}`;
 }
 
-/** Name of the Bundle that a deployment's template asks for. */
+/** Name of the Bundle for a deployment's template. */
 export function templateBundle({ metadata, spec }: BundleDeployment): string {
   return bundleName(metadata.name ?? '', templateHash(spec.template));
 }

@@ -15,8 +15,8 @@ function aFailing(source?: BundleSource): Failing {
   return { name: 'demo', deployment, objects: { total: 1, healthy: 1, items, hidden: [] } };
 }
 
-// What core wrote when the thing was broken on purpose; texts of quotas, of admission webhooks and of TLS are as the
-// API server and Node word them.
+// Messages that core wrote about deliberately caused failures; texts about quotas, admission
+// webhooks and TLS are those of the API server and Node.
 const ofDeployments: readonly (readonly [message: string, cure: string])[] = [
   [
     'ClassNotServed: no manager reconciles this BundleDeployment: either class "core-rukpak-io-plian" is misspelt (did you mean "core-rukpak-io-plain"?), or no manager that serves it is running. This one serves core-rukpak-io-helm, core-rukpak-io-plain',

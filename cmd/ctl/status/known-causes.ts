@@ -6,7 +6,7 @@ const fields: Readonly<Record<string, string>> = {
   BundleDeployment: 'spec.provisionerClassName',
 };
 
-/** Failures of classes: those that nobody serves, whose server is away, and that fail themselves. */
+/** Failures of classes: not served, server unavailable, or failing themselves. */
 const classCauses: readonly Cause[] = [
   [
     /no manager reconciles this (\w+): either class "([^"]*)" is misspelt \(did you mean "([^"]*)"\?\)/,
@@ -126,16 +126,16 @@ const installCauses: readonly Cause[] = [
   ],
 ];
 
-/** Those of a class say which class it was, whatever its message is like. */
+/** A class's failure names the class, whatever its message, so class causes come first. */
 const deploymentCauses: readonly Cause[] = [...classCauses, ...installCauses];
 const bundleCauses: readonly Cause[] = [...deploymentCauses, ...sourceCauses];
 
-/** What to do where a deployment fails, by its message; undefined where nobody has written that down. */
+/** The remedy for a deployment's failure, by its message; undefined when none is known. */
 export function cureOfDeployment(message: string, failing: Failing): string | undefined {
   return cureAmong(deploymentCauses, { message, failing });
 }
 
-/** The same for a Bundle, which has a source as well. */
+/** The remedy for a Bundle's failure, which may come from its source as well. */
 export function cureOfBundle(message: string, failing: Failing): string | undefined {
   return cureAmong(bundleCauses, { message, failing });
 }

@@ -12,7 +12,7 @@ const resource = {
   namespaced: true,
 };
 
-/** A database that has two of three replicas, by the rules of its deployment. */
+/** A database with two of three replicas, judged by its deployment's rules. */
 async function reported(...rules: readonly { readonly healthy: string }[]): Promise<string[]> {
   const stored = aStoredDeployment();
   const name = stored.metadata.name ?? '';

@@ -22,14 +22,17 @@ export interface ObjectReport {
   readonly kind: string;
   readonly namespace?: string;
   readonly name: string;
-  /** Of kstatus; `Current` is healthy. */
+  /** From kstatus; `Current` is healthy. */
   readonly status: string;
   readonly message: string;
-  /** That a hook has made it: it is not kept in place, and does not count for the deployment's health. */
+  /**
+   * Set for an object of a hook: core does not keep it in place, and the deployment's health
+   * ignores it.
+   */
   readonly hook?: true;
 }
 
-/** What a deployment owns, in the order of installation. `now` is in milliseconds. */
+/** The objects of a deployment, in the order of installation. `now` is in milliseconds. */
 export function objectReports(
   owned: readonly InventoryEntry[],
   custom: CustomStatuses,
@@ -83,17 +86,19 @@ export function isHealthy({ status }: ObjectReport): boolean {
   return status === 'Current';
 }
 
-/** What names the object in a kubectl command: `deployment.apps web --namespace shop`. */
+/**
+ * The arguments that name the object in a kubectl command: `deployment.apps web --namespace shop`.
+ */
 export function objectArguments({ apiVersion, kind, namespace, name }: ObjectReport): string {
   const group = apiVersion.includes('/') ? `.${apiVersion.split('/')[0]}` : '';
   const place = namespace === undefined ? '' : ` --namespace ${namespace}`;
   return `${kind.toLowerCase()}${group} ${name}${place}`;
 }
 
-/** As many as core has judged at once. */
+/** As many as core judges per call. */
 const atOnce = 256;
 
-/** By entry; the built-in rules count for others. */
+/** By entry; built-in rules judge all others. */
 type CustomStatuses = ReadonlyMap<InventoryEntry, ObjectStatus>;
 
 interface StatusesRequest {
@@ -102,7 +107,7 @@ interface StatusesRequest {
   readonly signal: AbortSignal;
 }
 
-/** What the deployment's own rules say of its objects, in a process within core's bounds. */
+/** The verdicts of the deployment's own rules, from a process within core's limits. */
 export async function customStatuses(request: StatusesRequest): Promise<CustomStatuses> {
   if (request.deployment.spec.health?.rules === undefined) return new Map();
   const [{ defaultMemoryBudget, openJudge }, { ByteBudget }] = await Promise.all([
@@ -148,7 +153,7 @@ export async function judgedBy(
   return statuses;
 }
 
-/** Why something cannot be done, in one sentence; undefined where it is done. */
+/** The error in one sentence; undefined after a success. */
 async function problemOf(work: () => Promise<void>): Promise<string | undefined> {
   try {
     await work();

@@ -1,15 +1,15 @@
 import type { StatusReport } from './status-report.ts';
 
-/** What a deployment's failure is about, as far as a cure depends on it. */
+/** The parts of a deployment's failure on which the remedy depends. */
 export type Failing = Pick<StatusReport, 'name' | 'deployment' | 'objects'>;
 
-/** A failure by its text, and what to do about it; the groups of the text come along. */
+/** A failure by its text, and its remedy, which receives the groups of the text. */
 export type Cause = readonly [
   text: RegExp,
   cure: (failing: Failing, groups: readonly (string | undefined)[]) => string,
 ];
 
-/** The Secret that the source of the template names, for the middle of a sentence. */
+/** The Secret in the template's source, for the middle of a sentence. */
 function secretOf({ deployment: { spec } }: Failing): string {
   const { image, git, http } = spec.template.spec.source;
   const { auth } = git ?? http ?? {};
@@ -20,7 +20,7 @@ function secretOf({ deployment: { spec } }: Failing): string {
 
 const correct = 'spec.template.spec.source';
 
-/** Why a Bundle has no content: what the servers of sources say, from the network to the content. */
+/** Why a Bundle has no content: messages of sources' servers, from the network to the content. */
 export const sourceCauses: readonly Cause[] = [
   [
     /certificate has expired|CERT_HAS_EXPIRED/,

@@ -16,16 +16,16 @@ export interface StatusReport {
   readonly deployment: BundleDeployment;
   readonly bundles: readonly BundleReport[];
   readonly objects: {
-    /** Those of hooks not among them. */
+    /** Without objects of hooks. */
     readonly total: number;
     readonly healthy: number;
     readonly items: readonly ObjectReport[];
-    /** `Kind.group` of what the user may not list. */
+    /** `Kind.group` of kinds that the user may not list. */
     readonly hidden: readonly string[];
   };
 }
 
-/** @throws ApiError, also where there is no such deployment. */
+/** @throws ApiError, also when there is no such deployment. */
 export async function statusReport(
   cluster: Pick<Cluster, 'client' | 'discovery'>,
   request: DeploymentRequest,
@@ -48,23 +48,23 @@ export async function statusReport(
 export interface DeploymentRequest {
   readonly name: string;
   readonly systemNamespace: string;
-  /** Objects of all namespaces, and of none, where absent. */
+  /** Default: objects of all namespaces, and cluster-scoped ones. */
   readonly namespace?: string | undefined;
   readonly signal: AbortSignal;
 }
 
-/** A deployment with its Bundles and objects, as they are in the cluster. */
+/** A deployment with its Bundles and live objects. */
 interface DeploymentReading {
   readonly deployment: BundleDeployment;
   readonly bundles: readonly Bundle[];
   readonly entries: readonly InventoryEntry[];
-  /** Of the entries, in the order of installation. */
+  /** The objects of `entries`, in the order of installation. */
   readonly objects: readonly ObjectReport[];
-  /** `Kind.group` of what the user may not list. */
+  /** `Kind.group` of kinds that the user may not list. */
   readonly hidden: readonly string[];
 }
 
-/** @throws ApiError, also where there is no such deployment. */
+/** @throws ApiError, also when there is no such deployment. */
 export async function readDeployment(
   cluster: Pick<Cluster, 'client' | 'discovery'>,
   { name, systemNamespace, namespace, signal }: DeploymentRequest,
@@ -82,7 +82,7 @@ export async function readDeployment(
   return { deployment, bundles, entries, objects, hidden: owned.hidden };
 }
 
-/** Those that a deployment has made. */
+/** The Bundles of a deployment. */
 async function bundlesOf(
   client: Cluster['client'],
   name: string,

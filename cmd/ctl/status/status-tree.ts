@@ -5,10 +5,10 @@ import { deploymentState } from './deployment-state.ts';
 import { isHealthy, type ObjectReport } from './object-report.ts';
 import type { StatusReport } from './status-report.ts';
 
-/** More objects than this are listed only where they are not healthy. */
+/** Above this number, only unhealthy objects are listed. */
 const listedObjects = 50;
 
-/** They say what Ready says, for programs. */
+/** Conditions that repeat Ready for programs. */
 const repeats: ReadonlySet<string> = new Set([
   kstatusCondition.reconciling,
   kstatusCondition.stalled,

@@ -1,9 +1,9 @@
 import { styleText } from 'node:util';
 
-/** Gives a printed line its colours. Lines come without control characters. */
+/** Adds colours to a printed line. Lines come without control characters. */
 export type Paint = (line: string) => string;
 
-/** What states are worth: words that stand alone in a column. */
+/** Colours of states: words that stand alone in a column. */
 const colourOf: ReadonlyMap<string, Colour> = new Map([
   ...each('green', 'Healthy', 'Installed', 'Current', 'Unpacked', 'Running', 'Succeeded', 'ok'),
   ...each('yellow', 'NotObserved', 'Deleting', 'InProgress', 'Pending', 'Unpacking', 'Terminating'),
@@ -17,7 +17,7 @@ const columns = new RegExp(
   'g',
 );
 
-/** States, and the words that begin a problem. */
+/** Colours states, and the words at the start of a problem. */
 export function paintStates(line: string): string {
   const problem = /^(?:error|warning|Warning|Next):/.exec(line)?.[0];
   if (problem !== undefined) {
@@ -27,7 +27,7 @@ export function paintStates(line: string): string {
   return line.replace(columns, (word) => coloured(colourOf.get(word) ?? 'reset', word));
 }
 
-/** A unified diff. */
+/** Colours a unified diff. */
 export function paintDiff(line: string): string {
   if (/^(?:---|\+\+\+) /.test(line)) return coloured('bold', line);
   if (line.startsWith('@@')) return coloured('cyan', line);
@@ -41,17 +41,20 @@ function each(colour: Colour, ...words: readonly string[]): readonly (readonly [
 
 export type Colour = Extract<Parameters<typeof styleText>[0], string>;
 
-/** The parts of an output stream that say whether a person is looking at it. */
+/** The properties of an output stream that show whether a person reads it. */
 export interface Screen {
   readonly isTTY?: boolean | undefined;
 }
 
-/** Files, pipes and who sets NO_COLOR (https://no-color.org) get no escape sequences. */
+/**
+ * False for files, pipes and users with NO_COLOR (https://no-color.org): they get no escape
+ * sequences.
+ */
 export function showsColour({ isTTY }: Screen, env: NodeJS.ProcessEnv = process.env): boolean {
   return isTTY === true && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
 }
 
-/** The text with the escape sequences of a colour, whoever reads it. */
+/** The text with the escape sequences of a colour, for any reader. */
 export function coloured(colour: Colour, text: string): string {
   return styleText(colour, text, { validateStream: false });
 }

@@ -1,15 +1,18 @@
-/** Control characters, and those that turn the direction of text; not what ends a line, nor tabs. */
+/**
+ * Control characters, including those that change the direction of text; except line breaks and
+ * tabs.
+ */
 const invisible = /(?![\n\t])[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
 /**
- * For terminals: messages, names and content may be written by strangers, and are to be seen, not
- * obeyed.
+ * Text for a terminal with control characters escaped: others may have written messages, names and
+ * content.
  */
 export function visibleText(text: string): string {
   return text.replace(invisible, escaped);
 }
 
-/** The same for what must stay on one line. */
+/** The same for text that must stay on one line. */
 export function visibleLine(text: string): string {
   return visibleText(text).replace(/[\n\t]/g, escaped);
 }
@@ -19,7 +22,10 @@ function escaped(character: string): string {
   return code.length > 2 ? `\\u${code.padStart(4, '0')}` : `\\x${code.padStart(2, '0')}`;
 }
 
-/** A duration of milliseconds in its largest whole unit, as kubectl has it: `90s`, `5m`, `3h`, `2d`. */
+/**
+ * A duration of milliseconds in its largest whole unit, in kubectl's format: `90s`, `5m`, `3h`,
+ * `2d`.
+ */
 export function age(milliseconds: number): string {
   const seconds = Math.max(0, Math.floor(milliseconds / 1000));
   if (seconds < 120) return `${seconds}s`;

@@ -1,12 +1,12 @@
 export interface TreeNode {
-  /** Columns; those of siblings are aligned. */
+  /** Columns, aligned with those of siblings. */
   readonly cells: readonly string[];
   readonly children?: readonly TreeNode[];
 }
 
 /**
  * A tree in ASCII, so that it looks the same in a terminal, a log and a mail. One line per node;
- * within a `width` names are shortened, and sentences take as many lines as they need.
+ * within `width`, names are shortened and sentences wrapped.
  */
 export function treeLines({ cells, children = [] }: TreeNode, width = Infinity): string[] {
   const prefix = { first: '', rest: children.length > 0 ? '|   ' : '    ' };
@@ -31,12 +31,12 @@ function branchLines(nodes: readonly TreeNode[], indent: string, width: number):
 interface PlacedNode {
   readonly cells: readonly string[];
   readonly widths: readonly number[];
-  /** What stands before the first line, and before those that a sentence takes besides. */
+  /** Prefixes of the first line, and of the further lines of a wrapped sentence. */
   readonly prefix: { readonly first: string; readonly rest: string };
   readonly width: number;
 }
 
-/** Fewer columns than this are no place for a sentence. */
+/** Minimum columns for a sentence. */
 const narrow = 24;
 
 function nodeLines({ cells, widths, prefix, width }: PlacedNode): string[] {
@@ -50,7 +50,7 @@ function nodeLines({ cells, widths, prefix, width }: PlacedNode): string[] {
   return [`${lead}${first}`, ...more.map((line) => `${hanging}${line}`)];
 }
 
-/** Rows with aligned columns, the first row being the headings; one line each, within `width`. */
+/** Rows with aligned columns, the first row with the headings; one line each, within `width`. */
 export function tableLines(rows: readonly (readonly string[])[], width = Infinity): string[] {
   const widths = fittedWidths(columnsOf(rows), width);
   return rows.map((cells) => {
@@ -60,7 +60,7 @@ export function tableLines(rows: readonly (readonly string[])[], width = Infinit
   });
 }
 
-/** The last cell of a row makes no other one wider. */
+/** The last cell of a row widens no column. */
 function columnsOf(rows: readonly (readonly string[])[]): Columns {
   const count = Math.max(0, ...rows.map((row) => row.length));
   const lengths = rows.map((row) => row.map((cell) => oneLine(cell).length));
@@ -72,7 +72,7 @@ function columnsOf(rows: readonly (readonly string[])[]): Columns {
   };
 }
 
-/** All cells of a row but the last, in their columns. */
+/** All cells of a row except the last, in their columns. */
 function leading(cells: readonly string[], widths: readonly number[]): string {
   return cells
     .slice(0, -1)
@@ -93,16 +93,16 @@ function oneLine(text: string): string {
     : line;
 }
 
-/** Columns that the last cell of a row keeps, where it has as much to say. */
+/** Minimum columns of a row's last cell, if it is that long. */
 const sentence = 24;
 
-/** No name is cut below this. */
+/** Minimum length of a shortened name. */
 const shortest = 12;
 
-/** Between columns. */
+/** Columns between cells. */
 const gap = 2;
 
-/** Names differ at their ends: what goes is the middle. */
+/** Shortens a name in the middle, because names differ at their ends. */
 function shortenedName(text: string, width: number): string {
   const letters = Array.from(text);
   if (letters.length <= width) return text;
@@ -111,7 +111,7 @@ function shortenedName(text: string, width: number): string {
   return `${letters.slice(0, head).join('')}…${letters.slice(letters.length - tail).join('')}`;
 }
 
-/** A name loses its middle, a sentence its end. */
+/** Shortens a name in its middle, a sentence at its end. */
 export function shortened(text: string, width: number): string {
   if (!text.includes(' ')) return shortenedName(text, width);
   const letters = Array.from(text);
@@ -119,15 +119,15 @@ export function shortened(text: string, width: number): string {
 }
 
 interface Columns {
-  /** Of all columns but the last. */
+  /** All columns except the last. */
   readonly widths: readonly number[];
-  /** Of the longest last cell. */
+  /** Length of the longest last cell. */
   readonly last: number;
 }
 
 /**
- * The widths at which rows have room in `room` columns: the widest names give way first. Wider than
- * that where there are too many columns.
+ * Column widths for `room` columns: the widest column shrinks first. Wider than `room` when there
+ * are too many columns.
  */
 function fittedWidths({ widths, last }: Columns, room: number): readonly number[] {
   const fitted = [...widths];
@@ -141,13 +141,15 @@ function fittedWidths({ widths, last }: Columns, room: number): readonly number[
   }
 }
 
-/** The next smaller width, so that the widest columns shrink together; one less where none is. */
+/**
+ * The next smaller width, so that the widest columns shrink together; one less when there is none.
+ */
 function secondOf(widths: readonly number[], width: number): number {
   const smaller = widths.filter((other) => other < width);
   return smaller.length === 0 ? width - 1 : Math.min(width - 1, Math.max(...smaller));
 }
 
-/** Lines of at most `width` columns, broken between words; a longer word has a line of its own. */
+/** Lines of at most `width` columns, broken between words; a longer word gets its own line. */
 function wrapped(text: string, width: number): readonly string[] {
   const lines: string[] = [];
   let line = '';

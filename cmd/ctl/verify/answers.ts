@@ -20,12 +20,14 @@ const definitionSubject = 'webhook webhook.crdvalidator.io';
 const see =
   'see that its process runs, and that the API server reaches the address of its configuration';
 
-/** Whether the webhooks answer, by dry runs of what they are asked about. Nothing is stored. */
+/** Checks by dry runs whether the webhooks answer. Stores nothing. */
 export async function admissionChecks(context: VerifyContext): Promise<readonly Check[]> {
   return [await bundleCheck(context), await definitionCheck(context)];
 }
 
-/** A Bundle that only the webhook refuses: the schema wants one block, not the one of the type. */
+/**
+ * A Bundle that only the webhook refuses: the schema requires one block, but not that of the type.
+ */
 async function bundleCheck(context: VerifyContext): Promise<Check> {
   const source = { type: 'image', http: { url: 'https://example.invalid/' } };
   const answer = await dryRun(context, bundleResource, {
@@ -41,7 +43,7 @@ async function bundleCheck(context: VerifyContext): Promise<Check> {
   return refusalCheck(bundleSubject, answer);
 }
 
-/** A CRD that nobody objects to; one of a BundleDeployment is what the validator is asked about. */
+/** A valid CRD with the label of a BundleDeployment, which the CRD validator reviews. */
 async function definitionCheck(context: VerifyContext): Promise<Check> {
   const schema = { openAPIV3Schema: { type: 'object' } };
   const answer = await dryRun(context, definitionResource, {
@@ -71,7 +73,10 @@ export function refusalCheck(subject: string, error: ApiError): Check {
     : failed(subject, errorMessage(error), cureOf(error.message));
 }
 
-/** What the API server has against the webhook's certificate, and what to do; else it cannot reach it. */
+/**
+ * The API server's errors about the webhook's certificate, and their remedies; for other errors it
+ * cannot reach the webhook.
+ */
 const certificateCures: readonly (readonly [text: RegExp, cure: string])[] = [
   [
     /certificate has expired or is not yet valid/,
@@ -91,7 +96,7 @@ function cureOf(message: string): string {
   return certificateCures.find(([text]) => text.test(message))?.[1] ?? see;
 }
 
-/** The refusal of a dry run; undefined where it would have been stored. */
+/** The refusal of a dry run; undefined when it succeeds. */
 async function dryRun(
   { cluster, signal }: VerifyContext,
   resource: Resource,
@@ -110,7 +115,7 @@ async function dryRun(
 const subject = 'content server';
 const service = 'core';
 
-/** Whether the content server is reached, and keeps strangers out. */
+/** Checks whether the content server answers, and refuses anonymous requests. */
 export async function contentChecks(given: VerifyContext): Promise<readonly Check[]> {
   const { cluster, signal, systemNamespace: namespace } = given;
   const server = await reachableServer(cluster, given.server);

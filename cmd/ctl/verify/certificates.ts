@@ -8,7 +8,7 @@ import { bundleOf, expectedConfigurations, liveConfiguration } from './webhooks.
 interface CertificateSecret {
   readonly namespace: string;
   readonly name: string;
-  /** Who is served with it; absent for an authority. */
+  /** The Service that uses it; undefined for a CA. */
   readonly service?: string;
   readonly certificate: string;
   readonly authorities: string;
@@ -16,7 +16,7 @@ interface CertificateSecret {
 
 const renew = 'delete the Secret: the webhooks process or cert-manager creates it again';
 
-/** The Secrets with serving certificates, and whether the API server trusts what is in them. */
+/** Checks the Secrets with serving certificates, and whether the API server trusts them. */
 export async function certificateChecks(context: VerifyContext): Promise<readonly Check[]> {
   const secrets = await readSecrets(context);
   if (secrets.length === 0) {
@@ -43,7 +43,7 @@ async function readSecrets(context: VerifyContext): Promise<readonly Certificate
   return found;
 }
 
-/** Under the names of both overlays: our own certificates, and those of cert-manager. */
+/** The Secrets' names in both overlays: core's own certificates, and those of cert-manager. */
 function placesOf(
   system: string,
 ): readonly Pick<CertificateSecret, 'namespace' | 'name' | 'service'>[] {
@@ -76,13 +76,13 @@ async function trustChecks(
     const live = await liveConfiguration(expected, cluster, signal);
     const [webhook] = listOf(live?.['webhooks']);
     const bundle = bundleOf(webhook);
-    // That there is none, another check says.
+    // Another check reports a missing bundle.
     if (bundle !== '') checks.push(trustCheck(name, bundle, secrets));
   }
   return checks;
 }
 
-/** Outside the cluster one process answers for CRDs too, with the certificate of all its webhooks. */
+/** Outside the cluster one process answers for CRDs too, with one certificate for all webhooks. */
 function trustCheck(name: string, bundle: string, secrets: readonly CertificateSecret[]): Check {
   const subject = `caBundle of ${name}`;
   const ofCrds = secrets.filter(({ namespace }) => namespace === crdNamespace);
@@ -100,17 +100,17 @@ function trustCheck(name: string, bundle: string, secrets: readonly CertificateS
     : ok(subject, `trusts Secret ${trusted.namespace}/${trusted.name}`);
 }
 
-/** A serving certificate as a Secret has it; PEM. */
+/** A serving certificate in a Secret; PEM. */
 interface ServingCertificate {
   readonly certificate: string;
-  /** Those that it is to be trusted by. */
+  /** Its CAs. */
   readonly authorities: string;
-  /** Name that it has to be for; none where it is an authority. */
+  /** Host name that it must be valid for; undefined for a CA. */
   readonly host?: string;
 }
 
 const day = 24 * 3_600_000;
-/** Whoever renews certificates does it earlier. */
+/** Core and cert-manager renew earlier than that. */
 const soon = 7 * day;
 
 interface CertificateVerdict {
@@ -118,7 +118,7 @@ interface CertificateVerdict {
   readonly message: string;
 }
 
-/** Judges a certificate by itself and by its authorities. `now` is in milliseconds. Pure. */
+/** Judges a certificate and its CAs. `now` is in milliseconds. Pure. */
 export function judgeCertificate(
   { certificate, authorities, host }: ServingCertificate,
   now: number,
@@ -136,7 +136,7 @@ export function judgeCertificate(
   };
 }
 
-/** Whether one of the authorities in a PEM bundle has signed the certificate. */
+/** Whether one of the CAs in a PEM bundle has signed the certificate. */
 export function isSignedBy(certificate: string, bundle: string): boolean {
   const [leaf] = parseCertificates(certificate);
   return leaf !== undefined && issuerProblem(leaf, bundle) === undefined;

@@ -2,13 +2,13 @@ import type { Resource } from '../../../core/platform/kube/index.ts';
 import type { Cluster } from '../cluster.ts';
 import type { ServerFlags } from '../flags.ts';
 
-/** What was found out about one part of the installation. */
+/** The result for one part of the installation. */
 export interface Check {
   readonly subject: string;
-  /** `skipped`: there is no such part here, or it cannot be looked at. */
+  /** `skipped`: the installation lacks the part, or the user may not read it. */
   readonly state: 'ok' | 'warning' | 'failed' | 'skipped';
   readonly message: string;
-  /** The way out. */
+  /** The remedy. */
   readonly fix?: string;
 }
 
@@ -19,10 +19,10 @@ export interface VerifyContext {
   readonly signal: AbortSignal;
 }
 
-/** Looks at one part; what it throws becomes a failed check. */
+/** Checks one part; a thrown error becomes a failed check. */
 export type Checker = (context: VerifyContext) => Promise<readonly Check[]>;
 
-/** Of the validator of CRDs; fixed, as in its manifests. */
+/** Namespace of the CRD validator, fixed in its manifests. */
 export const crdNamespace = 'crdvalidator-system';
 
 export function ok(subject: string, message: string): Check {
@@ -41,7 +41,7 @@ export function failed(subject: string, message: string, fix: string): Check {
   return { subject, state: 'failed', message, fix };
 }
 
-/** `ok       <subject>: <message>; <way out>`, on one line. */
+/** `ok       <subject>: <message>; <remedy>`, on one line. */
 export function checkLine({ subject, state, message, fix }: Check): string {
   const text = `${subject}: ${message}${fix === undefined ? '' : `; ${fix}`}`;
   return `${state.padEnd(7)}  ${text.replaceAll(/\s*\n\s*/g, ' ')}`;

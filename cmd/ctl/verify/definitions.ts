@@ -16,7 +16,7 @@ import {
 
 const install = 'apply deploy/crds of this version, or run "rukpak install"';
 
-/** The CRDs of the project: there, established, and of this version. */
+/** Checks that the CRDs of the project exist, are established, and have this version. */
 export async function definitionChecks({
   cluster,
   signal,
@@ -96,7 +96,7 @@ function fieldPaths(schema: unknown, path = ''): readonly string[] {
 
 const enforce = 'pod-security.kubernetes.io/enforce';
 
-/** The namespaces of the system, and that nothing privileged may run in them. */
+/** Checks the namespaces of the system, and that they forbid privileged pods. */
 export async function namespaceChecks({
   cluster,
   signal,

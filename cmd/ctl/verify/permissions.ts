@@ -6,7 +6,7 @@ type Attributes = Readonly<Record<string, string>>;
 interface Account {
   readonly namespace: string;
   readonly name: string;
-  /** What it cannot work without. */
+  /** Permissions that it cannot work without. */
   readonly needs: readonly Attributes[];
 }
 
@@ -14,7 +14,7 @@ const reviews = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
 const reviewSchema = z.object({ status: z.object({ allowed: z.boolean() }) });
 const rukpak = 'core.rukpak.io';
 
-/** What the accounts of the system may do, as the API server decides it. */
+/** Checks the permissions of the system's accounts with the API server. */
 export async function permissionChecks(context: VerifyContext): Promise<readonly Check[]> {
   const checks: Check[] = [];
   for (const account of accountsOf(context.systemNamespace)) {

@@ -20,7 +20,7 @@ import {
   warning,
 } from './check.ts';
 
-/** What must be so before an installation; by the subject that stands for all of each. */
+/** Requirements of an installation, by the name of each check. */
 export const preCheckers: readonly (readonly [subject: string, check: Checker])[] = [
   ['Kubernetes', kubernetesCheck],
   ['discovery', discoveryCheck],
@@ -29,7 +29,7 @@ export const preCheckers: readonly (readonly [subject: string, check: Checker])[
   ['CRDs', definitionCheck],
 ];
 
-/** The first that tells all of its kinds in two requests. */
+/** The first version that lists all its kinds in two requests. */
 const oldestMinor = 27;
 
 const versionSchema = z.object({ gitVersion: z.string(), major: z.string(), minor: z.string() });
@@ -63,7 +63,7 @@ const reviewSchema = z.object({ status: z.object({ allowed: z.boolean() }) });
 
 type Attributes = Readonly<Record<string, string>>;
 
-/** An installation creates its objects, and grants core the right to install anything. */
+/** An installation creates its objects, and grants core the permission to install anything. */
 async function permissionChecks(context: VerifyContext): Promise<readonly Check[]> {
   const refused: string[] = [];
   for (const [kind, need] of neededRights(context.systemNamespace)) {
@@ -88,7 +88,7 @@ async function permissionChecks(context: VerifyContext): Promise<readonly Check[
   return [creates, grants];
 }
 
-/** By kind, one for each. */
+/** One permission per kind. */
 function neededRights(systemNamespace: string): ReadonlyMap<string, Attributes> {
   return new Map(
     everyManifest(systemNamespace).map((object) => {

@@ -15,7 +15,7 @@ import {
   warning,
 } from './check.ts';
 
-/** The Deployments of the system, the versions that they run, and who leads. */
+/** Checks the Deployments of the system, their versions, and the leader. */
 export async function processChecks({
   cluster,
   signal,
@@ -73,7 +73,7 @@ function imageChecks(deployments: readonly KubernetesObject[]): readonly Check[]
 
 const leaseName = 'core.rukpak.io';
 
-/** Outside the cluster core may run without a lease. `now` is in milliseconds. Pure. */
+/** Outside the cluster core may run without a Lease. `now` is in milliseconds. Pure. */
 export function leaseCheck(lease: Lease | undefined, isInCluster: boolean, now: number): Check {
   const subject = `Lease ${leaseName}`;
   const problem = (message: string): Check =>
@@ -89,7 +89,7 @@ export function leaseCheck(lease: Lease | undefined, isInCluster: boolean, now: 
     : ok(subject, `held by ${holderIdentity}, renewed ${Math.max(0, age)} s ago`);
 }
 
-/** What one program runs as: a version of Kubernetes, an image of ours. */
+/** The version of one program: of Kubernetes, or of an image of this project. */
 interface ProgramVersion {
   readonly program: string;
   readonly version: string;
@@ -105,7 +105,7 @@ const deploymentSchema = z.object({
   }),
 });
 
-/** Of the Deployments that an installation has, and of the API server. */
+/** Versions of the installation's Deployments, and of the API server. */
 export async function serverVersions(
   client: Pick<KubeClient, 'get' | 'request'>,
   { systemNamespace, signal }: { readonly systemNamespace: string; readonly signal: AbortSignal },

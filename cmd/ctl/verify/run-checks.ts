@@ -16,7 +16,7 @@ import { permissionChecks } from './permissions.ts';
 import { processChecks } from './processes.ts';
 import { webhookChecks } from './webhooks.ts';
 
-/** In the order in which one thing needs the other; by the subject that stands for all of each. */
+/** Checks by name, each after those that it depends on. */
 const installedCheckers: readonly (readonly [subject: string, check: Checker])[] = [
   ['clock', clockChecks],
   ['CRDs', definitionChecks],
@@ -29,7 +29,7 @@ const installedCheckers: readonly (readonly [subject: string, check: Checker])[]
   ['content server', contentChecks],
 ];
 
-/** Looks at everything, part by part; one that cannot be looked at stops no other. */
+/** Runs all checks; one that cannot run does not stop the others. */
 export async function* runChecks(
   context: VerifyContext,
   checkers = installedCheckers,
@@ -51,7 +51,7 @@ function problemOf(subject: string, error: unknown): Check {
     : failed(subject, message, 'see that the cluster and the kubeconfig are the right ones');
 }
 
-/** What else is said of times, such as of the Lease, is by this computer's clock. */
+/** All other checks of times, such as of the Lease, use this computer's clock. */
 async function clockChecks({ cluster, signal }: VerifyContext): Promise<readonly Check[]> {
   const problem = clockProblem(await cluster.clockOffset(signal));
   return [

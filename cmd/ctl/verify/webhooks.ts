@@ -12,7 +12,7 @@ import {
   webhookConfigurations,
 } from './check.ts';
 
-/** What is lost where an optional configuration is not there. */
+/** What does not work without an optional configuration. */
 const losses: ReadonlyMap<string, string> = new Map([
   ['crd-deletion-webhook', 'CRDs in use may be deleted'],
   [
@@ -22,7 +22,7 @@ const losses: ReadonlyMap<string, string> = new Map([
 ]);
 const install = 'run "rukpak install", or apply an overlay of deploy/';
 
-/** The webhook configurations: there, complete, and trusting somebody. */
+/** Checks that the webhook configurations exist, are complete, and have a CA. */
 export async function webhookChecks({
   cluster,
   signal,
@@ -41,7 +41,7 @@ export function expectedConfigurations(systemNamespace: string): readonly Kubern
   );
 }
 
-/** The installed one of the name of an expected one. */
+/** The installed configuration with the name of an expected one. */
 export async function liveConfiguration(
   { kind, metadata }: KubernetesObject,
   { client }: VerifyContext['cluster'],
@@ -82,7 +82,7 @@ export function configurationCheck(
   return ok(subject, `${names.join(', ')} at ${targetOf(webhooks[0])}`);
 }
 
-/** PEM of what a webhook's caller trusts; empty where there is no certificate in it. */
+/** PEM of the CAs of a webhook's caller; empty without a certificate. */
 export function bundleOf(webhook: unknown): string {
   const encoded = stringAt(webhook, 'clientConfig', 'caBundle') ?? '';
   const pem = Buffer.from(encoded, 'base64').toString('utf8');
