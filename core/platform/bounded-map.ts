@@ -1,4 +1,4 @@
-/** A map that forgets the entries least recently set. */
+/** A map with a maximum size: drops the entries that were set longest ago. */
 export class BoundedMap<K, V> {
   readonly #capacity: number;
   readonly #entries = new Map<K, V>();

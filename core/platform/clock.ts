@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Time, injected so that tests can turn it. Times are milliseconds. */
+/** Time, injected so that tests can control it. Times are in milliseconds. */
 export interface Clock {
-  /** Since the epoch, for what others read; whoever sets the computer's clock moves it back or on. */
+  /** Time since the epoch, for others to read; setting the computer's clock changes it. */
   now(): number;
-  /** Since some moment of this process, for how long something lasts; it never goes back. */
+  /** Time since a fixed moment of this process, for durations; it never goes back. */
   monotonic(): number;
   /** Resolves after `ms`; rejects with the signal's reason when it is aborted first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
@@ -17,19 +17,19 @@ export const systemClock: Clock = {
     try {
       await delay(ms, undefined, signal === undefined ? {} : { signal });
     } catch (error) {
-      // Node rejects with an AbortError of its own.
+      // Node's timers reject with their own AbortError.
       signal?.throwIfAborted();
       throw error;
     }
   },
 };
 
-/** Milliseconds since the epoch as metav1.Time has them: in whole seconds. */
+/** Milliseconds since the epoch in metav1.Time's format, with whole seconds. */
 export function metaTime(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d{3}Z$/, 'Z');
 }
 
-/** The same as metav1.MicroTime has them. */
+/** Milliseconds since the epoch in metav1.MicroTime's format. */
 export function microTime(ms: number): string {
   return new Date(ms).toISOString().replace('Z', '000Z');
 }
@@ -40,7 +40,7 @@ interface BackoffOptions {
   readonly max: number;
 }
 
-/** Delays that double up to a maximum, each longer by a random part of itself. */
+/** Delays that double up to a maximum, each with a random addition. */
 export class Backoff {
   readonly #options: BackoffOptions;
   #base: number;
@@ -50,7 +50,7 @@ export class Backoff {
     this.#base = options.initial;
   }
 
-  /** Milliseconds to wait now; the next ones are longer. */
+  /** Milliseconds to wait now; each call returns more. */
   next(): number {
     const base = this.#base;
     this.#base = Math.min(base * 2, this.#options.max);
@@ -70,8 +70,8 @@ interface Deadline {
 }
 
 /**
- * Runs `work` with a signal that follows `signal` and is aborted after `ms`. A timeout rejects
- * with `timeoutError`; the caller's abort rejects with its reason. Leaves no listener behind.
+ * Runs `work` with a signal that follows `signal` and is aborted after `ms`. A timeout rejects with
+ * `timeoutError`, an abort of `signal` with its reason. Leaves no listener behind.
  */
 export async function withDeadline<T>(
   { ms, signal, timeoutError }: Deadline,
@@ -101,7 +101,7 @@ export async function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** What the promise resolves to, unless the signal is aborted before: then rejects with its reason. */
+/** Resolves like the promise; rejects with the signal's reason when the signal is aborted first. */
 export async function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   const { promise: aborted, reject } = Promise.withResolvers<never>();

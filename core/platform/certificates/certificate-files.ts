@@ -6,10 +6,13 @@ import type { Clock } from '../clock.ts';
 import type { KeyPair } from './issue.ts';
 import { belongTogether } from './pem.ts';
 
-/** How often the files are looked at: a mounted Secret changes without a dependable event. */
+/** Interval of reading the files: a mounted Secret changes without a reliable event. */
 const checkEveryMs = 10_000;
 
-/** The key pair in `tls.crt` and `tls.key` of a folder; throws where it is missing or no pair. */
+/**
+ * The key pair in `tls.crt` and `tls.key` of a folder.
+ * @throws Error when a file is missing, or when the two do not belong together.
+ */
 export async function readCertificateFiles(folder: string): Promise<KeyPair> {
   const pair = await readPair(folder).catch((error: unknown) => {
     const text = errorMessage(error);
@@ -36,7 +39,7 @@ export async function followCertificateFiles(
   let last: KeyPair | undefined;
   while (!signal.aborted) {
     try {
-      // A file that is being replaced does not belong to the other one yet; the next look does.
+      // While the files are being replaced they may not belong together; the next read sees both.
       const pair = await readCertificateFiles(folder);
       if (pair.certificate !== last?.certificate || pair.privateKey !== last.privateKey) {
         last = pair;

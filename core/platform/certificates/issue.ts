@@ -8,7 +8,7 @@ export interface KeyPair {
   readonly privateKey: string;
 }
 
-/** When a certificate is valid; milliseconds. */
+/** Start and end of a certificate's validity, in milliseconds. */
 export interface Validity {
   readonly notBefore: number;
   readonly notAfter: number;
@@ -17,8 +17,8 @@ export interface Validity {
 type Extensions = NonNullable<NonNullable<Parameters<typeof generate>[1]>['extensions']>;
 
 /**
- * A new self-signed certificate authority, ECDSA P-256, of a name that no other has: OpenSSL looks
- * for the issuer by its name, and several are made at once, one for each Secret.
+ * A new self-signed certificate authority, ECDSA P-256, with a unique name: OpenSSL finds an issuer
+ * by its name, and core makes one authority per Secret.
  */
 export async function issueCertificateAuthority(validity: Validity): Promise<KeyPair> {
   return issue({
@@ -45,7 +45,7 @@ export async function issueServingCertificate(
 ): Promise<KeyPair> {
   const [commonName = ''] = hosts;
   return issue({
-    // A common name holds 64 characters at most; clients look at the alternative names only.
+    // A common name has at most 64 characters; clients read only the alternative names.
     commonName: commonName.slice(0, 64),
     validity,
     ca,
@@ -83,7 +83,7 @@ async function issue({ commonName, validity, extensions, ca }: Issue): Promise<K
   return { certificate: withNewline(issued.cert), privateKey: withNewline(issued.private) };
 }
 
-/** PEM blocks are concatenated, so each must end its last line. */
+/** Concatenated PEM blocks must each end with a line break. */
 function withNewline(pem: string): string {
   return `${pem.trim().replaceAll('\r\n', '\n')}\n`;
 }

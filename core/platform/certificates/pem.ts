@@ -4,12 +4,12 @@ import type { KeyPair } from './issue.ts';
 
 const certificateBlock = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** Every certificate of a PEM bundle, in its order; what is no certificate is left out. */
+/** All valid certificates of a PEM bundle, in its order. */
 export function parseCertificates(bundle: string): X509Certificate[] {
   return (bundle.match(certificateBlock) ?? []).flatMap((block) => parseCertificate(block) ?? []);
 }
 
-/** The first certificate of a PEM text, or undefined where it holds none. */
+/** The first certificate of a PEM text; undefined without one. */
 export function parseCertificate(pem: string): X509Certificate | undefined {
   try {
     return new X509Certificate(pem);
@@ -18,7 +18,7 @@ export function parseCertificate(pem: string): X509Certificate | undefined {
   }
 }
 
-/** Whether the private key can be read and is the certificate's. */
+/** Whether the private key is readable and belongs to the certificate. */
 export function belongTogether({ certificate, privateKey }: KeyPair): boolean {
   try {
     return new X509Certificate(certificate).checkPrivateKey(createPrivateKey(privateKey));
@@ -27,12 +27,12 @@ export function belongTogether({ certificate, privateKey }: KeyPair): boolean {
   }
 }
 
-/** Whether the certificate is the authority's, by name and by signature. */
+/** Whether the authority issued the certificate, by name and by signature. */
 export function hasSigned(authority: X509Certificate, certificate: X509Certificate): boolean {
   return certificate.checkIssued(authority) && certificate.verify(authority.publicKey);
 }
 
-/** The text of a PEM bundle without the certificates that have expired; the same one if none has. */
+/** A PEM bundle without expired certificates; the same text when none has expired. */
 export function validAuthorities(bundle: string, now: number): string {
   const all = parseCertificates(bundle);
   const valid = all.filter((certificate) => expiryOf(certificate) > now);

@@ -10,9 +10,9 @@ import {
   validAuthorities,
 } from './pem.ts';
 
-/** All that replicas share about their certificates; PEM throughout. */
+/** The certificates that replicas share, in PEM. */
 export interface CertificateState {
-  /** Every authority that clients are to trust; the one that signs comes first. */
+  /** All authorities that clients must trust, the signing one first. */
   readonly caBundle: string;
   /** Private key of the first authority. */
   readonly caKey: string;
@@ -22,23 +22,23 @@ export interface CertificateState {
 const hour = 3_600_000;
 const day = 24 * hour;
 
-/** How long certificates live and when they are replaced; milliseconds. */
+/** Lifetimes of certificates and renewal times, in milliseconds. */
 const certificateLifetimes = {
   ca: 365 * day,
-  /** An authority outlives each certificate that it signs. */
+  /** An authority must outlive each certificate that it signs. */
   renewCaBefore: 120 * day,
   serving: 90 * day,
   renewServingBefore: 30 * day,
-  /** Clients get this long to learn of a new authority before a certificate of it is served. */
+  /** Time for clients to learn of a new authority before the server uses its certificate. */
   propagation: hour,
-  /** Certificates begin in the past, for clients whose clock is slow. */
+  /** Certificates start in the past, for clients with a slow clock. */
   backdate: hour,
 } as const;
 
 /**
- * The state with everything renewed that is due for `hosts` at `now`: `state` itself where nothing
- * is. A new authority joins the bundle an hour before it signs what is served; an old one stays
- * in the bundle until it expires.
+ * The state with everything renewed that is due for `hosts` at `now`; `state` itself when nothing
+ * is due. A new authority joins the bundle an hour before the server uses its certificate; an old
+ * one stays in the bundle until it expires.
  */
 export async function renewCertificates(
   state: CertificateState | undefined,

@@ -16,28 +16,31 @@ interface CertificateRotationOptions {
   readonly client: Pick<KubeClient, 'get' | 'create' | 'update' | 'list' | 'watch'>;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** The Secret through which replicas and restarts share the certificates. */
+  /** The Secret with which replicas share the certificates, across restarts. */
   readonly secret: ObjectKey;
-  /** DNS names and IP addresses that the serving certificate is for. */
+  /** DNS names and IP addresses of the serving certificate. */
   readonly hosts: readonly string[];
 }
 
 interface CertificateRotation {
-  /** The certificates as they stand, made or renewed where that is due. */
+  /** The present certificates, issued or renewed if due. */
   ensure(signal: AbortSignal): Promise<CertificateState>;
   /**
-   * Keeps the Secret renewed and calls `onChange` whenever it holds something new, until the
-   * signal is aborted. Sends no request but the watch while nothing is due.
+   * Renews the Secret and calls `onChange` for every change of it, until the signal is aborted.
+   * While nothing is due, it sends no request except the watch.
    */
   run(onChange: (state: CertificateState) => void, signal: AbortSignal): Promise<void>;
 }
 
-/** A look at the clock; costs no request. */
+/** Milliseconds between checks of the expiry, which cost no request. */
 const resync = 10 * 60_000;
 
 const maxConflicts = 10;
 
-/** Certificates of our own, in a Secret. Replicas agree by the Secret's resourceVersion. */
+/**
+ * Certificates that core issues itself, in a Secret. Replicas agree by the Secret's
+ * resourceVersion.
+ */
 export function createCertificateRotation(
   options: CertificateRotationOptions,
 ): CertificateRotation {
@@ -48,7 +51,7 @@ export function createCertificateRotation(
     for (let attempt = 0; attempt < maxConflicts; attempt += 1) {
       const secret = await readSecret(options, signal);
       const stored = decodeSecret(secret);
-      // A Secret that was deleted or damaged is put back as we know it: clients trust that CA.
+      // Restores a deleted or damaged Secret from memory, because clients trust that CA.
       const state = await renewCertificates(stored ?? current, hosts, clock.now());
       if (state === stored || (await writeSecret(options, { secret, state, signal }))) {
         current = state;
@@ -101,13 +104,13 @@ async function readSecret(
 }
 
 interface SecretWrite {
-  /** The live Secret, where there is one. */
+  /** The live Secret, if it exists. */
   readonly secret: KubernetesObject | undefined;
   readonly state: CertificateState;
   readonly signal: AbortSignal;
 }
 
-/** Resolves to false where someone else has written in between. */
+/** Resolves to false when somebody else has written the Secret meanwhile. */
 async function writeSecret(
   { client, secret: key, logger }: CertificateRotationOptions,
   { secret, state, signal }: SecretWrite,
@@ -124,7 +127,7 @@ async function writeSecret(
   return true;
 }
 
-/** The state in a Secret, or undefined where it is incomplete. */
+/** The state in a Secret; undefined when it is incomplete. */
 function decodeSecret(secret: KubernetesObject | undefined): CertificateState | undefined {
   const data = secret?.['data'];
   const caBundle = decode(data, 'ca.crt');
@@ -135,7 +138,7 @@ function decodeSecret(secret: KubernetesObject | undefined): CertificateState | 
   return { caBundle, caKey, serving: { certificate, privateKey } };
 }
 
-/** The Secret that holds the state; `existing` keeps its metadata and its other keys. */
+/** The Secret for a state; `existing` keeps its metadata and its other keys. */
 function encodeSecret(
   key: ObjectKey,
   state: CertificateState,

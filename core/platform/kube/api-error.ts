@@ -1,7 +1,7 @@
 import { parseJson } from '../../../api/json.ts';
 import type { TextResponse } from './transport.ts';
 
-/** metav1.Status, as the API server answers a refused request. */
+/** metav1.Status in the API server's answer to a refused request. */
 interface ApiStatus {
   readonly message?: string;
   readonly reason?: string;
@@ -22,7 +22,7 @@ export class ApiError extends Error {
   readonly status: ApiStatus;
 
   constructor(code: number, status: ApiStatus) {
-    // A webhook may deny with nothing but a reason.
+    // A webhook may deny with only a reason.
     super(status.message || status.reason || `the server answered with HTTP status ${code}`);
     this.code = code;
     this.status = status;
@@ -34,7 +34,7 @@ export function hasCode(error: unknown, ...codes: readonly number[]): error is A
   return error instanceof ApiError && codes.includes(error.code);
 }
 
-/** No such object, or no such kind. */
+/** The object does not exist, or its kind does not. */
 export function isNotFound(error: unknown): error is ApiError {
   return hasCode(error, 404);
 }
@@ -44,7 +44,7 @@ export function isObjectNotFound(error: unknown): error is ApiError {
   return isNotFound(error) && (error.status.details?.name ?? '') !== '';
 }
 
-/** The API server does not serve the kind, at that place. */
+/** The API server does not serve the kind at that path. */
 export function isKindNotFound(error: unknown): error is ApiError {
   return isNotFound(error) && !isObjectNotFound(error);
 }
@@ -57,12 +57,12 @@ export function isAlreadyExists(error: unknown): boolean {
   return error instanceof ApiError && error.code === 409 && error.status.reason === 'AlreadyExists';
 }
 
-/** The server no longer has the resourceVersion or page that was asked for. */
+/** The server no longer has the requested resourceVersion or page. */
 export function isExpired(error: unknown): boolean {
   return hasCode(error, 410);
 }
 
-/** The refusal in an answer: the server's own Status, or what a proxy on the way said. */
+/** The error of an answer: the server's own Status, or a proxy's text. */
 export function apiErrorOf({ status, text }: Omit<TextResponse, 'headers'>): ApiError {
   return new ApiError(status, statusIn(text) ?? { message: plainMessage(status, text) });
 }
@@ -88,12 +88,12 @@ function plainMessage(status: number, text: string): string {
   return `the server answered with HTTP status ${status}${line === '' ? '' : `: ${line}`}`;
 }
 
-/** What a request about one object answers; undefined if the object is deleted meanwhile. */
+/** The response of a request about one object; undefined when the object is deleted meanwhile. */
 export async function unlessGone<T>(request: Promise<T>): Promise<T | undefined> {
   return await unless(isObjectNotFound, request);
 }
 
-/** What a request answers; undefined if there is no such object, or no such kind. */
+/** The response of a request; undefined when the object or its kind does not exist. */
 export async function unlessNotFound<T>(request: Promise<T>): Promise<T | undefined> {
   return await unless(isNotFound, request);
 }

@@ -3,10 +3,10 @@ import { gunzip } from 'node:zlib';
 
 const inflate = promisify(gunzip);
 
-/** Far above any page of a list; a bound so that no answer can exhaust memory. */
+/** A limit far above any page of a list, so that no answer can exhaust memory. */
 const maxBodyBytes = 256 * 1024 * 1024;
 
-/** The whole body as text. gzip is undone off the main thread. */
+/** The whole body as text. Decompresses gzip in another thread. */
 export async function readText(
   body: AsyncIterable<Uint8Array>,
   encoding: string | undefined,
@@ -23,7 +23,7 @@ export async function readText(
   return (await inflate(bytes, { maxOutputLength: maxBodyBytes })).toString('utf8');
 }
 
-/** One JSON object with its escapes; etcd holds objects of at most about 1.5 MiB. */
+/** Maximum bytes of one JSON object with its escapes; etcd stores objects of about 1.5 MiB. */
 const maxLineBytes = 32 * 1024 * 1024;
 
 /** The non-empty lines of a stream. */
@@ -47,7 +47,7 @@ export async function* readLines(
     if (length > limit) throw new Error(`a watch event is longer than ${limit} bytes`);
     pending.push(chunk.subarray(start));
   }
-  // What follows the last line break is an event cut off by the connection's end.
+  // The rest after the last line break is an event that the end of the connection cut off.
 }
 
 function tooLarge(): Error {

@@ -14,7 +14,7 @@ const secretSchema = z.object({
   data: record(z.base64()).default({}),
 });
 
-/** Reads Secrets of one namespace, each time anew: credentials change, and are not kept. */
+/** Reads Secrets of one namespace at every call: credentials change, and are not cached. */
 export function createSecretReader(
   client: Pick<KubeClient, 'get'>,
   namespace: string,
@@ -42,7 +42,7 @@ function secretContent(secret: KubernetesObject): SecretContent {
   return { type, data: new Map(decoded), ...(names !== undefined && { hosts: names }) };
 }
 
-/** Names the fields; what is in them stays secret. */
+/** Names the fields without their values, which are secret. */
 function malformed({ metadata }: KubernetesObject, { issues }: z.ZodError): Error {
   const problems = issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ');
   return new Error(
@@ -55,7 +55,7 @@ const configMapSchema = z.object({
   binaryData: record(z.base64()).default({}),
 });
 
-/** Reads ConfigMaps of one namespace, each time anew. */
+/** Reads ConfigMaps of one namespace at every call. */
 export function createConfigMapReader(
   client: Pick<KubeClient, 'get'>,
   namespace: string,

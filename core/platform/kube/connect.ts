@@ -13,11 +13,11 @@ import { type KubeconfigOptions, loadKubeconfig } from './kubeconfig.ts';
 import { type HttpTransport, Transport } from './transport.ts';
 
 interface ConnectOptions extends KubeconfigOptions {
-  /** Its part before the slash names the field manager of writes that give none. */
+  /** The part before the slash is the field manager of writes that name none. */
   readonly userAgent: string;
-  /** Is told where the API server leaves out what it served. */
+  /** Logs kinds that the API server served before and leaves out now. */
   readonly logger?: Logger;
-  /** Is told what the API server and webhooks warn of. */
+  /** Receives the warnings of the API server and of webhooks. */
   readonly onWarning?: (warning: string) => void;
 }
 
@@ -27,13 +27,13 @@ export interface KubeConnection {
   /** URL of the API server. */
   readonly server: string;
   readonly clockOffset: (signal: AbortSignal) => Promise<ClockOffset>;
-  /** Ends every request and watch under way. */
+  /** Aborts every running request and watch. */
   readonly close: () => Promise<void>;
 }
 
 /**
- * One identity at one API server. Nothing is sent before the first call.
- * @throws Error that names the kubeconfig file where none can be used.
+ * Connects with one identity to one API server. Sends nothing before the first call.
+ * @throws Error that names the kubeconfig file, when none is usable.
  */
 export function connect({
   userAgent,
@@ -57,7 +57,9 @@ export function connect({
   };
 }
 
-/** Tells what the API server, or an admission webhook, warns of in its answers (RFC 7234, code 299). */
+/**
+ * Reports warnings of the API server and of admission webhooks in its answers (RFC 7234, code 299).
+ */
 function telling(transport: HttpTransport, tell: (warning: string) => void): HttpTransport {
   return {
     send: async (request, timeout) => {
@@ -69,7 +71,9 @@ function telling(transport: HttpTransport, tell: (warning: string) => void): Htt
   };
 }
 
-/** Texts of the headers, each `299 - "text"`; several may stand in one, divided by commas. */
+/**
+ * Texts of the headers, each `299 - "text"`; one header may contain several, separated by commas.
+ */
 function warningsIn(headers: string | readonly string[] = []): readonly string[] {
   return [headers]
     .flat()
@@ -78,8 +82,9 @@ function warningsIn(headers: string | readonly string[] = []): readonly string[]
 }
 
 /**
- * How far this computer's clock is ahead of the API server's, in milliseconds: negative where it is
- * behind. The truth lies between the two; the server tells whole seconds, and answers take time.
+ * How far this computer's clock is ahead of the API server's, in milliseconds; negative when it is
+ * behind. The true value lies between the two, because the server reports whole seconds and answers
+ * take time.
  */
 export interface ClockOffset {
   readonly least: number;
@@ -89,8 +94,8 @@ export interface ClockOffset {
 const timeout = 10_000;
 
 /**
- * Compares the clocks by one small request.
- * @throws Error where the API server cannot be reached, or does not say what time it is.
+ * Compares the clocks with one small request.
+ * @throws Error when the API server is unreachable, or does not report its time.
  */
 export async function measureClockOffset(
   transport: Pick<HttpTransport, 'send'>,
@@ -105,10 +110,10 @@ export async function measureClockOffset(
   return { least: sent - (told + 1_000), most: came - told };
 }
 
-/** A clock that is off by more is worth a word, in milliseconds. */
+/** Milliseconds: a larger offset is worth a warning. */
 const tolerated = 10_000;
 
-/** That a clock is certainly off, as in `12 s ahead of`; undefined where it need not be. */
+/** The certain offset, such as `12 s ahead of`; undefined when there may be none. */
 export function clockProblem({ least, most }: ClockOffset): string | undefined {
   if (least > tolerated) return `${seconds(least)} s ahead of`;
   return most < -tolerated ? `${seconds(-most)} s behind` : undefined;

@@ -2,8 +2,8 @@ import { type Dispatcher, Pool, ProxyAgent } from 'undici';
 import type { TlsOptions } from './credentials.ts';
 
 /**
- * Watches hold their connection for minutes, so they have a pool of their own and never starve
- * other requests.
+ * Watches occupy their connection for minutes, so they have a separate pool and never block other
+ * requests.
  */
 export interface Connections {
   readonly requests: Dispatcher;
@@ -13,7 +13,7 @@ export interface Connections {
 const maxRequestConnections = 64;
 
 const options = {
-  // kube-apiserver closes idle connections after 90 s; we let go first.
+  // kube-apiserver closes idle connections after 90 s; core closes them earlier.
   keepAliveTimeout: 30_000,
   keepAliveMaxTimeout: 60_000,
   connectTimeout: 10_000,
@@ -32,7 +32,7 @@ export function openConnections(
   };
 }
 
-/** Idle connections close now, busy ones when their request ends. */
+/** Closes idle connections now, and busy ones when their request ends. */
 export function retireConnections(connections: Connections): void {
   void connections.requests.close();
   void connections.watches.close();

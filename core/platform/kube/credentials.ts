@@ -3,7 +3,7 @@ import type { RequestOptions } from 'node:https';
 import type { KubeConfig } from '@kubernetes/client-node';
 import type { Kubeconfig } from './kubeconfig.ts';
 
-/** What a connection's TLS handshake needs; a changed identity means new connections. */
+/** TLS options of a connection; a changed identity needs new connections. */
 export interface TlsOptions {
   readonly ca?: string | Buffer;
   readonly cert?: string | Buffer;
@@ -13,15 +13,17 @@ export interface TlsOptions {
 }
 
 export interface Credentials {
-  /** A list is sent as one header each. */
+  /** A list becomes one header per item. */
   readonly headers: Readonly<Record<string, string | string[]>>;
   readonly tls: TlsOptions;
 }
 
-/** Tokens and certificates on disk are rotated under us; the library caches what is costly. */
+/**
+ * Milliseconds: tokens and certificates on disk are rotated; the library caches expensive results.
+ */
 const maxAge = 10_000;
 
-/** The kubeconfig's identity, kept fresh: token files, exec plug-ins, OIDC, client certificates. */
+/** The kubeconfig's present identity: token files, exec plug-ins, OIDC, client certificates. */
 export class CredentialSource {
   readonly #config: Kubeconfig;
   #library: Promise<KubeConfig> | undefined;
@@ -32,7 +34,7 @@ export class CredentialSource {
     this.#config = config;
   }
 
-  /** Concurrent callers share one run of an exec plug-in. A failure is not kept. */
+  /** Concurrent callers share one run of an exec plug-in. Does not cache a failure. */
   async current(): Promise<Credentials> {
     const now = performance.now();
     if (this.#current === undefined || now - this.#readAt > maxAge) {
@@ -49,7 +51,7 @@ export class CredentialSource {
     return { headers: { ...headers, ...impersonation(this.#config.user) }, tls };
   }
 
-  /** Of the user itself, whoever it acts as. */
+  /** Credentials of the user itself, without impersonation. */
   async #own(): Promise<Credentials> {
     const { exec, authProvider } = this.#config.user;
     if (!exec && !authProvider) return await readCredentials(this.#config);
@@ -84,7 +86,7 @@ async function readCredentials({ cluster, user }: Kubeconfig): Promise<Credentia
   };
 }
 
-/** Headers of the user to act as. */
+/** Headers of the impersonated user. */
 function impersonation({
   impersonateUser,
   impersonateGroups = [],
@@ -99,7 +101,7 @@ async function authorizationOf(user: Kubeconfig['user']): Promise<string | undef
   const { username, password = '', tokenFile } = user;
   if (username !== undefined) return basic(`${username}:${password}`);
   const token = tokenFile === undefined ? user.token : await readFile(tokenFile, 'utf8');
-  // A token file's last line break must not end up in the header.
+  // The last line break of a token file is not part of the token.
   return token === undefined ? undefined : `Bearer ${token.trim()}`;
 }
 
@@ -148,13 +150,13 @@ function isPem(value: unknown): value is string | Buffer {
 
 /**
  * The same identity for client-node, which runs exec plug-ins, refreshes OIDC tokens and forwards
- * ports. Loaded here alone, and only when one of these is needed: it takes as much memory as the
- * rest of the process.
+ * ports. Loaded only here, and only when needed: it takes as much memory as the rest of the
+ * process.
  */
 export async function toLibraryKubeconfig({ cluster, user }: Kubeconfig): Promise<KubeConfig> {
   const library = await import('@kubernetes/client-node');
   const config = new library.KubeConfig();
-  // It refuses plain HTTP, which `kubectl proxy` serves, unless told not to verify.
+  // It refuses plain HTTP, which `kubectl proxy` serves, unless verification is off.
   const skipTLSVerify = cluster.skipTLSVerify || cluster.server.startsWith('http:');
   config.loadFromClusterAndUser(
     present({ ...cluster, skipTLSVerify, caFile: cluster.caData ? undefined : cluster.caFile }),
@@ -163,7 +165,7 @@ export async function toLibraryKubeconfig({ cluster, user }: Kubeconfig): Promis
   return withGroups(config, user.impersonateGroups);
 }
 
-/** It has no field for them, and sends the headers of its options as they are. */
+/** It has no field for groups, and sends the headers of its options unchanged. */
 function withGroups(config: KubeConfig, groups: readonly string[] = []): KubeConfig {
   if (groups.length === 0) return config;
   const apply = config.applyToHTTPSOptions.bind(config);
@@ -174,7 +176,7 @@ function withGroups(config: KubeConfig, groups: readonly string[] = []): KubeCon
   return config;
 }
 
-/** It knows the field under another name, and would let `token` win. */
+/** It has another name for the field, and would prefer `token`. */
 function withTokenFile({ tokenFile, ...user }: Kubeconfig['user']): Kubeconfig['user'] {
   if (tokenFile === undefined) return user;
   return { ...user, token: undefined, authProvider: { name: 'tokenFile', config: { tokenFile } } };

@@ -1,7 +1,7 @@
 import { apiVersionOf, type GroupVersionKind } from '../../../api/gvk.ts';
 import { type Resource } from './resource.ts';
 
-/** The parts of apidiscovery.k8s.io APIGroupDiscoveryList that are read here. */
+/** The fields of apidiscovery.k8s.io APIGroupDiscoveryList that are read here. */
 interface GroupList {
   readonly kind?: unknown;
   readonly items?: readonly Group[];
@@ -26,17 +26,20 @@ interface Version {
 /** The kinds that a cluster serves. */
 export class DiscoveredGroups {
   readonly #resources = new Map<string, Resource>();
-  /** The first version of a group that has the kind is the preferred one; only of kinds that are stored. */
+  /**
+   * The first version of a group with the kind is the preferred one; only for kinds whose objects
+   * are stored.
+   */
   readonly #preferred = new Map<string, Resource>();
   /** Groups, or versions of them, whose aggregated API server did not answer. */
   readonly #stale = new Set<string>();
   readonly #namespaced = new Map<string, Resource>();
-  /** Kinds that the answer lacks, while their CRD or APIService is there. */
+  /** Kinds that are missing in the answer, although their CRD or APIService exists. */
   readonly #missing = new Set<string>();
   readonly #versions = new Set<string>();
   #sorted: readonly string[] | undefined;
 
-  /** Versions and kinds as `Discovery.apiVersions` has them. */
+  /** Versions and kinds in the format of `Discovery.apiVersions`. */
   get apiVersions(): readonly string[] {
     this.#sorted ??= [...this.#versions].sort();
     return this.#sorted;
@@ -64,7 +67,10 @@ export class DiscoveredGroups {
     return [...this.#resources.values()];
   }
 
-  /** A kind that was served, and that the answer lacks; `defined` where it is known not to be gone. */
+  /**
+   * Keeps a kind that was served and is missing in the answer; `defined` when its CRD or APIService
+   * exists.
+   */
   keep(resources: readonly Resource[], defined: boolean): void {
     for (const { group, version, kind } of resources) {
       const apiVersion = apiVersionOf({ group, version });
@@ -88,7 +94,7 @@ export class DiscoveredGroups {
     throw new Error(`the aggregated API server of ${silent} does not answer`);
   }
 
-  /** Absent is an answer only where the group's server could be asked. */
+  /** A missing kind is an answer only when the group's server has answered. */
   #absent(where: string, kind: string): undefined {
     if (this.#missing.has(`${where}/${kind}`)) {
       throw new Error(
@@ -104,7 +110,7 @@ export class DiscoveredGroups {
   }
 }
 
-/** @throws Error where the server is too old for aggregated discovery. */
+/** @throws Error when the server is too old for aggregated discovery. */
 export function groupsIn(lists: readonly unknown[]): DiscoveredGroups {
   const groups = new DiscoveredGroups();
   for (const list of lists as readonly GroupList[]) {
@@ -120,7 +126,7 @@ export function groupsIn(lists: readonly unknown[]): DiscoveredGroups {
   return groups;
 }
 
-/** Reviews and bindings are only ever created: no object of them can be looked for. */
+/** Reviews and bindings can only be created: there are no objects of them to find. */
 function isStored(verbs: readonly string[] = ['list', 'watch']): boolean {
   return verbs.includes('list') && verbs.includes('watch');
 }

@@ -6,16 +6,16 @@ import type { KubeClient } from './kube-client.ts';
 import { LostKinds } from './lost-kinds.ts';
 import type { Resource } from './resource.ts';
 
-/** Finds where kinds live (aggregated discovery, cached until `invalidate`). */
+/** Finds the resources of kinds (aggregated discovery, cached until `invalidate`). */
 export interface Discovery {
   /**
-   * The resource of a kind, or undefined where the cluster does not serve it.
-   * @throws Error where the API server cannot tell now.
+   * The resource of a kind; undefined when the cluster does not serve it.
+   * @throws Error when the API server cannot answer now.
    */
   resourceFor(gvk: GroupVersionKind, signal?: AbortSignal): Promise<Resource | undefined>;
   /**
-   * The preferred version of a kind by group and kind alone, for inventories that name no version;
-   * undefined also where objects of the kind are not kept, such as reviews.
+   * The preferred version of a kind, for inventories that name no version; undefined also for kinds
+   * whose objects are not stored, such as reviews.
    */
   resourceForGroupKind(
     group: string,
@@ -23,27 +23,28 @@ export interface Discovery {
     signal?: AbortSignal,
   ): Promise<Resource | undefined>;
   /**
-   * Reads anew at the next call: CRDs changed. A kind that was served and is missing then is not
-   * taken as gone before its CRD or APIService is, unless `deleted` names it.
+   * Discovers again at the next call, because CRDs changed. A kind that was served and is missing
+   * then counts as removed only after its CRD or APIService is deleted, unless `deleted` names it.
    */
   invalidate(deleted?: Pick<GroupVersionKind, 'group' | 'kind'>): void;
 }
 
-/** Tells all that the cluster serves. */
+/** Lists everything that the cluster serves. */
 export interface ServedApis {
   /**
    * All versions (`v1`, `apps/v1`) and kinds (`v1/Pod`, `apps/v1/Deployment`), sorted; the same
-   * array until something is read anew. Without what an aggregated API server does not tell, with
-   * kinds that were served and are missing for less than a minute, or are still defined.
+   * array until the next discovery. Lacks the kinds of an aggregated API server that does not
+   * answer; includes kinds that were served and are missing for less than a minute, or are still
+   * defined.
    */
   apiVersions(signal?: AbortSignal): Promise<readonly string[]>;
 }
 
-/** Tells what a namespace can hold. */
+/** Lists the kinds of objects in a namespace. */
 export interface NamespacedKinds {
   /**
-   * Every namespaced kind of which objects are stored and can be deleted, in its preferred version.
-   * @throws Error where an aggregated API server does not tell.
+   * Every namespaced kind whose objects are stored and can be deleted, in its preferred version.
+   * @throws Error when an aggregated API server does not answer.
    */
   namespacedResources(signal?: AbortSignal): Promise<readonly Resource[]>;
 }
@@ -58,13 +59,13 @@ interface DiscoveryClientOptions {
   readonly logger?: Logger | undefined;
 }
 
-/** Discovery by two requests for everything; concurrent callers share them. */
+/** Discovers everything with two requests; concurrent callers share them. */
 export class DiscoveryClient implements Discovery, ServedApis, NamespacedKinds {
   readonly #client: KubeClient;
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #lost: LostKinds;
   #groups: Promise<DiscoveredGroups> | undefined;
-  /** When an incomplete answer is to be read anew. */
+  /** Time at which an incomplete answer must be refreshed. */
   #staleAt = Number.POSITIVE_INFINITY;
 
   constructor(client: KubeClient, { clock = systemClock, logger }: DiscoveryClientOptions = {}) {
@@ -103,7 +104,7 @@ export class DiscoveryClient implements Discovery, ServedApis, NamespacedKinds {
     if (this.#clock.monotonic() >= this.#staleAt) this.#groups = undefined;
     let groups = this.#groups;
     if (groups === undefined) {
-      // Not the caller's signal: others may wait for the same answer.
+      // Without the caller's signal, because others may wait for the same answer.
       this.#staleAt = Number.POSITIVE_INFINITY;
       groups = this.#fetch();
       this.#groups = groups;

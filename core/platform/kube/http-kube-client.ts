@@ -21,7 +21,7 @@ import { keyOf, type ObjectKey, type Resource } from './resource.ts';
 import type { HttpRequest, HttpTransport } from './transport.ts';
 
 const readTimeout = 30_000;
-/** The API server itself gives up after 60 s; its own error tells more than ours. */
+/** Milliseconds: the API server itself gives up after 60 s, and its own error says more. */
 const slowTimeout = 65_000;
 
 const patchContentType = {
@@ -52,7 +52,7 @@ export class HttpKubeClient implements KubeClient {
       readonly items: readonly KubernetesObject[] | null;
     };
     const kind = { apiVersion: apiVersionOf(resource), kind: resource.kind };
-    // The items of built-in kinds come without their kind.
+    // Items of built-in kinds come without apiVersion and kind.
     return {
       metadata: list.metadata,
       items: (list.items ?? []).map((item) =>
@@ -122,7 +122,8 @@ export class HttpKubeClient implements KubeClient {
       kind: 'DeleteOptions',
       propagationPolicy,
       preconditions: { uid, resourceVersion },
-      // Not in the query: with a body the API server heeds none, and would delete.
+      // Not in the query: the API server ignores the query of a request with a body, and would
+      // delete.
       dryRun: dryRun === true ? ['All'] : undefined,
     });
     await this.#write({ method: 'DELETE', path: objectPath(resource, key), body, signal });
@@ -154,17 +155,17 @@ export class HttpKubeClient implements KubeClient {
   }
 }
 
-/** The name that the API server knows a ServiceAccount by. */
+/** A ServiceAccount's user name at the API server. */
 function serviceAccountUser({ namespace, name }: ServiceAccountRef): string {
   return `system:serviceaccount:${namespace}:${name}`;
 }
 
 /**
- * Sends every request as a ServiceAccount, over the connections there are. It has the groups that
- * its own token would give it: a token would have to be made, renewed and kept.
+ * Sends every request as a ServiceAccount, over the existing connections. It has the groups that
+ * its own token would give it; a token would have to be created, renewed and stored.
  */
 function impersonating(transport: HttpTransport, account: ServiceAccountRef): HttpTransport {
-  // Of a ServiceAccount the API server knows the groups: to name them takes rights of its own.
+  // The API server knows a ServiceAccount's groups; naming them would need additional permissions.
   const headers = { 'impersonate-user': serviceAccountUser(account) };
   return {
     send: async (request, timeout) =>
@@ -175,7 +176,7 @@ function impersonating(transport: HttpTransport, account: ServiceAccountRef): Ht
 }
 
 const headTimeout = 30_000;
-/** How much longer than it promised a server may keep a watch open before it counts as dead. */
+/** Milliseconds by which a server may exceed a watch's time before the watch counts as dead. */
 const grace = 30_000;
 
 /** The events of one watch request, to its end. */
@@ -221,7 +222,7 @@ async function* watchEvents(
   }
 }
 
-/** What was asked for in another form says the form's kind, not its own. */
+/** Metadata-only objects carry the kind of that format instead of their own. */
 function ofKind(event: WatchEvent, resource: Resource): WatchEvent {
   if (event.type === 'ERROR') return event;
   const { kind } = resource;

@@ -7,7 +7,7 @@ export interface ListOptions {
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
-  /** Objects come without anything but their metadata. */
+  /** Return objects with only their metadata. */
   readonly metadataOnly?: boolean | undefined;
   /** Page size (default: the API server's own). */
   readonly limit?: number;
@@ -27,9 +27,12 @@ export interface WatchOptions {
   readonly fieldSelector?: string | undefined;
   /** As for lists. */
   readonly metadataOnly?: boolean | undefined;
-  /** Where to begin; empty for now. */
+  /** Version to start from; empty for the present one. */
   readonly resourceVersion: string;
-  /** Begins with an ADDED event for every object, and a bookmark with the annotation `k8s.io/initial-events-end`. */
+  /**
+   * Start with an ADDED event for every object, and a bookmark with the annotation
+   * `k8s.io/initial-events-end`.
+   */
   readonly sendInitialEvents?: boolean;
   readonly timeoutSeconds: number;
   readonly signal: AbortSignal;
@@ -57,18 +60,18 @@ export interface ApplyOptions {
 
 export interface DeleteOptions {
   readonly propagationPolicy?: 'Background' | 'Foreground' | 'Orphan';
-  /** Refused with a conflict where the live object is another one. */
+  /** Refuse with a conflict when the live object has another UID. */
   readonly uid?: string;
   readonly resourceVersion?: string;
-  /** Asks all who have a say, and deletes nothing. */
+  /** Run admission without deleting anything. */
   readonly dryRun?: boolean;
   readonly signal?: AbortSignal;
 }
 
-/** What `request` sends. */
+/** Options of `request`. */
 export interface RawRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** With the leading slash, and the query where there is one. */
+  /** With the leading slash, and with the query if any. */
   readonly path: string;
   readonly body?: unknown;
   readonly contentType?: string;
@@ -77,8 +80,8 @@ export interface RawRequest {
 }
 
 /**
- * Talks to one API server with one identity. Every call throws ApiError where the server refuses,
- * and other errors where it cannot be reached; aborting the signal rejects with its reason.
+ * Requests to one API server with one identity. Every call throws ApiError when the server refuses,
+ * and other errors when it is unreachable; aborting the signal rejects with its reason.
  */
 export interface KubeClient {
   get(resource: Resource, key: ObjectKey, signal?: AbortSignal): Promise<KubernetesObject>;
@@ -90,7 +93,7 @@ export interface KubeClient {
     object: KubernetesObject,
     signal?: AbortSignal,
   ): Promise<KubernetesObject>;
-  /** Replaces the object; refused with a conflict where its resourceVersion is not the live one. */
+  /** Replaces the object; refused with a conflict when its resourceVersion is not the live one. */
   update(
     resource: Resource,
     object: KubernetesObject,
@@ -110,7 +113,7 @@ export interface KubeClient {
   delete(resource: Resource, key: ObjectKey, options?: DeleteOptions): Promise<void>;
   /** Any other request; JSON in, JSON out. */
   request(request: RawRequest): Promise<unknown>;
-  /** The same connections with the permissions of a ServiceAccount, and none of ours. */
+  /** The same connections with only the permissions of a ServiceAccount. */
   impersonate(account: ServiceAccountRef): KubeClient;
 }
 

@@ -4,11 +4,11 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { errorMessage } from '../../errors.ts';
 
-/** A server and how it is to be verified. */
+/** A server and its TLS verification. */
 export interface KubeconfigCluster {
   readonly name: string;
   readonly server: string;
-  /** Base64 of PEM; wins over the file. */
+  /** PEM in base64; overrides the file. */
   readonly caData?: string | undefined;
   readonly caFile?: string | undefined;
   readonly tlsServerName?: string | undefined;
@@ -16,11 +16,11 @@ export interface KubeconfigCluster {
   readonly proxyUrl?: string | undefined;
 }
 
-/** An identity, as the file has it. */
+/** An identity in a kubeconfig file. */
 export interface KubeconfigUser {
   readonly name: string;
   readonly token?: string | undefined;
-  /** Wins over `token`. */
+  /** Overrides `token`. */
   readonly tokenFile?: string | undefined;
   readonly username?: string | undefined;
   readonly password?: string | undefined;
@@ -29,9 +29,9 @@ export interface KubeconfigUser {
   readonly keyData?: string | undefined;
   readonly keyFile?: string | undefined;
   readonly impersonateUser?: string | undefined;
-  /** The API server refuses them without a user. */
+  /** The API server refuses groups without a user. */
   readonly impersonateGroups?: readonly string[] | undefined;
-  /** What only the library understands. */
+  /** Fields that only client-node understands. */
   readonly exec?: unknown;
   readonly authProvider?: unknown;
 }
@@ -50,7 +50,7 @@ export interface KubeconfigFile {
   readonly currentContext?: string | undefined;
 }
 
-/** Absent, null and empty are one thing; YAML takes a password of digits for a number. */
+/** Absent, null and empty are equal; YAML reads a password of digits as a number. */
 const text = z
   .union([z.string(), z.number().transform(String)])
   .nullish()
@@ -91,7 +91,8 @@ const userSchema = z.object({
 
 const contextSchema = z.object({
   name: required,
-  // `kubectl config set-context` makes one that names nothing yet: only whoever selects it minds.
+  // `kubectl config set-context` creates contexts without names; that is an error only for the
+  // selected one.
   context: z.object({ cluster: text, user: text, namespace: text }),
 });
 
@@ -103,8 +104,8 @@ const fileSchema = z.object({
 });
 
 /**
- * One kubeconfig; paths in it start at its folder.
- * @throws Error that names the file, and quotes nothing of it: it holds keys.
+ * Reads one kubeconfig; paths in it are relative to its folder.
+ * @throws Error that names the file, and quotes nothing of it, because it contains keys.
  */
 export function readKubeconfigFile(path: string): KubeconfigFile {
   const parsed = fileSchema.safeParse(parseFile(path), { reportInput: true });
@@ -123,7 +124,7 @@ function parseFile(path: string): unknown {
   try {
     return parse(readFileSync(path, 'utf8'), { merge: true, logLevel: 'error' });
   } catch (error) {
-    // The library quotes the file, keys included, after the first line and in the error itself.
+    // The library quotes the file, with keys, after the first line and in the error itself.
     const [problem = ''] = errorMessage(error).split('\n');
     throw unusable(path, problem.replaceAll(/\p{Cc}/gu, '\ufffd'));
   }

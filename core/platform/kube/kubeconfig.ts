@@ -11,13 +11,13 @@ import {
 } from './kubeconfig-file.ts';
 
 export interface KubeconfigOptions {
-  /** Path of the file; without it KUBECONFIG, then ~/.kube/config, then the Pod's own account. */
+  /** Path of the file (default: KUBECONFIG, then ~/.kube/config, then the Pod's own account). */
   readonly kubeconfig?: string;
   /** Default: the file's current-context. */
   readonly context?: string;
-  /** User to act as, in place of the one that the file's user acts as. */
+  /** User to impersonate, instead of the one that the file's user impersonates. */
   readonly as?: string;
-  /** Groups to act in; only with `as`. */
+  /** Groups to impersonate; only with `as`. */
   readonly asGroups?: readonly string[];
 }
 
@@ -25,15 +25,15 @@ export interface KubeconfigOptions {
 export interface Kubeconfig {
   readonly cluster: KubeconfigCluster;
   readonly user: KubeconfigUser;
-  /** The one that the context names. */
+  /** Namespace of the context. */
   readonly namespace?: string;
-  /** Where it was read; none for the Pod's own account. */
+  /** The files that were read; empty for the Pod's own account. */
   readonly files: readonly string[];
 }
 
 const accountFolder = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-/** One cluster and one user, found in kubectl's order. Errors name the file and the way out. */
+/** Finds one cluster and one user in kubectl's order. Errors name the file and the remedy. */
 export function loadKubeconfig(options: KubeconfigOptions = {}): Kubeconfig {
   const config = namedKubeconfig(options);
   const { as: impersonateUser, asGroups: impersonateGroups = [] } = options;
@@ -70,7 +70,7 @@ function kubeconfigFiles(explicit: string | undefined): readonly string[] | unde
   if (explicit !== undefined) return [explicit];
   const listed = (process.env['KUBECONFIG'] ?? '').split(delimiter).filter((file) => file !== '');
   if (listed.length > 0) {
-    // Like kubectl: of several files some may be absent.
+    // As in kubectl, some of several files may be missing.
     const present = listed.filter(exists);
     return present.length > 0 ? present : listed.slice(0, 1);
   }
@@ -78,7 +78,7 @@ function kubeconfigFiles(explicit: string | undefined): readonly string[] | unde
   return exists(own) ? [own] : undefined;
 }
 
-/** Entries of earlier files win, as with kubectl. */
+/** Entries of earlier files have priority, as in kubectl. */
 function mergeFiles(files: readonly KubeconfigFile[]): KubeconfigFile {
   return {
     clusters: files.flatMap(({ clusters }) => clusters),
@@ -143,8 +143,8 @@ function exists(file: string): boolean {
 }
 
 /**
- * The user's home; the root for a user without one, where container runtimes put those too: a
- * cluster may run a pod as a user that the image does not know.
+ * The user's home; the root for a user without one, as container runtimes do: a cluster may run a
+ * pod as a user that is missing in the image.
  */
 export function homeFolder(): string {
   try {
@@ -156,7 +156,7 @@ export function homeFolder(): string {
 
 const namespaceFile = '/var/run/secrets/kubernetes.io/serviceaccount/namespace';
 
-/** The namespace that this pod runs in; outside of pods another one. */
+/** The namespace of this pod; `otherwise` outside of pods. */
 export function podNamespace(otherwise = 'rukpak-system'): string {
   try {
     return readFileSync(namespaceFile, 'utf8').trim();

@@ -7,7 +7,7 @@ import type { Resource } from './resource.ts';
 
 interface ListAllOptions<T> extends Omit<ListOptions, 'continue' | 'limit'> {
   readonly pageSize?: number | undefined;
-  /** Runs page by page, so that what it drops is never held for the whole list. */
+  /** Runs page by page, so that dropped fields of the whole list are never in memory together. */
   readonly transform: (object: KubernetesObject) => T;
 }
 
@@ -17,12 +17,14 @@ interface FullList<T> {
 }
 
 const defaultPageSize = 500;
-/** Before anything is known of the objects' size; etcd holds some of 1.5 MiB. */
+/** Objects in the first page, before their size is known; etcd stores objects of up to 1.5 MiB. */
 const firstPageSize = 20;
-/** What a page is to have at most, by the size of the objects before it: anybody may write large ones. */
+/**
+ * Target bytes of a page, estimated from the size of earlier objects: anybody may write large ones.
+ */
 const pageBytes = 8 * 1024 * 1024;
 
-/** Every object of a list, page by page; in one piece where the pages expire on the way. */
+/** Every object of a list, page by page; in one piece when pages expire meanwhile. */
 export async function listAll<T>(
   client: Pick<KubeClient, 'list'>,
   resource: Resource,
@@ -61,16 +63,16 @@ function fittingSize(items: readonly KubernetesObject[]): number {
   return Math.max(1, Math.floor(pageBytes / bytes));
 }
 
-/** Of the bookmark after the last object that was there when the watch began. */
+/** Annotation of the bookmark after the last initial object of a watch. */
 const endAnnotation = 'k8s.io/initial-events-end';
 
-/** How long a server that streams its lists may take between two objects of one (milliseconds). */
+/** Maximum milliseconds between two objects of a streamed list. */
 const longestSilence = 10_000;
 
-/** The server takes the parameter for nothing, or refuses it: lists have to do. */
+/** The server ignores or refuses the parameter: use lists. */
 class StreamingUnsupported extends Error {}
 
-/** Gathers what a watch sends first, where the server streams its list that way (KEP-3157). */
+/** Collects the initial events of a watch, when the server streams its list (KEP-3157). */
 export class InitialEvents<T> {
   readonly #transform: (object: KubernetesObject) => T;
   readonly #items = new Map<string, T>();
@@ -80,7 +82,7 @@ export class InitialEvents<T> {
     this.#transform = transform;
   }
 
-  /** Aborts a watch that sends nothing for a while: a server that does not know of initial events. */
+  /** Aborts a watch without any event for a while: its server does not support initial events. */
   async expect(watch: AbortController, clock: Clock): Promise<void> {
     while (!watch.signal.aborted && !this.#ended) {
       const before = this.#items.size;
@@ -91,8 +93,8 @@ export class InitialEvents<T> {
   }
 
   /**
-   * Takes one event; the whole list at the last one.
-   * @throws StreamingUnsupported at a bookmark of another kind.
+   * Takes one event; returns the whole list at the last one.
+   * @throws StreamingUnsupported at an ordinary bookmark.
    */
   take({ type, object }: WatchEvent): readonly T[] | undefined {
     const { namespace = '', name = '', annotations } = object.metadata;
@@ -106,7 +108,7 @@ export class InitialEvents<T> {
   }
 }
 
-/** True for the refusal of a server that does not know or does not allow initial events. */
+/** True for the refusal of a server that does not support or allow initial events. */
 export function refusesInitialEvents(error: unknown): boolean {
   if (error instanceof StreamingUnsupported) return true;
   return error instanceof ApiError && (error.code === 400 || error.code === 422);

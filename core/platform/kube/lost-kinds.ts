@@ -5,13 +5,13 @@ import type { DiscoveredGroups } from './discovered-groups.ts';
 import type { KubeClient } from './kube-client.ts';
 import { apiServiceResource, definitionResource, type Resource } from './resource.ts';
 
-/** Milliseconds for which a kind must be missing before it is taken as not served any more. */
+/** Milliseconds for which a kind must be missing before it counts as not served. */
 const missingTime = 60_000;
-/** Milliseconds between two looks while one is missing. */
+/** Milliseconds between two discoveries while a kind is missing. */
 const recheck = { least: 5_000, most: 60_000 } as const;
 const namedGroups = 10;
 
-/** On APIServices that the API server makes itself, of built-in groups and of CRDs. */
+/** Label of APIServices that the API server creates itself, for built-in groups and CRDs. */
 const automanaged = 'kube-aggregator.kubernetes.io/automanaged';
 
 interface LostKindsOptions {
@@ -21,14 +21,14 @@ interface LostKindsOptions {
 }
 
 interface Seen {
-  /** Its versions. */
+  /** The versions of the kind. */
   readonly resources: readonly Resource[];
   missingSince?: number;
 }
 
 /**
- * Remembers which kinds the API server has served: right after its start it answers without those
- * of CRDs, and a kind that is only missing in an answer is not gone.
+ * Remembers the kinds that the API server has served: right after its start it omits the kinds of
+ * CRDs, so a missing kind may still exist.
  */
 export class LostKinds {
   readonly #options: LostKindsOptions;
@@ -40,14 +40,14 @@ export class LostKinds {
     this.#options = options;
   }
 
-  /** A kind that is known to be deleted needs no proof. */
+  /** Forgets a kind that is known to be deleted. */
   forget({ group, kind }: Pick<Resource, 'group' | 'kind'>): void {
     this.#seen.delete(keyOf({ group, kind }));
   }
 
   /**
-   * Adds the kinds to a new answer that it may lack by mistake. Returns the milliseconds after
-   * which to ask again; undefined for a complete answer.
+   * Adds kinds to a new answer that may lack them by mistake. Returns the milliseconds until the
+   * next discovery; undefined for a complete answer.
    */
   async complete(groups: DiscoveredGroups): Promise<number | undefined> {
     const served = Map.groupBy(groups.resources, keyOf);
@@ -105,12 +105,12 @@ function keyOf({ group, kind }: Pick<Resource, 'group' | 'kind'>): string {
   return `${group}/${kind}`;
 }
 
-/** Says of a kind whether what defines it is still there. */
+/** Whether the CRD or APIService of a kind still exists. */
 type IsDefined = (resource: Resource) => boolean;
 
 /**
- * Reads the names of all CRDs and APIServices. What an account may not read counts as gone: the
- * minute alone decides then.
+ * Reads the names of all CRDs and APIServices. Without permission to read them they count as
+ * deleted: then only the minute decides.
  */
 async function definedKinds(client: Pick<KubeClient, 'list'>): Promise<IsDefined> {
   const [crds, aggregated] = await Promise.all([

@@ -5,8 +5,8 @@ import type { ObjectKey, Resource } from './resource.ts';
 type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /**
- * Path of a resource's collection; of all namespaces where none is named.
- * @throws TerminalError where a part of it cannot be one: it would address something else.
+ * Path of a resource's collection; of all namespaces without `namespace`.
+ * @throws TerminalError for an invalid path segment, which would address something else.
  */
 export function collectionPath(resource: Resource, namespace?: string): string {
   const { group, version, kind, plural, namespaced } = resource;
@@ -21,7 +21,7 @@ export function collectionPath(resource: Resource, namespace?: string): string {
 
 /**
  * Path of one object.
- * @throws TerminalError where the name cannot be one: an empty one would address the collection.
+ * @throws TerminalError for an invalid name; an empty one would address the collection.
  */
 export function objectPath(resource: Resource, key: ObjectKey, subresource?: 'status'): string {
   if (resource.namespaced && !key.namespace) {
@@ -32,7 +32,7 @@ export function objectPath(resource: Resource, key: ObjectKey, subresource?: 'st
   return `${collectionPath(resource, key.namespace)}/${name}${suffix}`;
 }
 
-/** `?a=1&b=2`, or nothing; undefined values are left out. */
+/** `?a=1&b=2`, or nothing; omits undefined values. */
 export function queryString(query: Query): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
@@ -52,13 +52,13 @@ function segment(value: string, what: string): string {
 
 const metadata = (kind: string): string => `application/json;as=${kind};v=v1;g=meta.k8s.io`;
 
-/** What asks the API server for objects without anything but their metadata. */
+/** Header that requests objects with only their metadata. */
 export const acceptMetadata = {
   list: metadata('PartialObjectMetadataList'),
   watch: metadata('PartialObjectMetadata'),
 } as const;
 
-/** Which version of which object, of an object of which no more is of interest. */
+/** Identity and version of an object, for callers that need nothing else. */
 export function versionOnly({ apiVersion, kind, metadata }: KubernetesObject): KubernetesObject {
   const { name, namespace, uid, resourceVersion } = metadata;
   const kept = { name, namespace, uid, resourceVersion } as KubernetesObject['metadata'];

@@ -8,13 +8,14 @@ import type { KubeClient, WatchEvent } from './kube-client.ts';
 import { InitialEvents, listAll, refusesInitialEvents } from './list.ts';
 import { compareResourceVersions, type Resource } from './resource.ts';
 
-/** Receives what a reflector sees; calls come in order and never overlap. */
+/** Receives the objects of a reflector; calls come in order and never overlap. */
 export interface ReflectorSink<T extends KubernetesObject = KubernetesObject> {
-  /** A list is about to be asked for: what is written from now on may be newer than the list. */
+  /** A list is about to be requested: later writes may be newer than the list. */
   listing?(): void;
   /**
-   * The whole list, at the first sync and after each relist, and its resourceVersion. What is absent
-   * is gone, and what is older than before is so again: the server's store was restored.
+   * The whole list, at the first sync and after each relist, with its resourceVersion. Objects that
+   * are missing in it are deleted. An object that is older than before has gone back in time,
+   * because the server's store was restored.
    */
   replace(items: readonly T[], resourceVersion: string): void;
   upsert(item: T): void;
@@ -28,10 +29,10 @@ export interface ReflectorOptions<T extends KubernetesObject = KubernetesObject>
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
-  /** Objects come without anything but their metadata. */
+  /** Return objects with only their metadata. */
   readonly metadataOnly?: boolean | undefined;
   readonly sink: ReflectorSink<T>;
-  /** What the sink gets of an object (default: everything but managedFields). */
+  /** Converts an object for the sink (default: removes managedFields). */
   readonly transform?: ((object: KubernetesObject) => T) | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -40,20 +41,20 @@ export interface ReflectorOptions<T extends KubernetesObject = KubernetesObject>
 }
 
 interface WatchSpan {
-  /** Ends the watch from our side. */
+  /** Ends the watch from this side. */
   readonly ended: AbortController;
   readonly signal: AbortSignal;
-  /** After which the server ends it. */
+  /** Seconds after which the server ends the watch. */
   readonly timeoutSeconds: number;
 }
 
-/** A watch that stays open this long works, events or not (milliseconds). */
+/** Milliseconds: a watch that stays open this long works, even without events. */
 const stableAfter = 5_000;
 
 /**
- * Keeps a sink equal to a resource's objects: a watch that begins with all of them, or a list and a
- * watch from there where the server does not stream lists; resume where a watch ends, begin anew
- * where the server has forgotten the place. Never gives up: every error is waited out.
+ * Keeps a sink equal to a resource's objects. Starts with a watch that streams all of them, or with
+ * a list followed by a watch when the server does not stream lists. Resumes when a watch ends, and
+ * starts again when the server has forgotten the version. Retries every error, and never gives up.
  */
 export class Reflector<T extends KubernetesObject = KubernetesObject> {
   readonly #options: ReflectorOptions<T>;
@@ -64,11 +65,13 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
   #lastError: Error | undefined;
   /** Whether the watch has worked since the last error. */
   #progressed = false;
-  /** Where to watch from; undefined asks for everything. */
+  /** Version to watch from; undefined to request everything. */
   #resourceVersion: string | undefined;
-  /** The server was away: its store may have been restored to a state before that place. */
+  /**
+   * The server was unavailable: its store may have been restored to a state before that version.
+   */
   #doubtful = false;
-  /** What came so far of a list that is streamed. */
+  /** The received part of a streamed list. */
   #initial: InitialEvents<T> | undefined;
   #streams = true;
 
@@ -77,12 +80,12 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
     this.#transform = options.transform ?? ((object) => stripManagedFields(object) as T);
   }
 
-  /** Whether the sink has had a whole list. */
+  /** Whether the sink has received a whole list. */
   get synced(): boolean {
     return this.#synced;
   }
 
-  /** Why list or watch fails at present; undefined while they work. */
+  /** The present error of list or watch; undefined while they work. */
   get lastError(): Error | undefined {
     return this.#lastError;
   }
@@ -130,16 +133,17 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
-   * A watch from a place that a restored store has not reached yet is silent until it has: the one
-   * request tells whether that is so, and everything is asked for. So it is where the server was away
-   * for longer: its store may have got beyond that place again by other changes.
+   * Checks with one request whether the server's store was restored to a state before the known
+   * version: a watch from a future version is silent. If so, requests everything. Requests
+   * everything as well after a longer outage, because a restored store may have passed that version
+   * again.
    */
   async #checkPlace(signal: AbortSignal): Promise<void> {
     const place = this.#resourceVersion;
     if (this.#doubtful && place !== undefined) {
       const { client, resource } = this.#options;
       const options = { ...this.#selection, metadataOnly: true, limit: 1, signal };
-      // Until the server says that this place counts, it does not.
+      // The version counts only after the server has confirmed it.
       this.#resourceVersion = undefined;
       const { metadata } = await client.list(resource, options);
       const order = compareResourceVersions(metadata.resourceVersion, place);
@@ -153,7 +157,7 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
     this.#firstSync.resolve();
   }
 
-  /** Where the server does not stream lists, it is asked for them, from now on. */
+  /** Switches to lists when the server does not stream them. */
   #mustList(error: unknown): boolean {
     if (this.#initial === undefined || !refusesInitialEvents(error)) return false;
     this.#initial = undefined;
@@ -161,7 +165,10 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
     return true;
   }
 
-  /** One watch, to its end. Throws where the next one should not start at once. */
+  /**
+   * One watch, until its end.
+   * @throws Error when the next watch must not start at once.
+   */
   async #watch(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     const ended = new AbortController();
@@ -180,14 +187,14 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
         events++;
       }
     } catch (error) {
-      // A refusal makes the place doubtful; a broken connection does not.
+      // A refusal makes the version doubtful; a broken connection does not.
       if (error instanceof ApiError && error.code !== 429) this.#resourceVersion = undefined;
       this.#doubtful = true;
       throw error;
     } finally {
       ended.abort();
     }
-    // A server that goes down ends its watches before their time.
+    // A server that shuts down ends its watches before their time.
     this.#doubtful = clock.monotonic() - startedAt < (timeoutSeconds - 1) * 1000;
     if (events === 0 && clock.monotonic() - startedAt < 1000)
       throw new Error('the watch ended at once');
@@ -234,7 +241,10 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
     this.#works();
   }
 
-  /** The first expiry after progress is normal life, and the list comes at once. */
+  /**
+   * True for an expired version. The first one after progress is normal, and the list follows at
+   * once.
+   */
   #forgotten(error: unknown): boolean {
     const normal = isExpired(error) && this.#progressed;
     this.#progressed = false;

@@ -1,16 +1,16 @@
 import type { GroupVersionKind } from '../../../api/gvk.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 
-/** A kind as the API server serves it: where its objects live. */
+/** A kind as the API server serves it. */
 export interface Resource extends GroupVersionKind {
   /** The plural in URLs. */
   readonly plural: string;
   readonly namespaced: boolean;
 }
 
-/** One object's address. */
+/** The address of one object. */
 export interface ObjectKey {
-  /** Absent for cluster-scoped objects. */
+  /** Undefined for cluster-scoped objects. */
   readonly namespace?: string | undefined;
   readonly name: string;
 }
@@ -19,7 +19,7 @@ export function keyOf(object: KubernetesObject): ObjectKey {
   return { namespace: object.metadata.namespace, name: object.metadata.name ?? '' };
 }
 
-/** `namespace/name`, or `name` for cluster-scoped objects: the keys of caches and queues. */
+/** `namespace/name`, or `name` for cluster-scoped objects: the key in caches and queues. */
 export function formatKey({ namespace, name }: ObjectKey): string {
   return namespace ? `${namespace}/${name}` : name;
 }
@@ -27,8 +27,8 @@ export function formatKey({ namespace, name }: ObjectKey): string {
 const digits = /^[0-9]+$/;
 
 /**
- * Negative where `a` is the older of two resourceVersions of one resource, 0 where they are equal.
- * Undefined where they cannot be compared: some aggregated API servers use other forms.
+ * Negative when `a` is the older of two resourceVersions of one resource, 0 when they are equal.
+ * Undefined when they cannot be compared: some aggregated API servers use other formats.
  */
 export function compareResourceVersions(
   a: string | undefined,
@@ -37,7 +37,7 @@ export function compareResourceVersions(
   if (a === undefined || b === undefined) return undefined;
   if (a === b) return 0;
   if (!digits.test(a) || !digits.test(b)) return undefined;
-  // Beyond 2^53 a number would round.
+  // Beyond 2^53 a number would be rounded.
   return BigInt(a) < BigInt(b) ? -1 : 1;
 }
 

@@ -12,7 +12,7 @@ import {
 import type { CredentialSource, TlsOptions } from './credentials.ts';
 
 interface TransportOptions {
-  /** Base URL of the API server, path prefix allowed. */
+  /** Base URL of the API server, with an optional path prefix. */
   readonly server: string;
   readonly proxyUrl?: string | undefined;
   readonly userAgent: string;
@@ -22,29 +22,29 @@ interface TransportOptions {
 
 export interface HttpRequest {
   readonly method: Dispatcher.HttpMethod;
-  /** With the leading slash, and the query where there is one. */
+  /** With the leading slash, and with the query if any. */
   readonly path: string;
   readonly body?: string | undefined;
   readonly contentType?: string | undefined;
   readonly accept?: string | undefined;
-  /** More headers; a list is sent as one header each. */
+  /** Additional headers; a list becomes one header per item. */
   readonly headers?: Readonly<Record<string, string | string[]>> | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** An answer of the API server, read whole. */
+/** A complete answer of the API server. */
 export interface TextResponse {
   readonly status: number;
   readonly headers: Dispatcher.ResponseData['headers'];
   readonly text: string;
 }
 
-/** What sends requests: the transport itself, or one that adds to them. */
+/** Sends requests: the transport itself, or one that adds headers. */
 export interface HttpTransport extends Pick<Transport, 'send' | 'stream'> {}
 
 const maxTries = 6;
 
-/** HTTP to one API server: credentials, pooled connections, time limits, polite retries. */
+/** HTTP to one API server, with credentials, pooled connections, time limits and retries. */
 export class Transport {
   readonly #options: TransportOptions;
   readonly #origin: string;
@@ -60,8 +60,8 @@ export class Transport {
   }
 
   /**
-   * The answer, whatever its status. One that asks for another try later is retried a few times.
-   * `timeout` is milliseconds per try.
+   * The answer with any status. Retries a few times when the server asks for it. `timeout` is in
+   * milliseconds per attempt.
    */
   async send(request: HttpRequest, timeout: number): Promise<TextResponse> {
     for (let tries = 1; ; tries++) {
@@ -72,7 +72,7 @@ export class Transport {
     }
   }
 
-  /** The answer's head within `timeout` milliseconds; its body lasts as long as the signal. */
+  /** Receives the head within `timeout` milliseconds; the signal limits the body. */
   async stream(
     request: HttpRequest & { readonly signal: AbortSignal },
     timeout: number,
@@ -106,7 +106,7 @@ export class Transport {
     try {
       return await once();
     } catch (error) {
-      // The server may close an idle connection just as we send: reading again does no harm.
+      // The server may close an idle connection during the request: repeating a read does no harm.
       if (request.method !== 'GET' || !isStaleConnection(error)) throw error;
       return await once();
     }
@@ -176,7 +176,7 @@ export class Transport {
 
 const longestDelay = 10_000;
 
-/** Milliseconds until the server wants to be asked again; undefined where it does not. */
+/** Milliseconds after which the server wants a retry; undefined when it wants none. */
 function retryDelay({ status, headers }: Omit<TextResponse, 'text'>): number | undefined {
   const header = headers['retry-after'];
   const busy = status === 429 || (status >= 500 && header !== undefined);
@@ -188,7 +188,7 @@ function retryDelay({ status, headers }: Omit<TextResponse, 'text'>): number | u
 
 const staleCodes: readonly unknown[] = ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'];
 
-/** Whether a kept-alive connection broke rather than the server being away. */
+/** Whether a kept-alive connection broke, rather than the server being down. */
 function isStaleConnection(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined;
   return cause instanceof Error && 'code' in cause && staleCodes.includes(cause.code);

@@ -1,19 +1,19 @@
 import { lookup } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 
-/** Which addresses may be connected to; plain data, to be handed on. */
+/** Addresses that connections may use; plain data, so that other processes can receive it. */
 export interface AddressPolicy {
-  /** Ranges (CIDR or address) that are denied besides those of no public host. */
+  /** Ranges (CIDR or address) that are denied in addition to non-public ones. */
   readonly deny?: readonly string[] | undefined;
-  /** Ranges that are allowed, whatever denies them. */
+  /** Ranges that are always allowed. */
   readonly allow?: readonly string[] | undefined;
 }
 
-/** The host has addresses of denied ranges only. */
+/** All addresses of the host are in denied ranges. */
 class DeniedAddressError extends Error {
   override readonly name = 'DeniedAddressError';
 
-  /** Does not tell the address: who names the host may not know it. */
+  /** The message hides the address: a user who names the host may not be allowed to learn it. */
   constructor(host: string) {
     super(
       `"${host}" has a private, loopback or other denied address, which core does not connect to for sources: an admin can allow it with --allow-source-address`,
@@ -21,15 +21,15 @@ class DeniedAddressError extends Error {
   }
 }
 
-/** Decides about addresses, not names: a name may have another address at every look. */
+/** Checks addresses, not names, because a name may resolve to another address each time. */
 export interface AddressGuard {
-  /** @throws DeniedAddressError where the host is an address that is denied; names are let through */
+  /** @throws DeniedAddressError when the host is a denied address; accepts names */
   checkHost(host: string): void;
-  /** Resolves names for a connection, to the allowed addresses alone. */
+  /** Resolves names for a connection, and returns only allowed addresses. */
   readonly lookup: LookupFunction;
 }
 
-/** IANA's ranges of no public host, and multicast; those of private networks among them. */
+/** IANA's special-purpose ranges and multicast, including private networks. */
 const specialV4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -53,10 +53,12 @@ const specialV6 = [
   'fec0::/10',
   'ff00::/8',
 ] as const;
-/** Translates to the IPv4 address that ends it (RFC 6052): all of the internet, where there is no IPv4. */
+/**
+ * Addresses that embed an IPv4 address (RFC 6052): in a network without IPv4, the whole internet.
+ */
 const nat64 = { prefix: '64:ff9b::', bits: 96 } as const;
 
-/** @throws Error for a range that is none */
+/** @throws Error for an invalid range */
 export function createAddressGuard({ deny = [], allow = [] }: AddressPolicy): AddressGuard {
   const denied = blockList([...specialV4, ...specialV6, ...deny]);
   const allowed = blockList(allow);
@@ -83,7 +85,7 @@ export function createAddressGuard({ deny = [], allow = [] }: AddressPolicy): Ad
   };
 }
 
-/** Why a text is no range of addresses; undefined where it is one. */
+/** The problem of a text as an address range; undefined when it is valid. */
 export function rangeProblem(text: string): string | undefined {
   const [address = '', bits, ...rest] = text.split('/');
   const max = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;

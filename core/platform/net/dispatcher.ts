@@ -5,22 +5,19 @@ import { createProxyChooser, type ProxyChooser, type ProxyConfig } from './proxy
 
 export interface DispatcherOptions {
   readonly proxy?: ProxyConfig | undefined;
-  /**
-   * Which addresses may be connected to (default: all). Of what goes through a proxy, the proxy
-   * decides.
-   */
+  /** Addresses that connections may use (default: all). Behind a proxy, the proxy decides. */
   readonly addresses?: AddressPolicy | undefined;
-  /** PEM certificates of authorities to trust besides Node's and the system's. */
+  /** PEM certificates of trusted authorities, in addition to those of Node and the system. */
   readonly caCertificates?: readonly string[];
-  /** What servers that ask for it are shown; never the proxy. */
+  /** Presented to servers that ask for it, never to the proxy. */
   readonly clientCertificate?: ClientCertificate | undefined;
-  /** Takes any certificate from servers; the proxy's is checked all the same. */
+  /** Accepts any certificate of servers; the proxy's certificate is verified in any case. */
   readonly insecureSkipVerify?: boolean;
-  /** Milliseconds until a connection must stand. */
+  /** Milliseconds until a connection must be established. */
   readonly connectTimeout: number;
-  /** Milliseconds that a server may stay silent; 0 for as long as the request's signal lets it. */
+  /** Milliseconds without data from a server; 0 for no limit besides the request's signal. */
   readonly idleTimeout: number;
-  /** Requests to one server at once; the others wait. Default: no bound. */
+  /** Concurrent requests per server; others wait (default: unlimited). */
   readonly connections?: number;
 }
 
@@ -30,7 +27,7 @@ export interface ClientCertificate {
   readonly key: string;
 }
 
-/** For undici's `request`: keeps connections open, and goes through a proxy where one is set. */
+/** For undici's `request`: keeps connections open, and uses a proxy if one is configured. */
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   return new ProxiedDispatcher(options);
 }
@@ -39,7 +36,7 @@ class ProxiedDispatcher extends Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #choose: ProxyChooser;
   readonly #guard: AddressGuard | undefined;
-  /** By the proxy's address; the empty one has none. Made when first needed. */
+  /** By the proxy's URL, empty without a proxy. Created at the first use. */
   readonly #agents = new Map<string, Dispatcher>();
 
   constructor(options: DispatcherOptions) {
@@ -55,13 +52,13 @@ class ProxiedDispatcher extends Dispatcher {
   ): boolean {
     const origin = new URL(options.origin ?? '');
     const proxy = this.#choose(origin);
-    // Names are looked at when they are resolved; addresses never are.
+    // Names are checked when they are resolved; addresses are never resolved.
     if (proxy === undefined) this.#guard?.checkHost(origin.hostname);
-    // With the request, as undici's forwarding proxy knows no options of its own.
+    // In the request, because undici's forwarding proxy has no options for them.
     return this.#agent(proxy).dispatch({ ...timeouts(this.#options), ...options }, handler);
   }
 
-  // Those of the base class fit callbacks too, which nobody uses here.
+  // The base class also declares variants with callbacks, which nothing here uses.
   override close: Dispatcher['close'] = async (): Promise<void> => {
     await Promise.all(this.#take().map((agent) => agent.close()));
   };
@@ -104,7 +101,7 @@ function proxyAgent(options: DispatcherOptions, uri: string): Dispatcher {
       secureContext: secureContext({ caCertificates: options.caCertificates ?? [] }),
       timeout: options.connectTimeout,
     },
-    // Else a proxy that never answers would be waited for much longer than any server.
+    // Otherwise a silent proxy would have a longer timeout than any server.
     clientFactory: (origin, settings) => new Pool(origin, { ...settings, ...timeouts(options) }),
   });
 }
@@ -124,7 +121,7 @@ function serverTls(options: DispatcherOptions) {
 
 let usual: SecureContext | undefined;
 
-/** Made once for many connections: reading some hundred certificates takes its time. */
+/** Created once for all connections, because parsing hundreds of certificates takes long. */
 function secureContext({
   caCertificates,
   clientCertificate,

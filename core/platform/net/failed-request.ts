@@ -2,8 +2,8 @@ import { errorMessage } from '../../errors.ts';
 import type { Clock } from '../clock.ts';
 
 /**
- * A failed connection in the words of Go's client, which users of git know too:
- * `Get "<url>": dial tcp <address>: connect: connection refused`. Names no port of our own.
+ * A failed connection in the words of Go's client, which users of git know: `Get "<url>": dial tcp
+ * <address>: connect: connection refused`. Omits the local port.
  */
 export function requestError(method: 'GET' | 'POST', url: URL, error: unknown): Error {
   const verb = method === 'GET' ? 'Get' : 'Post';
@@ -17,8 +17,8 @@ export function requestError(method: 'GET' | 'POST', url: URL, error: unknown): 
 const sourcesPlace = 'key "ca.crt" of the Secret that auth.secret names';
 
 /**
- * Why there is no connection, or no longer: as Go's programs say it.
- * @param caPlace where the user may say which authority to trust
+ * Why a connection failed or broke, in the words of Go's programs.
+ * @param caPlace the place where the user can configure an authority
  */
 export function connectionProblem(error: unknown, caPlace = sourcesPlace): string {
   const { code = '', address, port, hostname = 'host' } = systemErrorOf(error);
@@ -63,24 +63,24 @@ interface SystemError {
   readonly hostname?: string;
 }
 
-/** The system's or undici's code for why there is no connection; empty where there is none. */
+/** The error code of the system or of undici; empty without one. */
 export function connectionCode(error: unknown): string {
   return systemErrorOf(error).code ?? '';
 }
 
-/** Node reports one error per address that was tried. */
+/** Node reports one error per attempted address. */
 function systemErrorOf(error: unknown): SystemError {
   if (error instanceof AggregateError && error.errors.length > 0) {
     return error.errors[0] as SystemError;
   }
   if (!(error instanceof Error)) return {};
-  // undici's "terminated" says why in its cause.
+  // undici's "terminated" has its reason in the cause.
   return error.message === 'terminated' && error.cause instanceof Error
     ? (error.cause as SystemError)
     : (error as SystemError);
 }
 
-/** What a proxy itself had against a request; undefined where the error is about something else. */
+/** The proxy's own problem with a request; undefined for another error. */
 export function proxyProblem(error: unknown): string | undefined {
   const status = /^Proxy .*\((\d{3})\)/.exec(errorMessage(error))?.[1];
   if (status === '407') {
@@ -92,12 +92,12 @@ export function proxyProblem(error: unknown): string | undefined {
   return code === 'UND_ERR_PRX_CONN' ? 'the proxy closed the connection' : undefined;
 }
 
-/** Why a request is to be sent once more. */
+/** Why a request must be repeated. */
 export interface Failure {
   readonly error: Error;
-  /** The server works, but has been asked too often. */
+  /** The server works, but limits the rate of requests. */
   readonly isBusy: boolean;
-  /** The header of that name. */
+  /** The Retry-After header. */
   readonly retryAfter?: string | string[] | undefined;
 }
 
@@ -106,10 +106,10 @@ const maxRetries = 2;
 const maxBusyRetries = 6;
 const firstDelay = 200;
 const maxRetryAfter = 20_000;
-/** All together. */
+/** Milliseconds of all waits together. */
 const maxWaiting = 30_000;
 
-/** How often, and after what time, one request is sent again. Times are milliseconds. */
+/** How often and when a request is repeated. Times are in milliseconds. */
 export class RetryPolicy {
   readonly #clock: Clock;
   #retries = 0;
@@ -120,8 +120,8 @@ export class RetryPolicy {
   }
 
   /**
-   * Resolves when it is time for the next try.
-   * @throws the failure's error where there is none, as the server wants or has wanted too long
+   * Resolves when the request may be repeated.
+   * @throws the failure's error when it may not: the server wants, or has wanted, too long a wait
    */
   async wait({ error, isBusy, retryAfter }: Failure, signal: AbortSignal): Promise<void> {
     const asked = this.#millisecondsOf(retryAfter);
@@ -133,7 +133,7 @@ export class RetryPolicy {
     await this.#clock.sleep(delay, signal);
   }
 
-  /** Of a Retry-After header, in seconds or as a date; 0 where it says nothing. */
+  /** From a Retry-After header, in seconds or as a date; 0 without a value. */
   #millisecondsOf(value: Failure['retryAfter']): number {
     if (typeof value !== 'string') return 0;
     if (/^[0-9]{1,9}$/.test(value)) return Number(value) * 1000;

@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts';
 
 interface HostAddressesOptions {
   readonly clock: Clock;
-  /** All addresses of a name, as texts. */
+  /** Returns all addresses of a name. */
   readonly resolve?: (name: string) => Promise<readonly string[]>;
 }
 
@@ -14,13 +14,16 @@ interface Known {
   readonly until: number;
 }
 
-/** Milliseconds for which a name is not looked up again. */
+/** Milliseconds for which a resolved name is cached. */
 const remembered = 60_000;
 const mostNames = 1_000;
-/** Milliseconds: who is slow to say where it is counts by its name. */
+/** Milliseconds: a name that resolves more slowly stands for itself. */
 const lookupTime = 1_000;
 
-/** Which machine a server's name stands for, so that many names and ports of one count as one. */
+/**
+ * Finds the machine behind a server's name, so that many names and ports of one machine count as
+ * one.
+ */
 export class HostAddresses {
   readonly #clock: Clock;
   readonly #resolve: (name: string) => Promise<readonly string[]>;
@@ -32,8 +35,8 @@ export class HostAddresses {
   }
 
   /**
-   * The address of a name or address without a port: of several always the same one, of IPv6 the
-   * network that one machine has to itself. The name where it cannot be found out.
+   * The address of a name or address without a port: always the same one of several; for IPv6 the
+   * /64 network, which belongs to one machine. The name itself when it cannot be resolved.
    */
   async of(host: string): Promise<string> {
     const name = host.replace(/^\[|\]$/g, '').toLowerCase();
@@ -55,7 +58,7 @@ export class HostAddresses {
   }
 }
 
-/** Not by the system's own lookup: that has four threads, which files need as well. */
+/** Avoids the system's resolver, whose four threads are needed for files. */
 async function resolveName(name: string): Promise<readonly string[]> {
   const resolver = new Resolver({ timeout: lookupTime, tries: 1 });
   const found = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
@@ -78,7 +81,7 @@ function machineOf(address: string): string {
 
 /** The eight numbers of an IPv6 address. */
 function groupsOf(address: string): readonly number[] {
-  // The URL parser writes all forms of an address in one; it knows no zones.
+  // The URL parser normalizes the forms of an address; it does not accept zones.
   const canonical = new URL(`http://[${address.replace(/%.*$/, '')}]`).hostname.slice(1, -1);
   const [head = '', tail] = canonical.split('::');
   if (tail === undefined) return numbersOf(head);
@@ -91,8 +94,8 @@ function numbersOf(groups: string): readonly number[] {
 }
 
 /**
- * Whether a text is what a pattern of `*` and `?` stands for. Takes one try after another at the last
- * `*` only, so that no pattern is slow.
+ * Whether a text matches a pattern of `*` and `?`. Backtracks only to the last `*`, so that no
+ * pattern is slow.
  */
 export function matchesWildcard(pattern: string, text: string): boolean {
   let position = 0;

@@ -1,21 +1,24 @@
 import { BlockList, isIP } from 'node:net';
 
-/** Which proxies to use, as the variables of the same names say; plain data, to be handed on. */
+/**
+ * Proxies, as in the environment variables of the same names; plain data, so that other processes
+ * can receive it.
+ */
 export interface ProxyConfig {
   /** For http:// addresses. */
   readonly httpProxy?: string;
   /** For https:// addresses. */
   readonly httpsProxy?: string;
-  /** Hosts to speak to directly. */
+  /** Hosts to connect to without a proxy. */
   readonly noProxy?: string;
 }
 
-/** The proxy for an address; undefined where there is none. It may hold credentials. */
+/** The proxy for an address; undefined for none. It may contain credentials. */
 export type ProxyChooser = (address: URL) => URL | undefined;
 
 /**
- * Chooses as Go's httpproxy does, so that one setting serves all programs of a cluster.
- * @throws Error for a proxy that cannot be used, without showing it: it may hold a password
+ * Chooses as Go's httpproxy does, so that one setting works for all programs of a cluster.
+ * @throws Error for an invalid proxy, without quoting it, because it may contain a password
  */
 export function createProxyChooser(config: ProxyConfig = {}): ProxyChooser {
   const http = proxyAddress(config.httpProxy, 'HTTP_PROXY');
@@ -29,7 +32,7 @@ export function createProxyChooser(config: ProxyConfig = {}): ProxyChooser {
 
 function proxyAddress(text: string | undefined, variable: string): URL | undefined {
   if (text === undefined || text.trim() === '') return undefined;
-  // `proxy:3128` is read as a scheme by URL, and as a host by everybody else.
+  // URL reads `proxy:3128` as a scheme; other programs read it as a host.
   const address = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`);
   if (address === null || address.hostname === '' || !isDecodable(address)) {
     throw new Error(`${variable} is not a proxy's address, such as http://proxy.example:3128`);
@@ -40,7 +43,7 @@ function proxyAddress(text: string | undefined, variable: string): URL | undefin
   );
 }
 
-/** A `%` of a password that is not written as `%25` would be found at the first request. */
+/** A `%` in a password that is not written as `%25` would fail only at the first request. */
 function isDecodable({ username, password }: URL): boolean {
   try {
     decodeURIComponent(username + password);
@@ -51,9 +54,9 @@ function isDecodable({ username, password }: URL): boolean {
 }
 
 /**
- * The proxies that the environment names: HTTP_PROXY, HTTPS_PROXY and NO_PROXY, or the same in
- * lower case where they are not set.
- * @throws Error that names the variable that cannot be used
+ * The proxies of the environment: HTTP_PROXY, HTTPS_PROXY and NO_PROXY, or the lower-case variables
+ * when these are not set.
+ * @throws Error that names an invalid variable
  */
 export function proxyFromEnvironment(env: NodeJS.ProcessEnv = process.env): ProxyConfig {
   const config = {
@@ -61,7 +64,7 @@ export function proxyFromEnvironment(env: NodeJS.ProcessEnv = process.env): Prox
     ...variable(env, 'httpsProxy', 'HTTPS_PROXY'),
     ...variable(env, 'noProxy', 'NO_PROXY'),
   };
-  // Refuses what is wrong when the process starts, not at the first fetch.
+  // Fails when the process starts, not at the first fetch.
   createProxyChooser(config);
   return config;
 }
@@ -74,17 +77,17 @@ function variable(env: NodeJS.ProcessEnv, field: keyof ProxyConfig, name: string
 type Matcher = (host: Host) => boolean;
 
 interface Host {
-  /** In lower case, an IPv6 address without brackets. */
+  /** In lower case; an IPv6 address without brackets. */
   readonly name: string;
-  /** 0 for a name, else 4 or 6. */
+  /** 0 for a name, otherwise 4 or 6. */
   readonly family: number;
   readonly port: string;
 }
 
 /**
- * Whether an address is to be spoken to without a proxy: this machine always, else what NO_PROXY
- * lists: `*`, IP addresses and CIDRs, `example.com` (and all below it), `.example.com` and
- * `*.example.com` (all below it alone), each of them but CIDRs with a port where it is meant alone.
+ * Whether an address needs no proxy: this machine, and addresses in NO_PROXY: `*`, IP addresses and
+ * CIDRs, `example.com` (with its subdomains), `.example.com` and `*.example.com` (only its
+ * subdomains). Each of them except a CIDR may have a port.
  */
 function noProxyMatcher(list: string): (address: URL) => boolean {
   const entries = list
@@ -143,7 +146,7 @@ const loopback = new BlockList();
 loopback.addSubnet('127.0.0.0', 8, 'ipv4');
 loopback.addAddress('::1', 'ipv6');
 
-/** Whether what is said to an address never leaves this machine; in a cluster, this Pod. */
+/** Whether an address is on this machine; in a cluster, in this Pod. */
 export function isThisMachine({ hostname }: URL): boolean {
   const name = hostname.replace(/^\[|\]$/g, '').toLowerCase();
   const family = isIP(name);

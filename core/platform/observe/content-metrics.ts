@@ -1,12 +1,12 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { requestBuckets } from './controller-metrics.ts';
 
-/** Seconds of what crosses networks: up to the longest time limit. */
+/** Seconds of network transfers: up to the longest time limit. */
 const transferBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 
 type UnpackOutcome = 'unpacked' | 'waiting' | 'failed';
 
-/** How content comes from its source into the store. */
+/** Metrics of fetching, unpacking and storing content. */
 export class UnpackMetrics {
   readonly #seconds: Histogram;
   readonly #phases: Histogram;
@@ -51,12 +51,12 @@ export class UnpackMetrics {
 
 interface ContentRequest {
   readonly method: string;
-  /** The status that was answered. */
+  /** HTTP status of the response. */
   readonly code: number;
   readonly seconds: number;
 }
 
-/** What the content server does. */
+/** Metrics of the content server. */
 export class ContentMetrics {
   readonly #requests: Counter;
   readonly #seconds: Histogram;
@@ -97,7 +97,7 @@ export class ContentMetrics {
     });
   }
 
-  /** Something in the content or upload directory could not be removed. */
+  /** A file in the content or upload directory could not be deleted. */
   leftOver(): void {
     this.#leftovers.inc();
   }
@@ -116,7 +116,7 @@ export class ContentMetrics {
   }
 }
 
-/** What content and worker processes may take together, and what they do. */
+/** The memory of content and worker processes: limit, use, waits and evictions. */
 interface MeasuredMemory {
   readonly bytes: number;
   readonly taken: number;
@@ -142,7 +142,7 @@ const gauges = [
   },
 ] as const;
 
-/** The memory budget at the time of a scrape. */
+/** Reports the memory budget at each scrape. */
 export class MemoryMetrics {
   #memory: MeasuredMemory | undefined;
 

@@ -1,9 +1,9 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
-/** Seconds of what takes milliseconds as a rule, and a minute at worst. */
+/** Seconds of requests that usually take milliseconds, and at worst a minute. */
 export const requestBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-/** What reconciles do, by controller-runtime's names. */
+/** Metrics of reconciles, with controller-runtime's names. */
 export class ReconcileMetrics {
   readonly #reconciles: Counter;
   readonly #errors: Counter;
@@ -65,19 +65,19 @@ export class ReconcileMetrics {
   }
 }
 
-/** A queue as it is at this moment; times are seconds. */
+/** The state of a queue; times are in seconds. */
 export interface QueueSnapshot {
   readonly depth: number;
-  /** For how long the key that came first waits; 0 where none does. */
+  /** Waiting time of the first key; 0 when the queue is empty. */
   readonly oldestAge: number;
-  /** For how long each key that is worked on has been. */
+  /** Working time of each key in progress. */
   readonly running: readonly number[];
 }
 
 const labelNames = ['name', 'controller'];
 const buckets = [0.001, 0.01, 0.1, 1, 10, 60, 600];
 
-/** What work queues do, by the names of client-go as controller-runtime labels them. */
+/** Metrics of work queues, with the names of client-go and the labels of controller-runtime. */
 export class QueueMetrics {
   readonly #probes = new Map<string, () => QueueSnapshot>();
   readonly #adds: Counter;
@@ -127,7 +127,7 @@ export class QueueMetrics {
     });
   }
 
-  /** Looks at the queue with each scrape. */
+  /** Reads the queue's state at each scrape. */
   watch(name: string, probe: () => QueueSnapshot): void {
     this.#probes.set(name, probe);
   }
@@ -169,7 +169,7 @@ export class QueueMetrics {
   }
 }
 
-/** Who leads, by client-go's name. */
+/** Whether this process leads, with client-go's name. */
 export class LeaderMetrics {
   readonly #leads: Gauge;
 

@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { requestBuckets } from './controller-metrics.ts';
 
 export interface AppliedSet {
-  /** `reconcile` keeps up what is installed already. */
+  /** `reconcile` keeps installed objects in place. */
   readonly operation: 'install' | 'upgrade' | 'reconcile';
   readonly outcome: 'success' | 'error';
   readonly seconds: number;
@@ -11,7 +11,7 @@ export interface AppliedSet {
 /** Workloads take from seconds to an hour. */
 const healthBuckets = [1, 5, 10, 30, 60, 120, 300, 600, 1_800, 3_600];
 
-/** How objects of deployments are brought into the cluster. */
+/** Metrics of applying the objects of deployments. */
 export class ApplyMetrics {
   readonly #seconds: Histogram;
   readonly #changes: Counter;
@@ -68,19 +68,19 @@ export class ApplyMetrics {
     this.#repairs.inc();
   }
 
-  /** Whole seconds, as the status has them. */
+  /** Whole seconds, as in the status. */
   becameHealthy(seconds: number): void {
     this.#timeToHealthy.observe(seconds);
   }
 }
 
-/** How many objects have these values of a gauge's labels. */
+/** Number of objects with these label values. */
 export interface ObjectCount {
   readonly labels: Readonly<Record<string, string>>;
   readonly count: number;
 }
 
-/** Counts of what the caches hold at the time of a scrape. */
+/** Counts of the cached objects at a scrape. */
 export interface ObjectCounts {
   bundles(): readonly ObjectCount[];
   conditions(): readonly ObjectCount[];
@@ -118,7 +118,7 @@ export class ObjectMetrics {
     for (const gauge of gauges) registry.registerMetric(this.#gauge(gauge));
   }
 
-  /** Asks for the counts with each scrape. */
+  /** Reads the counts at each scrape. */
   watch(counts: ObjectCounts): void {
     this.#counts = counts;
   }
@@ -129,7 +129,7 @@ export class ObjectMetrics {
       ...options,
       registers: [],
       collect() {
-        // A state that nothing is in any more has no sample.
+        // A state without objects must have no sample.
         this.reset();
         for (const { labels, count } of read()) this.set(labels, count);
       },

@@ -4,8 +4,8 @@ import type { Logger } from '../../contracts/logger.ts';
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 /**
- * Lines on stderr: stdout belongs to what a command prints. JSON, unless `format` makes another line
- * of each.
+ * Logs lines on stderr, because stdout belongs to a command's output. JSON, unless `format`
+ * converts each line.
  */
 export function createLogger(level: LogLevel, format?: (line: string) => string): Logger {
   const stderr = pino.destination({ fd: 2, sync: true });

@@ -4,7 +4,7 @@ import { LeaderMetrics, QueueMetrics, ReconcileMetrics } from './controller-metr
 import { ApplyMetrics, ObjectMetrics } from './deployment-metrics.ts';
 import { CertificateMetrics } from './serving-metrics.ts';
 
-/** A process's metrics, with what Node tells of itself, as `/metrics` answers them. */
+/** A process's metrics, with Node's own, for `/metrics`. */
 export class Exposition {
   readonly registry = new Registry();
 
@@ -18,7 +18,9 @@ export class Exposition {
   }
 }
 
-/** What every process with controllers tells, by controller-runtime's and client-go's names. */
+/**
+ * Metrics of every process with controllers, with the names of controller-runtime and client-go.
+ */
 export class ControllerMetrics extends Exposition {
   readonly controllers = new ReconcileMetrics(this.registry);
   readonly queues = new QueueMetrics(this.registry);
@@ -36,7 +38,7 @@ export class Metrics extends ControllerMetrics {
   readonly certificates = new CertificateMetrics(this.registry);
 }
 
-/** How right this process's clock is. */
+/** The offset of this process's clock. */
 export class ClockMetrics {
   readonly #offset: Gauge;
 

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { requestBuckets } from './controller-metrics.ts';
 
-/** What admission webhooks answer, by controller-runtime's names. */
+/** Metrics of admission webhooks, with controller-runtime's names. */
 export class WebhookMetrics {
   readonly #requests: Counter;
   readonly #seconds: Histogram;
@@ -42,10 +42,10 @@ export class WebhookMetrics {
   }
 }
 
-/** A PEM chain, the leaf first; undefined while there is none. */
+/** A PEM chain, the leaf first; undefined when there is none. */
 type CertificateReader = () => Promise<string | undefined> | string | undefined;
 
-/** Until when the certificates are valid that this process serves or issues. */
+/** Expiry of the certificates that this process serves or issues. */
 export class CertificateMetrics {
   readonly #readers = new Map<string, CertificateReader>();
   readonly #lists: (() => readonly (readonly [string, string])[])[] = [];
@@ -58,7 +58,7 @@ export class CertificateMetrics {
       labelNames: ['certificate'],
       registers: [],
       async collect() {
-        // Those of a list come and go.
+        // The certificates of a list may disappear.
         this.reset();
         const listed = lists.flatMap((list) => list());
         const all = [...readers, ...listed.map(([name, pem]) => [name, () => pem] as const)];
@@ -71,18 +71,18 @@ export class CertificateMetrics {
     registry.registerMetric(gauge);
   }
 
-  /** Reads the certificate with each scrape. */
+  /** Reads the certificate at each scrape. */
   watch(certificate: string, read: CertificateReader): void {
     this.#readers.set(certificate, read);
   }
 
-  /** Asks with each scrape for the names and PEM texts of certificates that come and go. */
+  /** Reads the names and PEM texts of a changing list of certificates at each scrape. */
   watchAll(list: () => readonly (readonly [string, string])[]): void {
     this.#lists.push(list);
   }
 }
 
-/** What cannot be read has no expiry, and must not hide all other metrics. */
+/** An unreadable certificate has no expiry, and must not hide all other metrics. */
 async function expiryOf(read: CertificateReader): Promise<number | undefined> {
   try {
     const pem = await read();

@@ -4,7 +4,7 @@ import { MemoryShare, type ShareKind, type ShareOptions } from './memory-share.t
 
 interface ByteBudgetOptions {
   readonly bytes: number;
-  /** Of each share, which are given at once whatever others have (default: 2 MiB). */
+  /** Bytes that each share gets without waiting (default: 2 MiB). */
   readonly unwaited?: number;
   readonly clock: Clock;
 }
@@ -17,28 +17,31 @@ interface Waiting {
   readonly since: number;
 }
 
-/** Milliseconds: who waits longer has a fetch ended that got next to nothing in as long. */
+/**
+ * Milliseconds of waiting after which the budget ends a fetch that made almost no progress in that
+ * time.
+ */
 const patience = 5_000;
 
-/** Milliseconds: one is ended at a time, for its memory may be enough. */
+/** Milliseconds between two such ends, because one fetch's memory may be enough. */
 const lookInterval = 1_000;
 
 const mebibyte = 1024 * 1024;
 
-/** Most content is smaller, and so never waits for what others hold. */
+/** Most content is smaller, and therefore never waits for others. */
 const defaultUnwaited = 2 * mebibyte;
 
 /**
- * The bytes that all content and all worker processes of this process may take at once. Content
- * waits for its bytes, in the order in which it came; what a process takes is measured. Fetches are
- * ended, and tried again, so that no server that stalls keeps memory from others: nobody waits for
- * what only a server can end. Work that has its content waits for no more, so it always ends.
+ * Limits the bytes of all content and all worker processes of this process. Content waits for its
+ * bytes in the order of arrival; a process's memory is measured. The budget ends fetches, which are
+ * retried later, so that a stalling server cannot keep memory from others. Work on fetched content
+ * never waits, so it always finishes.
  */
 export class ByteBudget {
   readonly bytes: number;
   readonly #unwaited: number;
   readonly #clock: Clock;
-  /** In the order in which they were opened. */
+  /** In the order of creation. */
   readonly #shares = new Set<MemoryShare>();
   readonly #waiting: Waiting[] = [];
   #taken = 0;
@@ -51,7 +54,7 @@ export class ByteBudget {
     this.#clock = clock;
   }
 
-  /** What one process may take that is our own: half, so that no one of them keeps all from others. */
+  /** Megabytes for one worker process: half, so that a single one cannot take everything. */
   get megabytesForProcess(): number {
     return Math.floor(this.bytes / 2 / mebibyte);
   }
@@ -61,12 +64,12 @@ export class ByteBudget {
     return this.#taken;
   }
 
-  /** How many fetches wait for bytes. */
+  /** Number of fetches that wait for bytes. */
   get waiting(): number {
     return this.#waiting.length;
   }
 
-  /** How many fetches and processes were ended for others, so far. */
+  /** Number of fetches and processes that were ended for others. */
   get ended(): number {
     return this.#ended;
   }
@@ -125,7 +128,10 @@ export class ByteBudget {
     }
   }
 
-  /** As long as anybody waits: one that its server keeps waiting is ended, else one that waits for us. */
+  /**
+   * While anybody waits: ends a fetch that its server delays, or otherwise one that waits for bytes
+   * itself.
+   */
   async #watchFirst(): Promise<void> {
     if (this.#watching !== undefined) return;
     const watching = new AbortController();
@@ -147,14 +153,14 @@ export class ByteBudget {
     this.#watching = undefined;
   }
 
-  /** Who waits for nothing but a server, rather than who waits for us as well. */
+  /** Prefers a fetch that waits only for its server to one that waits for bytes as well. */
   #endSlow(first: MemoryShare): void {
     const queued = this.#queued;
     const waiting = this.#endable('fetch').filter((share) => share !== first && queued.has(share));
     this.#end(this.#stalled(queued) ?? waiting.at(-1));
   }
 
-  /** The youngest that its server keeps waiting. */
+  /** The latest fetch that its server delays. */
   #stalled(queued: ReadonlySet<MemoryShare>): MemoryShare | undefined {
     const since = this.#clock.monotonic() - patience;
     return this.#endable('fetch').findLast((share) => share.grewAt <= since && !queued.has(share));
@@ -168,8 +174,8 @@ export class ByteBudget {
   }
 
   /**
-   * What was measured is taken already: somebody has to go. A process alone may go on, for its own
-   * bound is for that; of several the oldest survives, so one of them always ends by itself.
+   * Measured memory is in use already, so another process must end. A single process may continue,
+   * because it has its own limit; of several, the oldest continues, so that one always finishes.
    */
   #relieve(grown: MemoryShare): void {
     this.#endIdle(0);
@@ -187,14 +193,14 @@ export class ByteBudget {
     return new Set(this.#waiting.map(({ share }) => share));
   }
 
-  /** Bytes of those who were told to end and have not yet. */
+  /** Bytes of shares that have been told to end and have not ended yet. */
   get #leaving(): number {
     let bytes = 0;
     for (const share of this.#shares) if (share.isEnding) bytes += share.bytes;
     return bytes;
   }
 
-  /** Those with something to give back, the oldest first. */
+  /** Shares that hold bytes, the oldest first. */
   #endable(kind: ShareKind): readonly MemoryShare[] {
     return Array.from(this.#shares).filter(
       (share) => share.kind === kind && share.canEnd && share.bytes > 0,

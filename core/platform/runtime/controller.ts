@@ -10,12 +10,12 @@ import { conditionMessage } from './status.ts';
 import { WorkQueue } from './work-queue.ts';
 
 export interface ReconcileContext {
-  /** Aborted only when a stop has waited long enough: finish what you are at. */
+  /** Aborted only when a stop has waited long enough: until then, finish. */
   readonly signal: AbortSignal;
-  /** Aborted when a stop begins: what still waits to begin rejects with its reason. */
+  /** Aborted when a stop begins: tasks that have not started reject with its reason. */
   readonly stopping: AbortSignal;
   readonly logger: Logger;
-  /** Looks at the object again after `ms`, or earlier where this reconcile's outcome asks for it. */
+  /** Reconciles again after `ms`, or earlier if this reconcile's result requests it. */
   readonly wakeAfter: (ms: number) => void;
 }
 
@@ -28,33 +28,35 @@ export interface ReconcileResult {
 
 export interface ControllerOptions {
   readonly name: string;
-  /** Kind of the objects behind the keys; they are without a namespace. */
+  /** Kind of the objects behind the keys, which are cluster-scoped. */
   readonly kind: string;
-  /** Keys worked on at once, Infinity for all that there are (default: 8). */
+  /** Number of concurrent keys; Infinity for no limit (default: 8). */
   readonly workers?: number;
-  /** Other workers than those for all, where a key has some: it waits for them, and for no others. */
+  /** Separate workers of a key, if it has some: it waits only for them. */
   readonly ownWorkers?: ((key: string) => FairSemaphore | undefined) | undefined;
-  /** On whose behalf a key is worked on, and how soon (default: in the order of arrival). */
+  /** Creator and precedence of a key (default: in the order of arrival). */
   readonly claimOf?: (key: string) => Claim;
-  /** A rejection asks for another try with back-off; a TerminalError and some waiting do not. */
+  /** A rejection requests a retry with back-off; a TerminalError and some waits do not. */
   readonly reconcile: (key: string, context: ReconcileContext) => Promise<ReconcileResult | void>;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics?: ReportedMetrics | undefined;
-  /** How long a stop waits for running reconciles before it aborts them (default: 20 s). */
+  /**
+   * Milliseconds that a stop waits for running reconciles before it aborts them (default: 20 s).
+   */
   readonly stopGrace?: number;
 }
 
-/** How long an aborted reconcile may take to return before it is left behind. */
+/** Milliseconds that an aborted reconcile may take to return before the stop ignores it. */
 const abortGrace = 5_000;
 
 const defaultWorkers = 8;
 
-/** Workers that bring the objects behind keys to where they should be. */
+/** Reconciles keys of a work queue with several workers. */
 export class Controller {
   readonly #options: ControllerOptions;
   readonly #queue: WorkQueue;
-  /** Key → since when it is worked on. */
+  /** Key → start time. */
   readonly #running = new Map<string, number>();
 
   constructor(options: ControllerOptions) {
@@ -69,7 +71,7 @@ export class Controller {
     metrics?.controllers.maxWorkers(name, workers);
   }
 
-  /** With the precedence of its claim where none is named. */
+  /** Uses the precedence of the key's claim by default. */
   enqueue(key: string, precedence?: Precedence): void {
     this.#queue.add(key, precedence);
   }
@@ -95,11 +97,11 @@ export class Controller {
     if (!stopped.signal.aborted) this.#log('stopping: a reconcile ignores its signal');
   }
 
-  /** Begins to work on keys until the stop; resolves when what was begun has ended. */
+  /** Works on keys until the stop; resolves when all started work has ended. */
   async #serve(stopping: AbortSignal, signal: AbortSignal): Promise<void> {
     const running = new Set<Promise<void>>();
     for (;;) {
-      // It hands out no more of them than there are workers.
+      // The queue hands out at most as many as there are workers.
       const key = await this.#queue.get(stopping);
       if (key === undefined) break;
       const own = this.#options.ownWorkers?.(key);
@@ -209,7 +211,7 @@ function isRetried(error: unknown): boolean {
 }
 
 function logFailure(logger: Logger, error: unknown, tries: number): void {
-  // Errors quote what strangers wrote, and what users gave us in confidence.
+  // Errors may quote foreign text and users' secrets.
   const fields = { error: conditionMessage(errorMessage(error)), tries };
   if (error instanceof WaitingError) logger.info(fields, 'waiting');
   else if (isConflict(error)) logger.debug(fields, 'the object changed meanwhile');
@@ -223,7 +225,7 @@ function logFailure(logger: Logger, error: unknown, tries: number): void {
 
 type ReconcileOutcome = 'success' | 'requeue_after' | 'error';
 
-/** What controllers tell of themselves; named as controller-runtime names its metrics. */
+/** Metrics of controllers, with controller-runtime's names. */
 export interface ReportedMetrics {
   readonly controllers: {
     reconcileTotal(controller: string, result: ReconcileOutcome): void;
@@ -233,13 +235,13 @@ export interface ReportedMetrics {
     maxWorkers(controller: string, count: number): void;
   };
   readonly queues: {
-    /** The probe tells how things stand whenever somebody asks. */
+    /** Calls the probe at each scrape. */
     watch(controller: string, probe: () => QueueSnapshot): void;
     added(controller: string): void;
     retried(controller: string): void;
-    /** How many seconds a key waited before a worker took it. */
+    /** Seconds that a key waited for a worker. */
     waited(controller: string, seconds: number): void;
-    /** How many seconds a worker had it. */
+    /** Seconds that a worker needed. */
     worked(controller: string, seconds: number): void;
   };
 }

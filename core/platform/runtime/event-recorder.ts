@@ -16,7 +16,7 @@ import { conditionMessage } from './status.ts';
 
 interface EventRecorderOptions {
   readonly client: KubeClient;
-  /** Who reports, as `kubectl describe` shows it. */
+  /** The reporting component, as `kubectl describe` shows it. */
   readonly component: string;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -31,8 +31,8 @@ const capacity = 1000;
 const rememberedEvents = 4096;
 
 /**
- * Tells of an object what users should know, as core/v1 Events. Repeats raise one event's count;
- * an object that is too talkative is cut off for a while. Never disturbs the caller.
+ * Records core/v1 Events about objects. A repeated Event increases the first one's count; an object
+ * with too many Events is muted for a while. Never fails for the caller.
  */
 export class EventRecorder {
   readonly #options: EventRecorderOptions;
@@ -47,7 +47,7 @@ export class EventRecorder {
     this.#spam = new SpamFilter(options.clock);
   }
 
-  /** Takes note and returns at once; dropped where too many wait to be written. */
+  /** Queues the Event and returns at once; drops it when too many wait. */
   event(regarding: KubernetesObject, event: EventText): void {
     if (!this.#spam.allows(regarding)) return;
     const text = { ...event, message: conditionMessage(event.message) };
@@ -61,7 +61,7 @@ export class EventRecorder {
     });
   }
 
-  /** Resolves when all is written, or when the signal is aborted. */
+  /** Resolves when all Events are written, or when the signal is aborted. */
   async flush(signal: AbortSignal): Promise<void> {
     if (this.#writing !== undefined) {
       await abortable(this.#writing, signal).catch(() => undefined);
@@ -73,7 +73,7 @@ export class EventRecorder {
       try {
         await this.#write(next);
       } catch (error) {
-        // An event is a courtesy: what cannot be written is not worth holding up the next.
+        // Events are optional: a failed write must not delay the next one.
         const { reason } = next.text;
         const { kind, metadata } = next.regarding;
         const object = `${kind} ${metadata.name}`;
@@ -95,7 +95,7 @@ export class EventRecorder {
     this.#written.set(key, event);
   }
 
-  /** The event with one more occurrence; undefined where there is none, or no longer. */
+  /** The Event with one more occurrence; undefined when there is none, or no longer. */
   async #repeat(event: ObjectEvent | undefined): Promise<ObjectEvent | undefined> {
     if (event === undefined) return undefined;
     const { client, clock } = this.#options;
@@ -106,7 +106,7 @@ export class EventRecorder {
   }
 }
 
-/** As in client-go: a burst of 25 events of one object, then one every five minutes. */
+/** As in client-go: a burst of 25 Events per object, then one every five minutes. */
 const burst = 25;
 const refillEvery = 300_000;
 const rememberedObjects = 4096;
@@ -116,7 +116,7 @@ interface Bucket {
   readonly at: number;
 }
 
-/** Keeps one object from flooding the cluster with events. */
+/** Limits the Events of one object. */
 class SpamFilter {
   readonly #clock: Clock;
   readonly #buckets = new BoundedMap<string, Bucket>(rememberedObjects);
@@ -125,7 +125,7 @@ class SpamFilter {
     this.#clock = clock;
   }
 
-  /** Whether one more event of the object may be written now; counts it. */
+  /** Whether one more Event of the object may be written now; counts it. */
   allows({ kind, metadata }: KubernetesObject): boolean {
     const key = metadata.uid ?? `${kind}/${metadata.namespace ?? ''}/${metadata.name ?? ''}`;
     const now = this.#clock.monotonic();

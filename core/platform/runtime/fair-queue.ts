@@ -1,20 +1,20 @@
-/** What goes first, within what is fair: lower numbers do. */
+/** Order within a creator's fair share: lower numbers first. */
 export const precedence = {
-  /** Who waits for it has something already: a change of health, a deletion, a repair. */
+  /** For objects that are installed: a change of health, a deletion, a repair. */
   urgent: 0,
-  /** What it needs is here. */
+  /** For objects whose content is available. */
   ready: 1,
-  /** Everything is still to be done. */
+  /** For objects with all work still to do. */
   first: 2,
 } as const;
 
 export type Precedence = (typeof precedence)[keyof typeof precedence];
 
-/** On whose behalf somebody waits for a place. */
+/** The creator and precedence of a waiting item. */
 export interface Claim {
   readonly creator: string;
   readonly precedence?: Precedence;
-  /** Of the server that it is about, where places are bounded for each. */
+  /** Address of the item's server, when places per server are limited. */
   readonly address?: string;
 }
 
@@ -23,13 +23,13 @@ export function precedenceOf(claim: Claim): Precedence {
 }
 
 export interface FairQueueOptions {
-  /** Held at once. */
+  /** Maximum number of concurrent places. */
   readonly places: number;
-  /** How many of them only urgent keys may use (default, and with one place: none). */
+  /** Number of them reserved for urgent keys (default, and with one place: none). */
   readonly urgentPlaces?: number;
-  /** Of them, those for one address. */
+  /** Maximum number of them per address. */
   readonly perAddress?: number;
-  /** Whether one creator may take all of them; else some are kept for who comes. */
+  /** Whether one creator may take all places; otherwise some stay free for new creators. */
   readonly keepsNone?: boolean;
 }
 
@@ -38,7 +38,7 @@ interface Entry {
   readonly arrival: number;
 }
 
-/** Those of one creator with the same precedence and address, in the order of arrival. */
+/** Items of one creator with the same precedence and address, in the order of arrival. */
 interface Bucket<T> {
   readonly precedence: Precedence;
   readonly address: string | undefined;
@@ -49,7 +49,7 @@ interface Line<T> {
   readonly creator: string;
   readonly buckets: Map<string, Bucket<T>>;
   held: number;
-  /** The turn at which it was served last, or came. */
+  /** The turn at which it was last served, or arrived. */
   servedAt: number;
 }
 
@@ -58,16 +58,20 @@ interface Choice<T> {
   readonly bucket: Bucket<T>;
 }
 
-/** Of what others leave it, one creator has so much at most; it may always have one place. */
+/**
+ * Maximum share of one creator in the places that others leave free; it may always have one place.
+ */
 const largestShare = 3 / 4;
 
-/** Every so many turns the creator that has waited longest is served, whatever others' precedence. */
+/**
+ * After this many turns, the creator that has waited longest is served, regardless of precedence.
+ */
 const turnsOfPrecedence = 4;
 
 /**
- * Who is next for places that creators share. Who holds its share already waits for those who do not;
- * among these, precedence decides, then who holds least, then who was served longest ago. Nobody
- * waits forever.
+ * Chooses the next item for places that creators share. A creator with its share waits for creators
+ * without. Among these the precedence decides, then the fewest places, then the longest wait.
+ * Nobody waits for ever.
  */
 export class FairQueue<T> {
   readonly #options: Required<FairQueueOptions>;
@@ -89,17 +93,17 @@ export class FairQueue<T> {
     };
   }
 
-  /** Those that wait. */
+  /** Number of waiting items. */
   get length(): number {
     return this.#buckets.size;
   }
 
-  /** Creators that hold places or wait for some. */
+  /** Number of creators that hold places or wait for them. */
   get creators(): number {
     return this.#lines.size;
   }
 
-  /** One that waits already keeps its place in the order, and may get more precedence. */
+  /** An item that waits already keeps its position, and may get a higher precedence. */
   add(item: T, claim: Claim): void {
     const before = this.#buckets.get(item);
     const wanted = precedenceOf(claim);
@@ -133,7 +137,7 @@ export class FairQueue<T> {
     return true;
   }
 
-  /** The next, which holds a place until `release`; undefined where none may have one now. */
+  /** The next item, which holds a place until `release`; undefined when none may have one now. */
   next(): T | undefined {
     const { places } = this.#options;
     if (this.#held.size >= places || this.#buckets.size === 0) return undefined;
@@ -151,7 +155,7 @@ export class FairQueue<T> {
     return chosen === undefined ? undefined : this.#take(chosen);
   }
 
-  /** Gives its place back; what holds none is no matter. */
+  /** Frees the item's place; does nothing when it holds none. */
   release(item: T): void {
     const claim = this.#held.get(item);
     if (claim === undefined) return;
@@ -184,7 +188,7 @@ export class FairQueue<T> {
     else this.#atAddress.set(address, now);
   }
 
-  /** What of a creator's may go now, and goes first: of all that wait the oldest, where told so. */
+  /** The creator's first item that may run now; with `oldest`, the longest waiting one. */
   #firstOf(line: Line<T>, oldest: boolean): Bucket<T> | undefined {
     let first: Bucket<T> | undefined;
     for (const bucket of line.buckets.values()) {
@@ -194,7 +198,7 @@ export class FairQueue<T> {
     return first;
   }
 
-  /** What is urgent never waits for its creator's own first installs, and is done soon. */
+  /** Urgent items never wait for their creator's own first installs, and take a short time. */
   #mayHoldMore({ held }: Line<T>, bucket: Bucket<T>): boolean {
     const { places, keepsNone } = this.#options;
     if (held === 0 || keepsNone || places === Number.POSITIVE_INFINITY) return true;

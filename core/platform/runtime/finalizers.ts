@@ -4,14 +4,14 @@ import { type KubeClient, keyOf, type Resource, unlessNotFound } from '../kube/i
 interface FinalizerTarget {
   readonly client: KubeClient;
   readonly resource: Resource;
-  /** Written together with the finalizers. */
+  /** Metadata to write together with the finalizers. */
   readonly metadata?: Pick<ObjectMeta, 'annotations'>;
   readonly signal: AbortSignal;
 }
 
 /**
- * The object with the finalizer, or undefined where it already has it. A conflict means that the
- * object was changed since it was read.
+ * The object with the finalizer, or undefined when it has it already.
+ * @throws ApiError with a conflict when the object has changed since it was read.
  */
 export async function addFinalizer(
   target: FinalizerTarget,
@@ -23,7 +23,7 @@ export async function addFinalizer(
   return await writeFinalizers(target, object, [...finalizers, finalizer]);
 }
 
-/** The object without the finalizer, or undefined where it had none or is gone. */
+/** The object without the finalizer, or undefined when it had none or is deleted. */
 export async function removeFinalizer(
   target: FinalizerTarget,
   object: KubernetesObject,

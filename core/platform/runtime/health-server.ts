@@ -4,20 +4,20 @@ import type { Logger } from '../../contracts/logger.ts';
 import { errorMessage } from '../../errors.ts';
 import { aborted } from '../clock.ts';
 
-/** Throws, or rejects, with the reason why not. */
+/** Throws, or rejects with, the reason of a failure. */
 type HealthCheck = () => void | Promise<void>;
 
 export interface HealthServerOptions {
-  /** As parseBindAddress reads it. */
+  /** In the format of parseBindAddress. */
   readonly bindAddress: string;
-  /** By name; the process should be restarted where one fails. */
+  /** By name; a failing check means that the process must be restarted. */
   readonly healthChecks?: Readonly<Record<string, HealthCheck>>;
-  /** By name; the process should get no traffic while one fails. */
+  /** By name; a failing check means that the process must get no traffic. */
   readonly readyChecks?: Readonly<Record<string, HealthCheck>>;
   readonly logger: Logger;
 }
 
-/** /healthz and /readyz: `ok`, or which checks fail and why with status 500. */
+/** /healthz and /readyz: `ok`, or the failing checks with status 500. */
 export class HealthServer {
   readonly name = 'health server';
   readonly #options: HealthServerOptions;
@@ -30,17 +30,17 @@ export class HealthServer {
     this.#bind = parseBindAddress(options.bindAddress);
   }
 
-  /** Where it listens; undefined before, and where it is off. */
+  /** The address it listens on; undefined before that, and when it is disabled. */
   get address(): AddressInfo | undefined {
     return this.#address;
   }
 
-  /** Resolves when it listens; at once where it is off. */
+  /** Resolves when it listens; at once when it is disabled. */
   async ready(): Promise<void> {
     await this.#listening.promise;
   }
 
-  /** Serves until the signal is aborted; rejects where the address cannot be had. */
+  /** Serves until the signal is aborted; rejects when the address is not available. */
   async run(signal: AbortSignal): Promise<void> {
     if (this.#bind === undefined) {
       this.#listening.resolve();
@@ -59,7 +59,7 @@ export class HealthServer {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    // What a stranger sends may be no address at all.
+    // A client may send an invalid URL.
     const [path = ''] = (request.url ?? '').split('?', 1);
     const checks = this.#checksFor(path);
     if (checks === undefined) {
@@ -117,7 +117,7 @@ export interface BindAddress {
 }
 
 /**
- * `:8081`, `127.0.0.1:0` or `[::1]:8081`; `0` means off and gives undefined.
+ * `:8081`, `127.0.0.1:0` or `[::1]:8081`; `0` disables the server and returns undefined.
  * @throws Error for anything else.
  */
 export function parseBindAddress(text: string): BindAddress | undefined {

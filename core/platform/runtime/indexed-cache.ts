@@ -10,30 +10,33 @@ import {
 
 export interface CacheChange<T extends KubernetesObject> {
   readonly type: 'added' | 'updated' | 'deleted';
-  /** As it is now; as it last was where deleted. */
+  /** The present object; the last state of a deleted one. */
   readonly object: T;
-  /** As the cache had it before; undefined where added. */
+  /** The cached object before; undefined for an added one. */
   readonly previous: T | undefined;
 }
 
 type CacheListener<T extends KubernetesObject> = (change: CacheChange<T>) => void;
 
-/** The values under which an object is found again. */
+/** The values under which an index lists an object. */
 type IndexFunction<T extends KubernetesObject> = (object: T) => readonly string[];
 
 const rememberedDeletions = 4096;
 
-/** The objects that a reflector sees, with indexes. Goes back to an older object only with a list. */
+/** The objects of a reflector, with indexes. Replaces an object by an older one only at a list. */
 export class IndexedCache<T extends KubernetesObject = KubernetesObject>
   implements ReflectorSink<T>
 {
   readonly #objects = new Map<string, T>();
   readonly #indexes: ReadonlyMap<string, ValueIndex<T>>;
-  /** resourceVersions of deletions, for answers to our own writes that come late. */
+  /** resourceVersions of deletions, for late responses to core's own writes. */
   #tombstones = new BoundedMap<string, string>(rememberedDeletions);
-  /** The resourceVersion of the last list: what it did not have, and is no newer, is deleted. */
+  /**
+   * The resourceVersion of the last list: an object that was missing in it, and is not newer, is
+   * deleted.
+   */
   #listed: string | undefined;
-  /** Keys of our own writes since the list was begun that is under way. */
+  /** Keys of core's own writes since the current list began. */
   #written: Set<string> | undefined;
   readonly #listeners = new Set<CacheListener<T>>();
 
@@ -55,14 +58,14 @@ export class IndexedCache<T extends KubernetesObject = KubernetesObject>
     return [...this.#objects.values()];
   }
 
-  /** The objects for which the index function gave this value. */
+  /** The objects with this value in the index. */
   byIndex(name: string, value: string): readonly T[] {
     const index = this.#indexes.get(name);
     if (index === undefined) throw new Error(`the cache has no index "${name}"`);
     return index.keys(value).flatMap((key) => this.#objects.get(key) ?? []);
   }
 
-  /** Called at every change, in order, before the method that makes it returns. */
+  /** Called at every change, in order, before the changing method returns. */
   onChange(listener: CacheListener<T>): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -72,7 +75,7 @@ export class IndexedCache<T extends KubernetesObject = KubernetesObject>
     this.#written = new Set();
   }
 
-  /** What is known from before counts no longer, but for own writes that the list cannot have. */
+  /** Replaces all cached objects by a list, except own writes that are newer than the list. */
   replace(items: readonly T[], resourceVersion: string): void {
     const later = this.#writtenAfter(resourceVersion);
     const rewound = this.#isRewound(resourceVersion, later);
@@ -100,15 +103,15 @@ export class IndexedCache<T extends KubernetesObject = KubernetesObject>
   remove(item: T): void {
     const key = formatKey(keyOf(item));
     const previous = this.#objects.get(key);
-    // The end of a predecessor, reported after we made a namesake.
+    // The deletion of a predecessor, reported after core recreated the object.
     if (previous !== undefined && isOlder(item, previous)) return;
     if (previous === undefined) this.#bury(key, item.metadata.resourceVersion);
     else this.#drop(key, item);
   }
 
   /**
-   * Takes the server's answer to our own write, so that the next reconcile never starts from an
-   * older object. Ignored where the watch already told of something newer, deletion included.
+   * Stores the server's response to an own write, so that the next reconcile never starts from an
+   * older object. Ignored when the watch has already reported something newer, deletion included.
    */
   upsertIfNewer(object: T): void {
     const key = formatKey(keyOf(object));
@@ -127,7 +130,7 @@ export class IndexedCache<T extends KubernetesObject = KubernetesObject>
     return this.#objects.has(key) ? undefined : this.#listed;
   }
 
-  /** Keys of own writes since the list was begun that it cannot have. */
+  /** Keys of own writes since the list began that it cannot contain. */
   #writtenAfter(resourceVersion: string): ReadonlySet<string> {
     const written = [...(this.#written ?? [])].filter((key) => {
       const known = this.#objects.get(key)?.metadata.resourceVersion;
@@ -137,7 +140,10 @@ export class IndexedCache<T extends KubernetesObject = KubernetesObject>
     return new Set(written);
   }
 
-  /** Something was seen that the list comes before: equal versions need not be equal objects. */
+  /**
+   * The cache has seen versions after that of the list, so that equal versions may belong to
+   * different objects.
+   */
   #isRewound(resourceVersion: string, later: ReadonlySet<string>): boolean {
     for (const [key, { metadata }] of this.#objects) {
       if (!later.has(key) && isLater(metadata.resourceVersion, resourceVersion)) return true;
@@ -200,7 +206,7 @@ function isOlder(object: KubernetesObject, than: KubernetesObject): boolean {
   return order !== undefined && order < 0;
 }
 
-/** The server answers the removal of the last finalizer with the object that is gone by it. */
+/** The server answers the removal of the last finalizer with the deleted object. */
 function isFinalized({ metadata }: KubernetesObject): boolean {
   const graceful = 'deletionGracePeriodSeconds' in metadata && metadata.deletionGracePeriodSeconds;
   return metadata.deletionTimestamp !== undefined && !metadata.finalizers?.length && !graceful;

@@ -11,15 +11,17 @@ interface LeaderElectorOptions extends LeaseLockOptions {
 interface LeaderCallbacks {
   /** Leads until the signal is aborted, then resolves when its work is finished. */
   onStarted(signal: AbortSignal): Promise<void>;
-  /** The lease went to another or could not be renewed in time: another may lead by now. */
+  /** Another process took the Lease, or renewing it took too long: another may lead by now. */
   onLost(): void;
 }
 
-/** Milliseconds, as in client-go; well within the lease's 15 s. */
+/** Milliseconds, as in client-go; shorter than the Lease's 15 s. */
 const renewDeadline = 10_000;
 const retryPeriod = 2_000;
 
-/** At most one of several processes leads: the one that holds the Lease and keeps renewing it. */
+/**
+ * Ensures that at most one of several processes leads: the one that holds the Lease and renews it.
+ */
 export class LeaderElector {
   readonly #clock: Clock;
   readonly #logger: Logger;
@@ -35,8 +37,8 @@ export class LeaderElector {
   }
 
   /**
-   * Waits for the lease, leads, and gives the lease back when the signal is aborted and the work
-   * is finished. Rejects at once where leadership is lost, and with the error of the work itself.
+   * Waits for the Lease, leads, and releases the Lease when the signal is aborted and the work is
+   * finished. Rejects at once when leadership is lost, and with the error of the work itself.
    */
   async run(signal: AbortSignal, callbacks: LeaderCallbacks): Promise<void> {
     if (!(await this.#acquire(signal))) return;
@@ -47,7 +49,7 @@ export class LeaderElector {
     signal.addEventListener('abort', onStop, { once: true });
     if (signal.aborted) onStop();
     const work = callbacks.onStarted(lead.signal).finally(() => finished.abort());
-    // Renewing goes on while the work is finished: nobody else may start before.
+    // Renews the Lease until the work is finished, so that no other process starts before.
     const lost = await this.#renewUntil(finished.signal);
     signal.removeEventListener('abort', onStop);
     if (lost) {
@@ -61,7 +63,7 @@ export class LeaderElector {
     await work;
   }
 
-  /** True once the lease is ours, false when the signal is aborted before. */
+  /** True when this process has the Lease, false when the signal is aborted first. */
   async #acquire(signal: AbortSignal): Promise<boolean> {
     this.#logger.info({}, 'waiting for the lease');
     while (!signal.aborted) {
@@ -71,7 +73,7 @@ export class LeaderElector {
     return false;
   }
 
-  /** True where the lease is lost, false when the signal is aborted before. */
+  /** True when the Lease is lost, false when the signal is aborted first. */
   async #renewUntil(signal: AbortSignal): Promise<boolean> {
     let renewedAt = this.#clock.monotonic();
     for (;;) {
@@ -85,7 +87,7 @@ export class LeaderElector {
     }
   }
 
-  /** A request that hangs must not outlast the deadline. */
+  /** A request that hangs must not exceed the deadline. */
   async #try(ms: number, signal: AbortSignal): Promise<boolean> {
     try {
       return await withDeadline({ ms, signal, timeoutError }, async (within) => {

@@ -32,7 +32,7 @@ export interface LeaseLockOptions {
   readonly namespace: string;
   /** The Lease's name. */
   readonly name: string;
-  /** Of this process, unlike every other's. */
+  /** Unique for each process. */
   readonly identity: string;
   readonly clock: Clock;
 }
@@ -40,23 +40,29 @@ export interface LeaseLockOptions {
 /** Seconds, as in client-go. */
 const leaseDurationSeconds = 15;
 
-/** A Lease as a lock: taken where free or expired, and kept by renewing it. */
+/** A Lease as a lock: taken when free or expired, and kept by renewing it. */
 export class LeaseLock {
   readonly #options: LeaseLockOptions;
-  /** As last seen, and when that was by our own clock: the holder's clock is not trusted. */
+  /**
+   * The Lease as last seen, and the time of that by the local clock, because the holder's clock may
+   * be wrong.
+   */
   #observed: { readonly lease: Lease; readonly at: number } | undefined;
 
   constructor(options: LeaseLockOptions) {
     this.#options = options;
   }
 
-  /** Whether another process holds the lease, as far as was last seen. */
+  /** Whether another process held the Lease when it was last seen. */
   get heldByOther(): boolean {
     const holder = this.#observed?.lease.spec?.holderIdentity;
     return holder !== undefined && holder !== '' && holder !== this.#options.identity;
   }
 
-  /** True where the lease is ours now. A conflict means that another was faster. */
+  /**
+   * True when this process has the Lease now.
+   * @throws ApiError with a conflict when another process was faster.
+   */
   async takeOrRenew(signal: AbortSignal): Promise<boolean> {
     if (await this.#renew(signal)) return true;
     const { client, clock } = this.#options;
@@ -72,7 +78,7 @@ export class LeaseLock {
     return true;
   }
 
-  /** Renews what was last seen to be ours, without reading it; false where it is another by now. */
+  /** Renews the last seen Lease without reading it; false when it has changed. */
   async #renew(signal: AbortSignal): Promise<boolean> {
     const lease = this.#observed?.lease;
     if (lease === undefined || !this.#isOurs(lease)) return false;
@@ -102,7 +108,7 @@ export class LeaseLock {
     return spec?.holderIdentity === this.#options.identity;
   }
 
-  /** Lets the next holder start at once instead of after the lease's expiry. */
+  /** Lets the next holder start at once instead of after the Lease's expiry. */
   async release(signal: AbortSignal): Promise<void> {
     const lease = this.#observed?.lease;
     if (lease === undefined || this.heldByOther) return;
@@ -110,7 +116,7 @@ export class LeaseLock {
       await this.#giveBack(lease, signal);
     } catch (error) {
       if (!isConflict(error)) throw error;
-      // A renewal that was under way at the stop may have been stored without our hearing of it.
+      // The server may have stored a renewal whose response the stop has aborted.
       const current = await this.#read(signal);
       if (current !== undefined && this.#isOurs(current)) await this.#giveBack(current, signal);
     }
@@ -143,7 +149,7 @@ export class LeaseLock {
     return { holderIdentity, leaseDurationSeconds, acquireTime: now, renewTime: now };
   }
 
-  /** The wait for expiry starts anew whenever the lease has changed. */
+  /** A changed Lease restarts the wait for its expiry. */
   #observe(lease: Lease): void {
     const seen = this.#observed?.lease.metadata.resourceVersion;
     if (seen === lease.metadata.resourceVersion) return;

@@ -2,12 +2,14 @@ import type { Logger } from '../../contracts/logger.ts';
 import { aborted } from '../clock.ts';
 import type { Reflector } from '../kube/index.ts';
 
-/** A part of the process that runs until it is told to stop. */
+/** A part of the process that runs until it is stopped. */
 export interface Runnable {
   readonly name: string;
-  /** Resolves after the signal is aborted and all is finished; a rejection stops the process. */
+  /**
+   * Resolves after the signal is aborted and everything is finished; a rejection stops the process.
+   */
   run(signal: AbortSignal): Promise<void>;
-  /** Resolves when what comes after may start (default: at once). */
+  /** Resolves when the next stage may start (default: at once). */
   ready?(signal: AbortSignal): Promise<void>;
 }
 
@@ -17,7 +19,7 @@ interface Started {
   readonly ended: Promise<void>;
 }
 
-/** Starts stages in order and stops them in reverse; what fails stops all. */
+/** Starts stages in order and stops them in reverse; one failure stops all. */
 export class Manager {
   readonly #logger: Logger;
   readonly #stages: (readonly Runnable[])[] = [];
@@ -26,14 +28,14 @@ export class Manager {
     this.#logger = logger;
   }
 
-  /** One more stage: its members start together, when all of the stage before are ready. */
+  /** Adds a stage: its members start together, when all members of the stage before are ready. */
   add(...stage: readonly Runnable[]): void {
     this.#stages.push(stage);
   }
 
   /**
    * Runs until the signal is aborted, then stops gracefully and resolves; rejects with the first
-   * error of a runnable, after the others have been stopped.
+   * error of a runnable, after stopping the others.
    */
   async run(signal: AbortSignal): Promise<void> {
     const failure = new AbortController();
@@ -73,12 +75,12 @@ export class Manager {
     } catch (error) {
       if (!stop.aborted) failure.abort(error);
     }
-    // Whoever is still waiting learns of the stop by the signal.
+    // The signal tells all waiters about the stop.
     ready.catch(() => undefined);
   }
 }
 
-/** A throw before the first await rejects too. */
+/** Turns an error before the first await into a rejection. */
 async function runOne(runnable: Runnable, signal: AbortSignal): Promise<void> {
   await runnable.run(signal);
 }
@@ -88,7 +90,7 @@ async function stopAll(stage: readonly Started[]): Promise<void> {
   await Promise.all(stage.map(async ({ ended }) => await ended));
 }
 
-/** A reflector as a part of the process; what comes after it starts when its sink is filled. */
+/** A reflector as a part of the process; the next stage starts when its sink is filled. */
 export function reflectorRunnable(
   name: string,
   reflector: Pick<Reflector, 'run' | 'whenSynced'>,

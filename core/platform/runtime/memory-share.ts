@@ -1,12 +1,12 @@
 /**
- * What a share is for. An `idle` one can be had back for nothing; a `fetch` waits for a server and
- * can be made again; `work` on what is here already ends by itself.
+ * The purpose of a share. An `idle` one can be ended at no cost; a `fetch` waits for a server and
+ * can be repeated; `work` on available content ends by itself.
  */
 export type ShareKind = 'idle' | 'fetch' | 'work';
 
 export interface ShareOptions {
   readonly kind: ShareKind;
-  /** Ends what takes the memory, with the reason; its share is given back when it has ended. */
+  /** Ends the holder of the memory, with the reason; the holder releases the share after that. */
   readonly onEnd?: ((reason: Error) => void) | undefined;
 }
 
@@ -17,7 +17,7 @@ interface ShareParts {
   readonly relieve: () => void;
 }
 
-/** What one fetch, one content or one process takes of a budget. */
+/** The part of a budget that one fetch, one content or one process takes. */
 export class MemoryShare {
   readonly #parts: ShareParts;
   #onEnd: ShareOptions['onEnd'];
@@ -38,7 +38,7 @@ export class MemoryShare {
     return this.#kind;
   }
 
-  /** That are counted. */
+  /** The counted bytes. */
   get bytes(): number {
     return this.isOpen ? this.#bytes : 0;
   }
@@ -55,26 +55,26 @@ export class MemoryShare {
     return this.#onEnd !== undefined && !this.#isEnding;
   }
 
-  /** When it last became larger, in the clock's monotonic milliseconds. */
+  /** When it last grew, in the clock's monotonic milliseconds. */
   get grewAt(): number {
     return this.#grewAt;
   }
 
   /**
-   * Waits for bytes more.
-   * @throws the signal's reason where it is aborted before, with which an ended share's should be;
-   * TerminalError where there will never be as many
+   * Waits for more bytes.
+   * @throws the signal's reason when it is aborted first (abort it when the share ends);
+   * TerminalError when the budget can never have that many
    */
   async take(bytes: number, signal: AbortSignal): Promise<void> {
     await this.#parts.take(bytes, signal);
   }
 
-  /** Bytes more, for which there was room. */
+  /** Adds bytes for which there is room. */
   add(bytes: number): void {
     this.#count(this.bytes + bytes);
   }
 
-  /** Says how many bytes there are: where they do not fit, others are ended for them. */
+  /** Sets the measured bytes: when they exceed the budget, other shares are ended. */
   set(bytes: number): void {
     this.#count(bytes);
     this.#parts.relieve();
@@ -93,14 +93,14 @@ export class MemoryShare {
     if (kind !== 'idle') this.#isEnding = false;
   }
 
-  /** It is content now, of so many bytes, and no longer to be ended. */
+  /** Marks the share as complete content of so many bytes, which is never ended. */
   settle(bytes: number): void {
     this.#onEnd = undefined;
     this.become('work');
     this.set(bytes);
   }
 
-  /** One more is to release it. */
+  /** One more `release` is needed. */
   retain(): void {
     const before = this.bytes;
     this.#holders += 1;

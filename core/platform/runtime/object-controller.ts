@@ -12,23 +12,23 @@ import { Controller, type ReconcileContext } from './controller.ts';
 import { IndexedCache } from './indexed-cache.ts';
 
 interface ObjectControllerOptions {
-  /** Of the controller, in log lines. */
+  /** Name of the controller in log lines. */
   readonly name: string;
   readonly client: Pick<KubeClient, 'list' | 'watch'>;
   readonly resource: Resource;
   readonly key: ObjectKey;
-  /** Milliseconds between two reconciles where nothing happens. */
+  /** Milliseconds between two reconciles without any change. */
   readonly resync: number;
-  /** Gets the object as the watch has it; undefined if it does not exist. */
+  /** Receives the watched object; undefined if it does not exist. */
   readonly reconcile: (object: KubernetesObject | undefined, signal: AbortSignal) => Promise<void>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** Milliseconds between two tries at most: what fails here keeps a whole process from its work. */
+/** Maximum milliseconds between two retries: a failure here stops a whole process from working. */
 const longestRetry = 60_000;
 
-/** Reconciles one object: at every change of it, and as often as `resync` says. */
+/** Reconciles one object: at every change of it, and every `resync` milliseconds. */
 export class ObjectController {
   readonly #key: string;
   readonly #reflector: Reflector;
@@ -58,7 +58,7 @@ export class ObjectController {
     cache.onChange(() => this.enqueue());
   }
 
-  /** Reconciles once more, as soon as the object has been read. */
+  /** Reconciles again, after the object has been read. */
   enqueue(): void {
     this.#controller.enqueue(this.#key);
   }

@@ -10,11 +10,11 @@ export interface EventText {
   readonly reason: string;
   /** Cut at 1024 bytes. */
   readonly message: string;
-  /** What was done. */
+  /** The action that was taken. */
   readonly action?: string;
 }
 
-/** The parts of a core/v1 Event that are read back. */
+/** The fields of a core/v1 Event that are read back. */
 export interface ObjectEvent extends KubernetesObject {
   readonly count?: number;
 }
@@ -37,7 +37,7 @@ interface NewEvent {
   readonly now: number;
 }
 
-/** Events with one key are repeats of one another. */
+/** Events with the same key are repetitions. */
 export function eventKey({ kind, metadata }: KubernetesObject, text: EventText): string {
   const { namespace, name, uid } = metadata;
   return JSON.stringify([kind, namespace, name, uid, text.type, text.reason, text.message]);
@@ -49,7 +49,7 @@ export function newEvent({ regarding, text, component, now }: NewEvent): ObjectE
   return {
     apiVersion: 'v1',
     kind: 'Event',
-    // Cluster-scoped objects have their events where kubectl looks for them.
+    // Events of cluster-scoped objects are in namespace default, where kubectl reads them.
     metadata: { name: eventName(name), namespace: namespace ?? 'default' },
     involvedObject: {
       apiVersion: regarding.apiVersion,
@@ -76,7 +76,7 @@ export function repeatPatch({ count = 1 }: ObjectEvent, now: number): object {
   return { count: count + 1, lastTimestamp: metaTime(now) };
 }
 
-/** An object's name may be longer, or have other characters, than an event's may. */
+/** An object's name may be longer than an Event's, or have other characters. */
 function eventName(objectName: string): string {
   const stem = objectName
     .toLowerCase()
@@ -91,6 +91,6 @@ function cutBytes(text: string, limit: number): string {
   if (bytes.length <= limit) return text;
   const ellipsis = '…';
   const cut = bytes.subarray(0, limit - Buffer.byteLength(ellipsis)).toString('utf8');
-  // A character cut in half decodes as the replacement character.
+  // A character that was cut in half becomes the replacement character.
   return `${cut.replace(/\uFFFD+$/, '')}${ellipsis}`;
 }

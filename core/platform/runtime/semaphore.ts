@@ -4,7 +4,7 @@ interface Ticket {
   readonly turn: PromiseWithResolvers<void>;
 }
 
-/** Lets a bounded number of tasks run at once; of those who wait, creators are served by turns. */
+/** Limits the number of concurrent tasks; waiting creators take turns. */
 export class FairSemaphore {
   readonly #queue: FairQueue<Ticket>;
 
@@ -12,14 +12,14 @@ export class FairSemaphore {
     this.#queue = new FairQueue(options);
   }
 
-  /** Creators that have a place or wait for one. */
+  /** Number of creators that have a place or wait for one. */
   get creators(): number {
     return this.#queue.creators;
   }
 
   /**
-   * Waits for a place; the function that it resolves to gives it back, at its first call.
-   * @throws the signal's reason where it is aborted before.
+   * Waits for a place; resolves to a function whose first call releases it.
+   * @throws the signal's reason when it is aborted first.
    */
   async take(claim: Claim, signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
@@ -27,7 +27,7 @@ export class FairSemaphore {
     this.#queue.add(ticket, claim);
     this.#grant();
     const giveUp = (): void => {
-      // Whoever has been given a turn already must take it, or it would be lost.
+      // A ticket with an assigned place must take it, because the place would be lost.
       if (this.#queue.delete(ticket)) ticket.turn.reject(signal.reason);
     };
     signal.addEventListener('abort', giveUp, { once: true });
@@ -53,7 +53,7 @@ export class FairSemaphore {
 
 const anybody: Claim = { creator: '' };
 
-/** Lets a bounded number of tasks run at once; the others wait in the order in which they came. */
+/** Limits the number of concurrent tasks; the others wait in the order of arrival. */
 export class Semaphore {
   readonly #places: FairSemaphore;
 
@@ -62,8 +62,8 @@ export class Semaphore {
   }
 
   /**
-   * Runs the task once there is room for it.
-   * @throws the signal's reason where it is aborted while the task waits.
+   * Runs the task when there is a place for it.
+   * @throws the signal's reason when it is aborted while the task waits.
    */
   async run<T>(task: () => Promise<T>, signal: AbortSignal): Promise<T> {
     const leave = await this.take(signal);
@@ -74,7 +74,7 @@ export class Semaphore {
     }
   }
 
-  /** As FairSemaphore's. */
+  /** As in FairSemaphore. */
   async take(signal: AbortSignal): Promise<() => void> {
     return await this.#places.take(anybody, signal);
   }

@@ -5,13 +5,13 @@ import { type Clock, metaTime } from '../clock.ts';
 
 type ConditionUpdate = Omit<Condition, 'lastTransitionTime'>;
 
-/** The API server refuses a condition message of more than 32768 characters (metav1.Condition). */
+/** Maximum characters of a condition message (metav1.Condition). */
 const maxMessageLength = 32_768;
 const ellipsis = '… (cut)';
 
 /**
- * The conditions with one of them set: lastTransitionTime moves only when the status flips, and
- * order is that of first appearance. Returns the same array where nothing changes.
+ * The conditions with one of them set: lastTransitionTime changes only with the status, and the
+ * order is that of the first appearance. Returns the same array when nothing changes.
  */
 export function setCondition(
   conditions: readonly Condition[],
@@ -43,10 +43,10 @@ export function findCondition(
 }
 
 /**
- * A message fit for a status: below the schema's limit, without credentials in URLs, without
- * control characters that a terminal would obey, and without the client's own ephemeral address,
- * which would change the status at every try. Takes time linear in the limit, however long or odd
- * the text: much of it is written by strangers.
+ * A message fit for a status: within the schema's limit, without credentials in URLs, without
+ * control characters, and without the local ephemeral port, which would change the status at every
+ * attempt. Takes time linear in the limit, however long or odd the text is, because others write
+ * much of it.
  */
 export function conditionMessage(text: string): string {
   const clean = text
@@ -58,7 +58,7 @@ export function conditionMessage(text: string): string {
     .replaceAll(controlCharacters, escaped);
   if (clean.length <= maxMessageLength) return clean;
   const end = maxMessageLength - ellipsis.length;
-  // Never ends between the halves of a surrogate pair: the server would refuse it as invalid UTF-8.
+  // Must not end between the halves of a surrogate pair: the server refuses that as invalid UTF-8.
   const whole = isHighSurrogate(clean.charCodeAt(end - 1)) ? end - 1 : end;
   return clean.slice(0, whole) + ellipsis;
 }
@@ -71,7 +71,7 @@ function escaped(character: string): string {
   return `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
 }
 
-/** Now, as metav1.Time has it: whole seconds. */
+/** The present time in metav1.Time's format, with whole seconds. */
 export function timestamp(clock: Clock): string {
   return metaTime(clock.now());
 }
@@ -80,21 +80,26 @@ function isHighSurrogate(code: number): boolean {
   return code >= 0xd800 && code <= 0xdbff;
 }
 
-/** What the conditions Ready, Reconciling and Stalled are to say, by the rules of kstatus. */
+/** Reason and message of the conditions Ready, Reconciling and Stalled, by the rules of kstatus. */
 export interface Readiness {
   readonly status: 'True' | 'False' | 'Unknown';
   readonly reason: string;
   readonly message: string;
-  /** Whether core goes on by itself, or not before something is changed; absent where neither is certain. */
+  /**
+   * Whether core continues by itself, or only after a change by a user; undefined when neither is
+   * certain.
+   */
   readonly outlook?: 'reconciling' | 'stalled' | undefined;
-  /** The generation that all of it is about. */
+  /** The evaluated generation. */
   readonly observedGeneration: number | undefined;
 }
 
-/** These are a summary, for a column of a table: the condition that says so has all of it. */
+/**
+ * These conditions are a summary for a column of a table; another condition has the whole message.
+ */
 const maxLength = 1_024;
 
-/** The conditions with those three set; Reconciling and Stalled are there only while they are True. */
+/** The conditions with these three set; Reconciling and Stalled exist only while they are True. */
 export function withReadiness(
   conditions: readonly Condition[],
   { status, reason, message, outlook, observedGeneration }: Readiness,
@@ -113,7 +118,7 @@ function outlookType(outlook: Readiness['outlook']): string | undefined {
   return outlook === undefined ? undefined : type[outlook];
 }
 
-/** Cleaned before it is cut: half of a URL would keep its password. */
+/** Cleans the text before it cuts: half of a URL would keep its password. */
 function inOneLine(message: string): string {
   const line = conditionMessage(message).replaceAll(/\n\s*/g, '; ');
   return line.length > maxLength ? `${line.slice(0, maxLength).toWellFormed()}… (cut)` : line;
@@ -126,9 +131,9 @@ interface JsonPatchOperation {
 }
 
 /**
- * A JSON patch that makes `status` the object's whole status, or undefined where it already is.
- * It fails on a namesake that was created since: the UID is tested. With `ifUnchanged` it conflicts
- * with every change of the object since it was read.
+ * A JSON patch that replaces the object's whole status by `status`, or undefined when it is equal.
+ * It tests the UID, so that it fails for a recreated object. With `ifUnchanged` it conflicts with
+ * every change of the object since it was read.
  */
 export function statusPatch(
   object: KubernetesObject,
@@ -148,7 +153,7 @@ export function statusPatch(
   ];
 }
 
-/** `{a: undefined}` and `{}` are one thing on the wire. */
+/** `{a: undefined}` and `{}` are equal in JSON. */
 function withoutAbsent(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }

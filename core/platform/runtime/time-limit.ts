@@ -1,6 +1,6 @@
 /**
- * A time limit that runs down. As AbortSignal.timeout(), but what others take does not count: a part
- * of the work that waits for its turn says so by `uncounted`.
+ * A time limit like AbortSignal.timeout(), but waits for other work do not count: a part that waits
+ * for its turn runs in `uncounted`.
  */
 export class Countdown {
   readonly #over = new AbortController();
@@ -9,7 +9,7 @@ export class Countdown {
   #timer: NodeJS.Timeout | undefined;
   #ended = false;
 
-  /** Begins with so many milliseconds. */
+  /** Starts with so many milliseconds. */
   constructor(left: number) {
     this.#left = left;
     this.#goOn();
@@ -20,7 +20,7 @@ export class Countdown {
     return this.#over.signal;
   }
 
-  /** Runs a part of the work that only waits for its turn: that does not count for the limit. */
+  /** Runs a part of the work that only waits for its turn, without counting its time. */
   async uncounted<T>(waiting: () => Promise<T>): Promise<T> {
     this.#stop();
     try {
@@ -30,7 +30,7 @@ export class Countdown {
     }
   }
 
-  /** For good. */
+  /** Ends the countdown for ever. */
   end(): void {
     this.#stop();
     this.#ended = true;
@@ -54,30 +54,30 @@ export class Countdown {
   }
 }
 
-/** For work that waits for places which creators share. */
+/** The turn of work that waits for places shared by creators. */
 export interface Turn {
-  /** On whose behalf the work is done. */
+  /** The creator for whom the work is done. */
   readonly creator: string;
-  /** That the wait does not count for. */
+  /** Does not count the wait. */
   readonly countdown: Countdown;
 }
 
-/** The context of a handler, with the turn that its host needs and the handler has no use for. */
+/** A handler's context with the turn, which only the handler's host needs. */
 export type InTurn<Context> = Context & { readonly turn?: Turn | undefined };
 
 interface TimeLimit {
   /** Milliseconds. */
   readonly limit: number;
-  /** More of them, for work that keeps the limit itself and says so in words of its own. */
+  /** Additional milliseconds for work that enforces the limit itself, with its own message. */
   readonly grace?: number;
   readonly signal: AbortSignal;
-  /** What takes too long, where that is not bounded by the flag for content. */
+  /** Name of the slow work in the message, when the content flag does not limit it. */
   readonly work?: string;
 }
 
 /**
- * Runs work that must end within a limit or when the signal is aborted, even where the work itself
- * does not listen.
+ * Runs work that must end within a limit or when the signal is aborted, even when the work ignores
+ * the signal.
  */
 export async function withTimeLimit<T>(
   work: (signal: AbortSignal, countdown: Countdown) => Promise<T>,

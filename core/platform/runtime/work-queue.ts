@@ -15,22 +15,22 @@ interface Delayed {
 
 interface WorkQueueOptions {
   readonly limiter?: RateLimiter;
-  /** Called for each key that waits from now on, and not for one that waits already. */
+  /** Called for each newly waiting key. */
   readonly onAdd?: () => void;
-  /** Keys worked on at once (default: as many as are asked for). */
+  /** Maximum number of concurrent keys (default: no limit). */
   readonly places?: number;
-  /** On whose behalf a key is worked on, and how soon (default: all alike). */
+  /** Creator and precedence of a key (default: all equal). */
   readonly claimOf?: (key: string) => Claim;
 }
 
-/** One place is for what is urgent: it never waits for a whole set of slow first installs. */
+/** One place is reserved for urgent keys, so that they never wait for slow first installs. */
 const urgentPlaces = 1;
 
 const alike: Claim = { creator: '' };
 
 /**
- * Keys to be worked on. A key waits at most once, and is never handed out while it is worked on:
- * added meanwhile, it waits again after `done`. Nothing added is lost.
+ * A queue of keys. A key waits at most once, and is never handed out while it is worked on: a key
+ * added meanwhile waits again after `done`. No key is lost.
  */
 export class WorkQueue {
   readonly #clock: Clock;
@@ -42,7 +42,7 @@ export class WorkQueue {
   readonly #waiting = new Map<string, number>();
   /** Key → how long it waited before it was handed out. */
   readonly #working = new Map<string, number>();
-  /** Added while worked on. */
+  /** Keys that were added while they are worked on. */
   readonly #again = new Map<string, { readonly at: number; readonly claim: Claim }>();
   readonly #delayed = new Map<string, Delayed>();
   readonly #waiters = new Set<Waiter>();
@@ -62,23 +62,26 @@ export class WorkQueue {
     });
   }
 
-  /** Keys ready to be handed out. */
+  /** Number of keys that are ready. */
   get length(): number {
     return this.#waiting.size;
   }
 
-  /** Milliseconds for which the first ready key has been waiting; 0 where none is. */
+  /** Milliseconds for which the first ready key has been waiting; 0 without one. */
   get oldestAge(): number {
     for (const addedAt of this.#waiting.values()) return this.#clock.monotonic() - addedAt;
     return 0;
   }
 
-  /** Milliseconds for which a key that is worked on waited before. */
+  /** Milliseconds for which a key in progress has waited before. */
   waited(key: string): number {
     return this.#working.get(key) ?? 0;
   }
 
-  /** One that waits already may get more precedence by it: as its claim says, or as it is told. */
+  /**
+   * Adds a key; a key that waits already may get a higher precedence: that of its claim, or the
+   * given one.
+   */
   add(key: string, precedence?: Precedence): void {
     if (this.#shutDown) return;
     const claim = { ...this.#claimOf(key), ...(precedence === undefined ? {} : { precedence }) };
@@ -91,7 +94,7 @@ export class WorkQueue {
     this.#handOut();
   }
 
-  /** Adds after `ms` milliseconds; of several such adds the earliest counts. */
+  /** Adds a key after `ms` milliseconds; the earliest of several such adds counts. */
   addAfter(key: string, ms: number): void {
     if (this.#shutDown) return;
     if (!(ms > 0)) {
@@ -108,22 +111,22 @@ export class WorkQueue {
     void this.#addLater(key, delay, timer);
   }
 
-  /** Adds after the back-off that the key's failures so far have earned. */
+  /** Adds a key after the back-off for its failures. */
   addRateLimited(key: string): void {
     this.addAfter(key, this.#limiter.next(key));
   }
 
-  /** The same for a key that waits for something outside, which takes its time. */
+  /** The same for a key that waits for something outside of core, which takes longer. */
   addWaiting(key: string): void {
     this.addAfter(key, this.#limiter.nextWaiting(key));
   }
 
-  /** The key's failures no longer count. */
+  /** Resets the key's failures. */
   forget(key: string): void {
     this.#limiter.forget(key);
   }
 
-  /** Failures of the key since it was last forgotten. */
+  /** Failures of the key since the last `forget`. */
   retries(key: string): number {
     return this.#limiter.retries(key);
   }
@@ -146,13 +149,13 @@ export class WorkQueue {
     });
   }
 
-  /** A worker of its own has the key: it takes no place from others. */
+  /** Frees the place of a key that a separate worker handles. */
   leave(key: string): void {
     this.#order.release(key);
     this.#handOut();
   }
 
-  /** The worker that got the key is done with it, well or not. */
+  /** The worker has finished with the key, successfully or not. */
   done(key: string): void {
     this.#working.delete(key);
     this.#order.release(key);
@@ -165,7 +168,7 @@ export class WorkQueue {
     this.#handOut();
   }
 
-  /** Hands out nothing more; delayed keys are dropped. */
+  /** Hands out no more keys; drops delayed ones. */
   shutDown(): void {
     this.#shutDown = true;
     for (const { timer } of this.#delayed.values()) timer.abort();
@@ -215,8 +218,8 @@ const perSecond = 10;
 const burst = 100;
 
 /**
- * When a failed key may be tried again: per key 5 ms doubling to 1000 s, and all keys
- * together 10 a second after a burst of 100; the later of the two.
+ * Back-off of failed keys: per key 5 ms doubling to 1000 s, and for all keys together 10 a second
+ * after a burst of 100; the later of the two.
  */
 export class RateLimiter {
   readonly #clock: Clock;
@@ -228,25 +231,26 @@ export class RateLimiter {
     this.#clock = clock;
   }
 
-  /** Milliseconds until the key's next try; counts one more failure. */
+  /** Milliseconds until the key's next attempt; counts one more failure. */
   next(key: string): number {
     return Math.max(this.#delay(key, firstDelay), this.#takeToken());
   }
 
   /**
-   * The same for a key that waits for something outside: from 1 s on, and with no part in the bound
-   * on all keys, so that the many Bundles of one dead server never delay the retries of others.
+   * The same for a key that waits for something outside of core: from 1 s on, and without the limit
+   * on all keys, so that the many Bundles of one unavailable server never delay the retries of
+   * others.
    */
   nextWaiting(key: string): number {
     return this.#delay(key, firstWaitingDelay);
   }
 
-  /** The key succeeded: its next failure waits the shortest time again. */
+  /** The key succeeded: its next failure has the shortest back-off again. */
   forget(key: string): void {
     this.#failures.delete(key);
   }
 
-  /** Failures since the key was last forgotten. */
+  /** Failures since the last `forget`. */
   retries(key: string): number {
     return this.#failures.get(key) ?? 0;
   }
