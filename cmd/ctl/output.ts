@@ -99,8 +99,8 @@ function nowhere(): Writable {
 }
 
 /**
- * Writes chunks as fast as they are read, holding back the source, and leaves the output open, without
- * a listener of ours. That the reader went away (`| head`) is no error: the rest is simply not wanted.
+ * Writes chunks as fast as they are read, slows the source down accordingly, and leaves the output
+ * open without its listeners. A reader that stops early (`| head`) is not an error.
  */
 export async function writeOutput(
   chunks: AsyncIterable<Uint8Array | string> | Iterable<Uint8Array | string>,
@@ -116,7 +116,7 @@ export async function writeOutput(
   output.off('error', ignore);
 }
 
-/** The write that fails rejects: the event, which comes after it, says nothing new. */
+/** The failing write rejects; the event after it adds nothing. */
 function ignore(): void {}
 
 async function write(chunk: Uint8Array | string, output: Writable): Promise<void> {
@@ -125,7 +125,7 @@ async function write(chunk: Uint8Array | string, output: Writable): Promise<void
   });
 }
 
-/** By the reader, or since an earlier write met that. */
+/** The reader closed it, now or at an earlier write. */
 function isClosed(error: unknown): boolean {
   if (!(error instanceof Error) || !('code' in error)) return false;
   return error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED';
