@@ -1,3 +1,12 @@
+export { diffCatalogs } from './diff.ts';
+export type {
+  CatalogDiff,
+  ChannelDiff,
+  FieldChange,
+  NamedChange,
+  PackageDiff,
+  Stranded,
+} from './diff-model.ts';
 export { pruneCatalog } from './prune.ts';
 export {
   type CatalogSelection,

@@ -3,10 +3,11 @@ import { goQuote } from '../../api/go-quote.ts';
 import { TerminalError } from '../../core/errors.ts';
 import { shortList } from '../../core/short-list.ts';
 import { chainProblem, channelHeads } from '../validate/index.ts';
-import { compareVersions, isInRange } from '../versions/index.ts';
+import { isInRange } from '../versions/index.ts';
 import type { BundleOutline, ChannelOutline, PackageOutline } from './catalog-outline.ts';
 import { connectedEntries } from './connected-entries.ts';
 import type { ChosenVersions, PackageSelection, SelectedChannel } from './selection.ts';
+import { byVersion } from './version-order.ts';
 
 interface KeptChannel {
   readonly head: string;
@@ -24,9 +25,11 @@ export class KeptPackage {
   readonly outline: PackageOutline;
   readonly #channels = new Map<string, KeptChannel>();
   readonly #stale = new Set<string>();
+  readonly #order: (a: string, b: string) => number;
 
   constructor(outline: PackageOutline) {
     this.outline = outline;
+    this.#order = byVersion((name) => outline.bundles.get(name)?.version);
   }
 
   get channels(): ReadonlyMap<string, { readonly entries: ReadonlySet<string> }> {
@@ -73,7 +76,7 @@ export class KeptPackage {
       if (kept === undefined || channel === undefined) continue;
       kept.rounds += 1;
       const { head } = kept;
-      const compare = (a: string, b: string) => this.#byVersion(a, b);
+      const compare = this.#order;
       const all = new Set(channel.entries.keys());
       const needed = kept.wanted.union(kept.entries);
       const graph = { entries: channel.entries, head, compare };
@@ -95,7 +98,7 @@ export class KeptPackage {
   *between(): Generator<{ readonly channel: string; readonly names: readonly string[] }> {
     for (const [channel, { entries, wanted }] of this.#channels) {
       const names = [...entries].filter((name) => !wanted.has(name));
-      if (names.length > 0) yield { channel, names: names.sort((a, b) => this.#byVersion(a, b)) };
+      if (names.length > 0) yield { channel, names: names.sort(this.#order) };
     }
   }
 
@@ -110,7 +113,7 @@ export class KeptPackage {
     }
     if (this.#channels.has(defaultChannel)) return defaultChannel;
     const [highest = ''] = [...this.#channels.keys()].sort(
-      (a, b) => this.#byVersion(this.#top(b), this.#top(a)) || compareBytes(a, b),
+      (a, b) => this.#order(this.#top(b), this.#top(a)) || compareBytes(a, b),
     );
     return highest;
   }
@@ -167,7 +170,7 @@ export class KeptPackage {
       missing === undefined ? undefined : this.outline.channels.get(missing.name)?.entries;
     const names = [...(entries ?? this.outline.bundles).keys()];
     const there = shortList(
-      names.sort((a, b) => this.#byVersion(b, a)),
+      names.sort((a, b) => this.#order(b, a)),
       10,
     );
     return new TerminalError(`${place} has no version${wanted}: it has ${there || 'none'}`);
@@ -187,13 +190,5 @@ export class KeptPackage {
     const kept = this.#channels.get(channel)?.entries ?? new Set();
     const [head = ''] = channelHeads(new Map([...entries].filter(([name]) => kept.has(name))));
     return head;
-  }
-
-  #byVersion(a: string, b: string): number {
-    const [left, right] = [a, b].map((name) => this.outline.bundles.get(name)?.version);
-    if (left === undefined || right === undefined) {
-      return Number(left !== undefined) - Number(right !== undefined) || compareBytes(a, b);
-    }
-    return compareVersions(left, right) || compareBytes(a, b);
   }
 }

@@ -328,7 +328,7 @@ const choices: readonly PackageSelection[] = [
 ];
 
 test('what is left of any valid catalog is valid, and has the dependencies of its bundles', async () => {
-  for (let seed = 1; seed <= 300; seed += 1) {
+  for (let seed = 1; seed <= 200; seed += 1) {
     const blobs = randomCatalog(seed);
     const others = choices[seed % choices.length];
     const names = seed % 2 === 0 ? ['p0'] : [];
@@ -363,23 +363,23 @@ async function checkDependencies(
   }
 }
 
-test('a channel of 20,000 entries is pruned in a moment, and one that is a cycle refused', async () => {
-  const names = Array.from({ length: 20_000 }, (_, index) => `a.v1.${index}.0`);
+test('a channel of 10,000 entries is pruned in a moment, and one that is a cycle refused', async () => {
+  const names = Array.from({ length: 10_000 }, (_, index) => `a.v1.${index}.0`);
   const entries = names.map((name, index) => ({ name, replaces: names[index - 1] ?? '' }));
   const blobs = [
     packageBlob('a'),
     channel('a', 'stable', entries),
     ...names.map((name) => bundle(name)),
   ];
-  const versions = versionsInRange('1.10.0 || 1.19990.0');
+  const versions = versionsInRange('1.10.0 || 1.9990.0');
   const left = await collected(
     pruneCatalog(reading(blobs), of('a', { channels: { which: 'all', versions } })),
   );
   const kept = decodeChannel(left[1] ?? packageBlob('a')).entries;
-  expect(kept).toHaveLength(19_981);
+  expect(kept).toHaveLength(9981);
   expect(chainProblem(new Map(kept.map((entry) => [entry.name, entry])))).toBeUndefined();
-  expect(channelHeads(new Map(kept.map((entry) => [entry.name, entry])))).toEqual(['a.v1.19990.0']);
-  const cycle = [...entries.slice(1), { name: 'a.v1.0.0', replaces: 'a.v1.19998.0' }];
+  expect(channelHeads(new Map(kept.map((entry) => [entry.name, entry])))).toEqual(['a.v1.9990.0']);
+  const cycle = [...entries.slice(1), { name: 'a.v1.0.0', replaces: 'a.v1.9998.0' }];
   const broken = [packageBlob('a'), channel('a', 'stable', cycle)];
   await expect(collected(pruneCatalog(reading(broken), of('a', heads)))).rejects.toThrow(
     'package "a", channel "stable": detected cycle in replaces chain',

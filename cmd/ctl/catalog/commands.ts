@@ -20,6 +20,11 @@ export const catalogCommands: readonly CommandRow[] = [
     load: async () => (await import('./serve.ts')).serveCommand(),
   },
   {
+    usage: 'diff [options] <old> <new>',
+    summary: 'Show what changes from one catalog to another, and who loses upgrades',
+    load: async () => (await import('./diff.ts')).diffCommand(),
+  },
+  {
     usage: 'prune [options] <catalog>',
     summary: 'Keep a part of a catalog, with its upgrade paths and dependencies',
     load: async () => (await import('./prune.ts')).pruneCommand(),
