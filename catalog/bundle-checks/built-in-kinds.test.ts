@@ -52,6 +52,23 @@ test('a field that core would drop is a warning, and where it is', () => {
   ]);
 });
 
+test('a required field that is missing is an error, and where it belongs', () => {
+  expect(judged(web.replace('  selector: {matchLabels: {app: web}}\n', ''))).toEqual([
+    'error::5: spec.selector of Deployment "web" is missing: Kubernetes 1.36 requires it; add it',
+  ]);
+  expect(judged(web.replace('- name: web\n          image', '- image'))).toEqual([
+    'error::12: spec.template.spec.containers[0].name of Deployment "web" is missing: Kubernetes 1.36 requires it; add it',
+  ]);
+  expect(judged(web.replace('port: http', 'port: null'))).toEqual([
+    'error::16: spec.template.spec.containers[0].readinessProbe.httpGet.port of Deployment "web" is missing: Kubernetes 1.36 requires it; add it',
+  ]);
+});
+
+test('a field that the document requires and the API server does not is not missed', () => {
+  const probe = 'httpGet: {path: /, port: http, httpHeaders: [{name: Host}]}';
+  expect(judged(web.replace('httpGet: {path: /, port: http}', probe))).toEqual([]);
+});
+
 test.each([
   [
     'replicas: 1',

@@ -55,7 +55,8 @@ function readKnowledge(): Knowledge {
 
 /**
  * What the API server, and core before it, has against objects of Kubernetes' own kinds: kinds that
- * there are none of, fields that it does not know, and values of another type.
+ * there are none of, fields that it does not know, required ones that are missing, and values of
+ * another type.
  */
 export function builtInKinds(objects: readonly LocatedObject[]): readonly Finding[] {
   return objects.filter(isReadable).flatMap((located) => {
@@ -149,7 +150,10 @@ class Walk {
     for (const [name, child] of Object.entries(value)) {
       const type = Object.hasOwn(fields, name) ? fields[name] : undefined;
       if (type === undefined) this.#unknown(name, Object.keys(fields), path);
-      else this.check(child, type, [...path, name]);
+      else this.check(child, type.replace('!', ''), [...path, name]);
+    }
+    for (const [name, type] of Object.entries(fields)) {
+      if (type.endsWith('!') && (value[name] ?? null) === null) this.#lacks(name, path);
     }
   }
 
@@ -170,14 +174,24 @@ class Walk {
   }
 
   #unknown(name: string, fields: readonly string[], path: FieldPath): void {
-    // Of operators it is corrected, and otherwise refused by a rule of its own.
-    if (name === 'JSONPath' && path.includes('additionalPrinterColumns')) return;
+    if (isPathOfColumn(name, path)) return;
     const meant = meantField(name, fields);
     this.findings.push(
       warning({
         place: placeOf(this.#located, [...path, name]),
         message: `${pathText([...path, name])} of ${this.#subject()} is no field of Kubernetes ${knowledge().minor}: core applies the object without it`,
         fix: meant === undefined ? 'remove it, or correct its name or place' : `write "${meant}"`,
+      }),
+    );
+  }
+
+  #lacks(name: string, path: FieldPath): void {
+    if (isPathOfColumn(name, path)) return;
+    this.findings.push(
+      error({
+        place: placeOf(this.#located, path),
+        message: `${pathText([...path, name])} of ${this.#subject()} is missing: Kubernetes ${knowledge().minor} requires it`,
+        fix: 'add it',
       }),
     );
   }
@@ -197,6 +211,11 @@ class Walk {
     const { kind, metadata } = this.#located.object;
     return `${kind} "${metadata.name ?? metadata.generateName ?? ''}"`;
   }
+}
+
+/** As `JSONPath` it is corrected in operators' CRDs; in others a rule of its own refuses it. */
+function isPathOfColumn(name: string, path: FieldPath): boolean {
+  return name.toLowerCase() === 'jsonpath' && path.includes('additionalPrinterColumns');
 }
 
 const isOfType: Readonly<Record<string, (value: unknown) => boolean>> = {
