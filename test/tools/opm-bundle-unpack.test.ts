@@ -48,7 +48,7 @@ function normalise(text: string): string {
   return text
     .replaceAll(/^time="[^"]*"/gm, 'time=')
     .replaceAll(/Value 0x[0-9a-f]+/g, 'Value true')
-    .replaceAll(/\/tmp\/bundle-\d+\//g, '')
+    .replaceAll(/\/tmp\/(?:opm-\w+\/)?bundle-\d+\//g, '')
     .replace(/validation errors: (Missing|Expecting).*/, 'validation errors: $1 …');
 }
 

@@ -42,7 +42,7 @@ function normalise(text: string): string {
         .join(','),
     )
     .replaceAll(/Value 0x[0-9a-f]+/g, 'Value true')
-    .replaceAll(/\/tmp\/bundle-\d+\//g, '')
+    .replaceAll(/\/tmp\/(?:opm-\w+\/)?bundle-\d+\//g, '')
     .replaceAll(/^time= level=debug (?!.*container-tool=).*\n/gm, '')
     .replaceAll(/^time= level=info msg="Create a temp directory .*\n/gm, '');
 }
