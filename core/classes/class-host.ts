@@ -1,16 +1,16 @@
 import { contractVersion, type Provisioner } from '../contracts/provisioner.ts';
 
 /**
- * Classes that run somewhere: in this process, in worker processes, or behind a URL. Core calls the
- * handlers of all of them alike.
+ * Classes in this process, in worker processes, or behind a URL. Core calls the handlers of all of
+ * them in the same way.
  */
 export interface ClassHost {
   readonly provisioners: readonly Provisioner[];
-  /** Ends its processes and connections at once; handlers that are running or called later reject. */
+  /** Ends its processes and connections at once; running and later calls reject. */
   close(): Promise<void>;
 }
 
-/** Several hosts as one. */
+/** Combines several hosts into one. */
 export function joinedHosts(hosts: readonly ClassHost[]): ClassHost {
   return {
     provisioners: hosts.flatMap(({ provisioners }) => provisioners),
@@ -20,7 +20,7 @@ export function joinedHosts(hosts: readonly ClassHost[]): ClassHost {
   };
 }
 
-/** What a module says of the class that it exports. */
+/** A module's description of the class that it exports. */
 export interface ClassDescription {
   readonly className?: string | undefined;
   readonly contractVersion?: number | undefined;
@@ -31,8 +31,8 @@ export interface ClassDescription {
 const longestName = 63;
 
 /**
- * What a class says of itself, where it is one of this contract.
- * @throws Error in one sentence where it is not.
+ * A class's description, if the class implements this version of the contract.
+ * @throws Error in one sentence otherwise.
  */
 export function checkedClass({
   className,

@@ -12,30 +12,36 @@ import { noFiles } from './worker/frames.ts';
 import { WorkerPool } from './worker/worker-pool.ts';
 
 export interface SourceWorkerOptions {
-  /** The source without its fetch. */
+  /** The source except its `fetch`. */
   readonly source: SourceType;
-  /** Module whose default export makes a source of this type from the settings. */
+  /** Module whose default export creates a source of this type from the settings. */
   readonly module: URL;
-  /** Plain data: it crosses to the processes. */
+  /** Plain data, because it is sent to the processes. */
   readonly settings?: object;
-  /** Processes at once: more than one server has fetches, lest a slow one hold up those of others. */
+  /**
+   * Number of processes: several servers have fetches, and a slow one must not delay those of
+   * others.
+   */
   readonly size: number;
-  /** Where what the processes take is counted; each may take as much as is for one process. */
+  /** Counts the memory of the processes; each may take the share of one process. */
   readonly memory: ByteBudget;
-  /** Whether the processes may read our package alone, write nothing and start nothing (default: no). */
+  /**
+   * Whether the processes may only read core's own package, and neither write nor start anything
+   * (default: no).
+   */
   readonly sandboxed?: boolean;
   readonly clock?: Clock;
   readonly logger: Logger;
 }
 
 export interface WorkerSource extends Source {
-  /** Ends the processes at once; fetches that are running or begin later reject. */
+  /** Ends the processes at once; running and later fetches reject. */
   close(): Promise<void>;
 }
 
 /**
- * A source whose fetches run in processes of their own, for servers' data that takes processor time
- * to read. It is given the Secrets that its spec names, as they were when the fetch began.
+ * A source whose fetches run in separate processes, for servers' data that takes processor time to
+ * read. It receives the Secrets that its spec names, as they are when the fetch starts.
  */
 export function fetchInWorkers(options: SourceWorkerOptions): WorkerSource {
   const { module, source: sourceType, settings = {}, size, memory, sandboxed } = options;

@@ -10,31 +10,32 @@ import { WorkerPool } from './worker/worker-pool.ts';
 export interface JudgeWorkerOptions {
   /** Module whose default export judges objects by rules. */
   readonly module: URL;
-  /** Where what the processes take is counted. */
+  /** Counts the memory of the processes. */
   readonly memory: ByteBudget;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
 export interface WorkerJudge extends ObjectJudge {
-  /** Ends the processes at once; what runs in them or is asked later rejects. */
+  /** Ends the processes at once; running and later requests reject. */
   close(): Promise<void>;
 }
 
-/** More than one: rules that do not end leave a process to those of others. */
+/** More than one, so that endless rules of one deployment leave a process to others. */
 const processes = 2;
 const memoryMegabytes = 128;
-/** Milliseconds for the objects of one request, the start of a process included. */
+/** Milliseconds of processor time for one request, including the start of a process. */
 const processorLimit = 5_000;
-/** Milliseconds by the clock; for systems that do not tell what a process has used. */
+/** Milliseconds of real time, for systems that do not report processor time. */
 const runningLimit = 120_000;
-/** Of all verdicts of a request. */
+/** Maximum bytes of all verdicts of a request. */
 const maxBytes = 16 * 1024 * 1024;
 const advice = 'make the expressions of spec.health simpler';
 
 /**
- * Judges objects in confined processes, which are started when first needed and ended when nobody
- * has rules to evaluate. One request at a time has a process: what ends it fails that request alone.
+ * Judges objects in confined processes, which start at the first use and end when there are no
+ * rules to evaluate. A process has one request at a time: when a request ends the process, only
+ * that request fails.
  */
 export function judgeInWorkers({ module, memory, clock, logger }: JudgeWorkerOptions): WorkerJudge {
   const pool = new WorkerPool({
@@ -66,7 +67,10 @@ export function judgeInWorkers({ module, memory, clock, logger }: JudgeWorkerOpt
   };
 }
 
-/** Content goes in pieces, whatever its size. The name of each has the index of its rule. */
+/**
+ * The objects as files, because content is sent in pieces, whatever its size. Each name contains
+ * the index of the object's rule.
+ */
 function filesOf(objects: readonly JudgedObject[]): BundleFiles {
   const files = objects.map(({ rule, json }, at) => [`${at}.${rule}`, Buffer.from(json)] as const);
   return { files: new Map(files), directories: new Set() };
@@ -77,7 +81,7 @@ const verdict = z.object({
   message: z.string().max(8_192),
 });
 
-/** @throws Error where the worker process sent something else. */
+/** @throws Error when the worker process sent anything else. */
 function verdictsOf(files: BundleFiles | undefined): readonly Verdict[] {
   return Array.from(files?.files.values() ?? [], (content) => {
     const text = Buffer.from(content.buffer, content.byteOffset, content.byteLength);

@@ -1,11 +1,11 @@
 import type { Provisioner } from '../contracts/provisioner.ts';
 
-/** Classes of ours say what is wrong in RukPak's words, and of them everybody knows who speaks. */
+/** Core's own classes use RukPak's messages unchanged, and everybody knows them. */
 const ownPrefix = 'core-rukpak-io-';
 
 type HandlerName = 'bundle' | 'configure' | 'deployment' | 'inputs';
 
-/** Which handler of which class, for the beginning of a sentence. */
+/** Names a class's handler, for the start of a sentence. */
 export function handlerOf(
   { className }: Pick<Provisioner, 'className'>,
   handler: HandlerName,
@@ -14,8 +14,8 @@ export function handlerOf(
 }
 
 /**
- * Runs a handler of a class. What it throws says which handler of which class did: "boom" alone would
- * send its reader anywhere.
+ * Runs a handler of a class, and adds the handler's name to its errors: "boom" alone would not tell
+ * where it comes from.
  */
 export async function nameClass<T>(
   provisioner: Pick<Provisioner, 'className'>,
@@ -30,14 +30,14 @@ export async function nameClass<T>(
   }
 }
 
-/** The error stays the same one: what it is decides whether it is tried again. */
+/** Keeps the same error, because its class decides about a retry. */
 function nameIn(
   error: Error,
   { provisioner, handler }: { provisioner: Pick<Provisioner, 'className'>; handler: HandlerName },
 ): void {
   const { className } = provisioner;
-  // What a class's own server or process has met names the class already.
+  // Errors of a class's server or process name the class already.
   if (className.startsWith(ownPrefix) || error.message.startsWith(`class "${className}"`)) return;
-  // Some errors cannot be changed, and stay without.
+  // Frozen errors stay unchanged.
   Reflect.set(error, 'message', `${handlerOf(provisioner, handler)}: ${error.message}`);
 }

@@ -17,37 +17,40 @@ import { handlersInPool, WorkerPool } from './worker/worker-pool.ts';
 export interface WorkerOptions {
   /** Modules whose default export is a provisioner. */
   readonly modules: readonly URL[];
-  /** Processes at once (default: two), and no more than there are processors. */
+  /** Number of processes (default: two), at most the number of processors. */
   readonly size?: number;
-  /** Where what the processes take is counted. */
+  /** Counts the memory of the processes. */
   readonly memory: ByteBudget;
-  /** Bound on the heap and buffers of each process (default: as much as is for one). */
+  /** Limit of each process's heap and buffers, in mebibytes (default: the share of one process). */
   readonly memoryMegabytes?: number;
-  /** What each may take besides, for modules with memory of another kind. */
+  /** Additional mebibytes per process, for modules with other kinds of memory. */
   readonly besidesMegabytes?: number;
   /**
-   * Milliseconds that one call may run once it has a process, for modules that run what content
-   * says (default: as long as its signal lets it).
+   * Milliseconds that one call may run after it has a process, for modules that execute content
+   * (default: until its signal is aborted).
    */
   readonly runningLimit?: number;
   /**
-   * Content that the handlers may be given in this process, for modules that are trusted not to
-   * loop, crash or wait over it. Default: none.
+   * Whether the handlers may process this content in this process; for modules that certainly
+   * neither loop, crash nor block (default: never).
    */
   readonly inProcess?: (files: BundleFiles) => boolean;
-  /** Whether the processes may read our package alone, write nothing and start nothing (default: no). */
+  /**
+   * Whether the processes may only read core's own package, and neither write nor start anything
+   * (default: no).
+   */
   readonly sandboxed?: boolean;
   readonly clock?: Clock;
   readonly logger: Logger;
 }
 
 /**
- * Provisioners whose handlers run in processes of their own. Large content never holds up this
- * process, and a handler that crashes, loops or needs too much memory fails its own call only.
- * What `inProcess` lets through runs here instead, and is spared the way there and back.
- * An aborted handler has a second to answer. The modules are loaded here too, to learn what they
- * serve, so loading one must be cheap.
- * @throws Error where a module cannot be loaded or exports no provisioner.
+ * Provisioners whose handlers run in separate processes. Large content never blocks this process,
+ * and a handler that crashes, loops or needs too much memory fails only its own call. Content that
+ * `inProcess` accepts runs here instead, without the cost of sending it. An aborted handler has a
+ * second to answer. This process loads the modules too, to learn their class names, so loading one
+ * must be cheap.
+ * @throws Error when a module cannot be loaded or exports no provisioner.
  */
 export async function runInWorkers(options: WorkerOptions): Promise<ClassHost> {
   const served = await Promise.all(
@@ -83,7 +86,7 @@ export async function runInWorkers(options: WorkerOptions): Promise<ClassHost> {
   };
 }
 
-/** Called here with content that may stay, and there with all other. */
+/** Calls the handler here for accepted content, and in a worker for all other. */
 function nearOrFar<O, C, R>(
   near: (files: BundleFiles, object: O, context: C) => Promise<R>,
   far: typeof near,
@@ -109,7 +112,7 @@ async function load(module: URL): Promise<Provisioner> {
     );
   }
   const version = (provisioner as { readonly contractVersion?: number }).contractVersion;
-  // One that says nothing was made without the sdk, by core itself or a test.
+  // A class without a version was made without the SDK, by core itself or a test.
   if (version !== undefined && version !== contractVersion) {
     throw new Error(
       `${module.href} is written for contract version ${version}, and this rukpak has ${contractVersion}`,
@@ -126,20 +129,23 @@ async function importModule(module: URL): Promise<{ readonly default?: Partial<P
   }
 }
 
-/** Measured: the worst that was found takes a built-in class some 20 ms (docs/adr/0016). */
+/** Measured: the slowest content of this size takes a built-in class some 20 ms (docs/adr/0016). */
 const maxBytes = 16 * 1024;
 const maxFiles = 32;
 
-/** What begins YAML's anchors, tags and complex keys, which make reading slow; rare in manifests. */
+/**
+ * First characters of YAML's anchors, tags and complex keys, which make parsing slow; rare in
+ * manifests.
+ */
 const costly: readonly number[] = Array.from('&!?', (character) => character.charCodeAt(0));
 
 /**
- * Every registry+v1 bundle has it, and keeps it under `bundle/` where it is stored. A conversion
- * makes hundreds of times its size: of each deployment an object with all annotations of the CSV.
+ * Every registry+v1 bundle has this file, stored below `bundle/`. A conversion may enlarge content
+ * hundreds of times: each deployment gets all annotations of the CSV.
  */
 const convertedFiles = ['metadata/annotations.yaml', 'bundle/metadata/annotations.yaml'];
 
-/** Whether content, hostile or not, is read in no more time than the event loop has for it. */
+/** Whether even hostile content can be processed without blocking the event loop. */
 export function isSmallContent({ files }: BundleFiles): boolean {
   if (files.size > maxFiles || convertedFiles.some((path) => files.has(path))) return false;
   let bytes = 0;
@@ -149,8 +155,10 @@ export function isSmallContent({ files }: BundleFiles): boolean {
 }
 
 /**
- * Classes that are given run in this process, those that are given as modules in worker processes.
- * @throws Error of one sentence for one that is no class of this contract, and where there is none.
+ * Runs classes that are given as objects in this process, and those that are given as modules in
+ * worker processes.
+ * @throws Error of one sentence for an object that is not a class of this contract, and for an
+ * empty list.
  */
 export async function openClasses(
   given: readonly (Provisioner | URL)[],
@@ -165,7 +173,7 @@ export async function openClasses(
   return joinedHosts([inProcess, await runInWorkers({ modules, memory, logger })]);
 }
 
-/** Classes that run elsewhere come as they are, without the version of their contract. */
+/** Classes of other hosts come without the version of their contract. */
 function check(provisioner: Provisioner & Partial<DefinedProvisioner>): void {
   const { className, contractVersion: version = contractVersion, uses = [] } = provisioner;
   if (typeof className !== 'string') {

@@ -9,7 +9,7 @@ import {
 import { isSmallContent, runInWorkers } from './run-in-workers.ts';
 
 export interface RemoteClassOptions extends Omit<RemoteProvisionerOptions, 'readObjects'> {
-  /** Where what the process takes that reads its answers is counted. */
+  /** Counts the memory of the process that reads the answers. */
   readonly memory: ByteBudget;
   readonly logger: Logger;
 }
@@ -21,9 +21,9 @@ const answerReader = new URL(
 );
 
 /**
- * A class behind a URL, with a process of its own for its answers: one server's answers that are slow
- * to read hold up no other's.
- * @throws Error where address or credentials cannot be used
+ * A class behind a URL, with a separate process for its answers, so that one server's slow answers
+ * delay no other's.
+ * @throws Error when address or credentials are unusable
  */
 export async function runRemote({
   memory,

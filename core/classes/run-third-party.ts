@@ -11,26 +11,26 @@ import { handlersInPool, WorkerPool } from './worker/worker-pool.ts';
 export interface ThirdPartyOptions {
   /** Module whose default export is the class. */
   readonly module: URL;
-  /** Folders and files that it may read: its own, and those of the packages that it imports. */
+  /** Folders and files that it may read: its own, and those of packages that it imports. */
   readonly readable: readonly string[];
-  /** Bound on what each process needs for content and objects. */
+  /** Mebibytes of each process for content and objects. */
   readonly memoryMegabytes: number;
-  /** Where it is counted. */
+  /** Counts that memory. */
   readonly memory: ByteBudget;
   readonly clock?: Clock;
   readonly logger: Logger;
 }
 
-/** Processes of one class, and so how many of its objects can be worked on at once. */
+/** Number of processes per class, and so of its objects that can be processed at once. */
 export const processesPerClass = Math.min(2, availableParallelism());
 
-/** Milliseconds for a process to start, at its low priority, and for the module to be loaded. */
+/** Milliseconds to start a process, at its low priority, and to load the module. */
 const loadingLimit = 120_000;
 
 /**
- * A class that we did not write. Its module is loaded in confined processes of its own alone: what
- * it does there, at its top level too, is its own affair.
- * @throws Error in one sentence where it cannot be loaded, or is no class of this contract.
+ * A third-party class. Only its own confined processes load its module, so that its top-level code
+ * runs there too.
+ * @throws Error in one sentence when it cannot be loaded, or is not a class of this contract.
  */
 export async function runThirdParty(options: ThirdPartyOptions): Promise<ClassHost> {
   const { module, readable, memoryMegabytes, memory, clock = systemClock, logger } = options;

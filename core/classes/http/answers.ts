@@ -10,10 +10,7 @@ export function mediaTypeOf({ headers }: Pick<ClassAnswer, 'headers'>): string {
   return (typeof type === 'string' ? type : '').replace(/;.*$/s, '').trim().toLowerCase();
 }
 
-/**
- * @throws Error for another type, and for an answer of which nobody could tell whether it has
- * come whole
- */
+/** @throws Error for another type, and for an answer that does not show whether it is complete */
 export function checkBody(answer: ClassAnswer, types: readonly string[]): void {
   const { headers } = answer;
   const type = mediaTypeOf(answer);
@@ -31,7 +28,7 @@ export function checkBody(answer: ClassAnswer, types: readonly string[]): void {
   }
 }
 
-/** @throws Error where the body is longer; errors of the connection pass through */
+/** @throws Error when the body is longer; errors of the connection pass through */
 export async function readBody({ body }: ClassAnswer, maxBytes: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let length = 0;
@@ -47,7 +44,7 @@ export async function readBody({ body }: ClassAnswer, maxBytes: number): Promise
 
 const maxRefusalBytes = 64 * 1024;
 
-/** `message` for the condition; `reason` as metav1.Condition has them. */
+/** `message` for the condition; `reason` in metav1.Condition's format. */
 const refusalSchema = z.object({
   message: z.string().min(1),
   reason: z
@@ -59,7 +56,7 @@ const refusalSchema = z.object({
 
 type Refusal = z.infer<typeof refusalSchema>;
 
-/** Too busy, or not there behind its proxy. */
+/** Too busy, or unavailable behind its proxy. */
 const waiting: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 const hints: Readonly<Record<number, string>> = {
@@ -69,8 +66,8 @@ const hints: Readonly<Record<number, string>> = {
 };
 
 /**
- * What an answer that is neither 200 nor 204 means. Only a 422 is terminal: a server that does not
- * keep to the contract may be mended, and then nothing tells us so.
+ * The error for an answer other than 200 and 204. Only a 422 is terminal: somebody may repair a
+ * server that violates the contract, and core gets no event of that.
  */
 export async function refusalOf(answer: ClassAnswer, { name }: ClassAddress): Promise<Error> {
   const { status, token } = answer;
@@ -92,7 +89,7 @@ export async function refusalOf(answer: ClassAnswer, { name }: ClassAddress): Pr
   return waiting.has(status) ? new WaitingError(message) : new Error(message);
 }
 
-/** Some servers explain themselves in JSON, as they are asked to, or in a plain text. */
+/** The server's explanation, in JSON as requested, or in plain text. */
 async function explanation(answer: ClassAnswer): Promise<Refusal | undefined> {
   const body = await readBody(answer, maxRefusalBytes).catch(() => undefined);
   if (body === undefined) return undefined;
@@ -118,11 +115,11 @@ function statusText(status: number): string {
 
 const longestQuote = 2_000;
 
-// Control characters, and those that turn the direction of what follows them.
+// Control characters, including those that change the direction of text.
 // oxlint-disable-next-line no-control-regex
 const unprintable = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]+/g;
 
-/** What a server said, in one line that shows no token of ours. */
+/** A server's text in one line, without core's token. */
 function quoted(text: string, token: string | undefined): string {
   const some = text.slice(0, 4 * longestQuote);
   const discreet = token === undefined ? some : some.replaceAll(token, '***');

@@ -8,13 +8,13 @@ import { type ClientCertificate, isThisMachine } from '../../platform/net/index.
 
 export interface ClassAddressOptions {
   readonly className: string;
-  /** Where `v1/class` and the others are below. */
+  /** Base URL of `v1/class` and the other paths. */
   readonly url: string;
-  /** Whether `http://` may leave this machine. */
+  /** Allow `http://` to other machines. */
   readonly plainHttp?: boolean | undefined;
 }
 
-/** Who serves a class. */
+/** The server of a class. */
 export interface ClassAddress {
   readonly className: string;
   /** Ends in a slash. */
@@ -23,7 +23,7 @@ export interface ClassAddress {
   readonly name: string;
 }
 
-/** @throws Error that says what is wrong with name or URL, without quoting what may be a password */
+/** @throws Error that names the problem of name or URL, without quoting a possible password */
 export function classAddress(options: ClassAddressOptions): ClassAddress {
   const { className } = options;
   const url = URL.parse(options.url);
@@ -53,7 +53,7 @@ function problemOf(url: URL | null, options: ClassAddressOptions): string | unde
   return undefined;
 }
 
-/** What a server is shown, and how it is known. */
+/** Credentials for a server, and the CAs to verify it. */
 export interface Credentials {
   /** Sent as a bearer token. */
   readonly token: string | undefined;
@@ -69,8 +69,9 @@ const noCredentials: Credentials = {
 };
 
 /**
- * Reads a folder as a Secret is mounted: `token`, `tls.crt` with `tls.key`, `ca.crt`. Default: none.
- * @throws Error that names the file that cannot be used, and shows none of it
+ * Reads a folder with the keys of a mounted Secret: `token`, `tls.crt` with `tls.key`, `ca.crt`
+ * (default: no folder).
+ * @throws Error that names the unusable file, and quotes nothing of it
  */
 export async function readCredentials(folder: string | undefined): Promise<Credentials> {
   if (folder === undefined) return noCredentials;
@@ -88,7 +89,7 @@ export async function readCredentials(folder: string | undefined): Promise<Crede
   };
 }
 
-/** A mounted Secret changes by one link: what is read behind it is of one version. */
+/** A mounted Secret changes with one symlink: files behind its target belong to one version. */
 async function settled(folder: string): Promise<string> {
   try {
     return await realpath(join(folder, '..data')).catch(() => realpath(folder));
@@ -132,7 +133,7 @@ function clientOf(
 
 function authority(pem: string, folder: string): string {
   try {
-    // TLS itself passes over what is no certificate.
+    // TLS itself ignores text that is not a certificate.
     new X509Certificate(pem).toString();
     return pem;
   } catch {

@@ -12,7 +12,7 @@ export interface ClassConnectionOptions {
 }
 
 export interface ClassRequest {
-  /** Below the class's address. */
+  /** Relative to the class's address. */
   readonly path: string;
   readonly accept: string;
   /** Body of a POST (default: none, and a GET). */
@@ -24,7 +24,7 @@ export interface ClassAnswer {
   readonly status: number;
   readonly headers: Dispatcher.ResponseData['headers'];
   readonly body: Dispatcher.ResponseData['body'];
-  /** What the server was shown, and is not to be quoted with. */
+  /** The token that was sent, which messages must not quote. */
   readonly token: string | undefined;
 }
 
@@ -34,10 +34,10 @@ interface Current {
 }
 
 const connectTimeout = 5_000;
-/** So that a class that answers slowly has little of this process; more requests wait. */
+/** Limits what a slow class takes of this process; more requests wait. */
 const connections = 4;
 
-/** Requests to the server of one class, with the credentials that are in the folder at the time. */
+/** Requests to the server of one class, with the folder's present credentials. */
 export class ClassConnection {
   readonly #options: ClassConnectionOptions;
   #current: Current;
@@ -47,12 +47,12 @@ export class ClassConnection {
     this.#current = this.#with(credentials);
   }
 
-  /** @throws Error where the credentials cannot be used as they are now */
+  /** @throws Error when the present credentials are unusable */
   static async open(options: ClassConnectionOptions): Promise<ClassConnection> {
     return new ClassConnection(options, await readCredentials(options.credentials));
   }
 
-  /** Whatever the server answers; redirects are not followed. */
+  /** Returns any answer; does not follow redirects. */
   async request({ path, accept, archive, signal }: ClassRequest): Promise<ClassAnswer> {
     const { credentials, dispatcher } = await this.#refreshed();
     const { token } = credentials;
@@ -83,7 +83,7 @@ export class ClassConnection {
     }
     const { dispatcher: former } = this.#current;
     this.#current = this.#with(credentials);
-    // What runs with the former ones may end.
+    // Requests with the former credentials may finish.
     void former.close();
     return this.#current;
   }
@@ -92,13 +92,13 @@ export class ClassConnection {
     const { caCertificates, clientCertificate } = credentials;
     const tls = { caCertificates, clientCertificate };
     const { proxy } = this.#options;
-    // A server may think for as long as the request's signal lets it.
+    // A server may work until the request's signal is aborted.
     const waiting = { connectTimeout, idleTimeout: 0, connections };
     return { credentials, dispatcher: createDispatcher({ proxy, ...tls, ...waiting }) };
   }
 }
 
 function headersOf({ byteLength }: RequestArchive): Record<string, string> {
-  // The length for servers that know nothing of chunks, such as Python's.
+  // The length, for servers that do not support chunked requests, such as Python's.
   return { 'content-type': 'application/x-tar', 'content-length': String(byteLength) };
 }

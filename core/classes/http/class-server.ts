@@ -12,7 +12,7 @@ import { checkBody, readBody, refusalOf } from './answers.ts';
 import type { ClassAddress } from './class-address.ts';
 import type { ClassAnswer, ClassConnection, ClassRequest } from './class-connection.ts';
 
-/** What a server says of itself; what else is in it is for later versions. */
+/** A server's description of its class; unknown fields are for later versions. */
 export const classDescriptionSchema = z.object({
   contractVersion: z.number(),
   className: z.string(),
@@ -31,7 +31,9 @@ export interface ClassServerOptions {
   readonly clock: Clock;
 }
 
-/** The server is not there, or no longer: it may be soon. Certificates that are wrong stay wrong. */
+/**
+ * Errors of an unavailable server, which may return soon. Invalid certificates are not among them.
+ */
 const lost: ReadonlySet<string> = new Set([
   'EAI_AGAIN',
   'ECONNREFUSED',
@@ -49,10 +51,10 @@ const lost: ReadonlySet<string> = new Set([
 
 const caPlace = 'ca.crt in the folder of --provisioner-url-credentials';
 const maxDescriptionBytes = 64 * 1024;
-/** Milliseconds. A server that was replaced by another version has said so after that. */
+/** Milliseconds. After that, core notices that another version has replaced the server. */
 const validFor = 60_000;
 
-/** Requests as the contract has them: what passes by itself is tried again a few times. */
+/** Requests by the contract; temporary failures are retried a few times. */
 export class ClassServer {
   readonly #options: ClassServerOptions;
   #known: { readonly description: ClassDescription; readonly until: number } | undefined;
@@ -70,14 +72,15 @@ export class ClassServer {
     return this.#options.address.name;
   }
 
-  /** What the class was last said to use. */
+  /** The facts that the class last declared to use. */
   get uses(): NonNullable<ClassDescription['uses']> {
     return this.#known?.description.uses ?? [];
   }
 
   /**
-   * What the server says of itself: asked when it is first needed, as it may start later than we do.
-   * @throws Error where another class, or another version of the contract, is served there
+   * The server's description: requested at the first use, because the server may start later than
+   * core.
+   * @throws Error when the server has another class, or another version of the contract
    */
   async describe({
     signal,
@@ -100,8 +103,8 @@ export class ClassServer {
   }
 
   /**
-   * Lets `read` read a 200 or 204 to its end.
-   * @throws TerminalError for a 422, WaitingError where the server is not there or too busy, Error
+   * Sends a request, and lets `read` read a 200 or 204 to its end.
+   * @throws TerminalError for a 422, WaitingError when the server is unavailable or too busy, Error
    * for any other answer; each names class and address
    */
   async call<T>(wanted: ClassRequest, read: ReadAnswer<T>): Promise<T> {
@@ -144,7 +147,7 @@ export class ClassServer {
   }
 }
 
-/** Nothing more of the answer is wanted, where there is more. */
+/** Discards the rest of the answer. */
 function leave({ body }: ClassAnswer): void {
   body.on('error', () => undefined).destroy();
 }

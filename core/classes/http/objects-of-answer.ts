@@ -9,8 +9,8 @@ import {
 import { checkObjectCount, checkObjectSize, parseManifests } from '../../manifests/index.ts';
 
 /**
- * The objects in what a server answered, given as content of one file: `.json` with an array, a List
- * or one object, or `.yaml` with any number of documents.
+ * The objects in a server's answer, given as content of one file: `.json` with an array, a List or
+ * one object, or `.yaml` with any number of documents.
  */
 export async function objectsOfAnswer(
   { files }: BundleFiles,
@@ -25,7 +25,7 @@ export async function objectsOfAnswer(
   return objects;
 }
 
-/** Manifests have no arrays. */
+/** Manifests cannot be arrays. */
 function asList(content: Uint8Array): Uint8Array {
   const first = content.find((byte) => byte > 0x20);
   if (first !== '['.charCodeAt(0)) return content;
@@ -36,7 +36,7 @@ function asList(content: Uint8Array): Uint8Array {
   ]);
 }
 
-// As a class, so that what strangers answer is read in a process of its own.
+// A class, so that a worker process reads the foreign answer.
 // oxlint-disable-next-line import/no-default-export -- what worker processes load
 export default {
   className: 'objects-of-answer',

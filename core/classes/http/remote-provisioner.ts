@@ -22,23 +22,23 @@ import { objectsOfAnswer } from './objects-of-answer.ts';
 import { type RequestContent, requestArchive } from './request-archive.ts';
 
 export interface RemoteProvisionerOptions extends ClassAddressOptions {
-  /** Folder as a Secret is mounted: `token`, `tls.crt` with `tls.key`, `ca.crt`. */
+  /** Folder with the keys of a mounted Secret: `token`, `tls.crt` with `tls.key`, `ca.crt`. */
   readonly credentials?: string | undefined;
   readonly proxy?: ProxyConfig | undefined;
-  /** Reads the answers with objects: in a process of their own, if need be. Default: in this one. */
+  /** Reads answers with objects, possibly in a worker process (default: in this process). */
   readonly readObjects?: DeploymentHandler;
   readonly clock?: Clock;
 }
 
 export interface RemoteProvisioner extends DefinedProvisioner {
-  /** Ends its connections at once. */
+  /** Closes its connections at once. */
   close(): Promise<void>;
 }
 
 /**
- * A class that a server provides by HTTP (docs/provisioner-http-v1.yaml). The server need not be
- * there yet; what it serves is asked when a first object needs it.
- * @throws Error where address or credentials cannot be used
+ * A class that a server provides over HTTP (docs/provisioner-http-v1.yaml). The server need not run
+ * yet: core reads its description when a first object needs it.
+ * @throws Error when address or credentials are unusable
  */
 export async function createRemoteProvisioner(
   options: RemoteProvisionerOptions,
@@ -65,13 +65,13 @@ export async function createRemoteProvisioner(
 
 const maxInputsBytes = 256 * 1024;
 
-/** A request for content: what the server is told, and at which path. */
+/** A request about content, and its path. */
 interface ContentRequest extends RequestContent {
   readonly path: string;
   readonly files: BundleFiles;
 }
 
-/** The handlers of a class, each a request to its server. */
+/** The handlers of a class; each sends a request to its server. */
 class RemoteClass {
   readonly #server: ClassServer;
   readonly #readObjects: DeploymentHandler;
@@ -94,8 +94,8 @@ class RemoteClass {
   }
 
   /**
-   * Asks the server only where it says that it adapts content.
-   * @throws Error where it does not, and spec.config would be ignored (ADR 51)
+   * Sends a request only if the server declares that it adapts content.
+   * @throws Error otherwise when spec.config would be ignored (ADR 51)
    */
   async configure(files: BundleFiles, object: BundleDeployment, given: DeploymentContext) {
     return await this.#withinLimit(given, async (context) => {
@@ -126,13 +126,13 @@ class RemoteClass {
         return await this.#readObjects(answer, object, context);
       } catch (error) {
         context.signal.throwIfAborted();
-        // Not terminal, whatever it is: the server may be mended, and then nothing tells us so.
+        // Never terminal: somebody may repair the server, and core gets no event of that.
         throw new Error(`${this.#server.name}: ${errorMessage(error)}`, { cause: error });
       }
     });
   }
 
-  /** Asks the server only where it says that it has an answer. */
+  /** Sends a request only if the server declares inputs. */
   async inputs(object: BundleDeployment, given: ProvisionerContext) {
     return await this.#withinLimit(given, async (context) => {
       const { handlers } = await this.#server.describe(context);
@@ -144,7 +144,7 @@ class RemoteClass {
     });
   }
 
-  /** The content of a tar in the answer; after a 204 what the server was given. */
+  /** The content of a tar in the answer; after a 204 the content of the request. */
   async #content(
     { path, ...sent }: ContentRequest,
     { limits, signal }: ProvisionerContext,
@@ -161,12 +161,15 @@ class RemoteClass {
     });
   }
 
-  /** What is no text is in base64. Of the facts what the class says that it uses: a seed is a secret. */
+  /**
+   * Encodes binary values in base64. Includes only facts that the class declares to use, because a
+   * seed is a secret.
+   */
   #contextOf(context: DeploymentContext, uses: readonly ('cluster' | 'seed')[] = []): object {
     const { limits, inputs, installed } = context;
     const facts = uses.map((name) => {
       const { [name]: fact } = context;
-      // It was not known to use it when the facts were read: at the next try they are there.
+      // The class declared the use only after the facts were read: the next attempt has them.
       if (fact === undefined) {
         throw new WaitingError(`${this.#server.name} uses "${name}" since a moment ago`);
       }
@@ -180,7 +183,7 @@ class RemoteClass {
     };
   }
 
-  /** A class that deploys its own Bundles is given spec.config by `deployment`. */
+  /** A class that deploys its own Bundles receives spec.config in its `deployment` handler. */
   #checkConfig({ spec }: BundleDeployment): void {
     const { className, name } = this.#server;
     if (spec.config === undefined || spec.provisionerClassName === className) return;
@@ -196,8 +199,8 @@ class RemoteClass {
   }
 
   /**
-   * Runs all requests of one call within the time limit, so that the message can say whose fault it
-   * is; the reconciler has the same limit for classes that do not keep it.
+   * Runs all requests of one call within the time limit, so that the message can blame the server;
+   * the reconciler has the same limit for classes that exceed it.
    */
   async #withinLimit<C extends ProvisionerContext, T>(
     context: C,
@@ -221,7 +224,7 @@ function base64(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('base64');
 }
 
-/** What is to be read as objects, as content of one file. */
+/** The manifests of an answer, as content of one file. */
 async function manifestIn(
   answer: ClassAnswer,
   { limits }: ProvisionerContext,
@@ -232,7 +235,7 @@ async function manifestIn(
   return { files: new Map([[name, body]]), directories: new Set() };
 }
 
-/** The reconciler checks what they ask for. */
+/** The reconciler checks the references. */
 async function referencesIn(answer: ClassAnswer): Promise<readonly InputReference[]> {
   checkBody(answer, ['application/json']);
   const references = parseJson((await readBody(answer, maxInputsBytes)).toString('utf8'));

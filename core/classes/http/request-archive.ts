@@ -8,23 +8,23 @@ export interface RequestContent {
   /** The Bundle or BundleDeployment. */
   readonly object: KubernetesObject;
   readonly context: object;
-  /** None for what is asked before there is content. */
+  /** Undefined for a request before there is content. */
   readonly files?: BundleFiles;
 }
 
-/** The body of a request; may be sent more than once. */
+/** The body of a request; may be sent several times. */
 export interface RequestArchive {
   readonly byteLength: number;
   chunks(): Iterable<Uint8Array>;
 }
 
 const chunkSize = 65_536;
-/** Writing so many takes some milliseconds. */
+/** Entries to write before yielding: some milliseconds. */
 const partsAtOnce = 2_000;
 
 /**
- * One tar that holds all there is to say: `object.json`, `context.json` and the content below
- * `content/`. Files are views of what they are in memory, not copies.
+ * One tar with the whole request: `object.json`, `context.json` and the content below `content/`.
+ * Its file contents are views of memory, not copies.
  */
 export async function requestArchive(content: RequestContent): Promise<RequestArchive> {
   const parts: Uint8Array[] = [];
@@ -47,13 +47,13 @@ function* entriesOf({ object, context, files }: RequestContent): Generator<Writt
   }
 }
 
-/** Who set which field when is of no use to a class, and long. */
+/** managedFields are long and useless for a class. */
 function withoutManagers(object: KubernetesObject): object {
   const { managedFields: _, ...metadata } = object.metadata as { readonly managedFields?: unknown };
   return { ...object, metadata };
 }
 
-/** Joins small parts: a write to the socket costs more than a copy. */
+/** Joins small parts, because a write to the socket costs more than a copy. */
 function* chunksOf(parts: readonly Uint8Array[]): Generator<Uint8Array> {
   let batch: Uint8Array[] = [];
   let size = 0;

@@ -25,7 +25,7 @@ export interface RunningCall {
   readonly sender: Sender;
 }
 
-/** Runs what is called and sends its result; what it throws is the caller's to send. */
+/** Runs the called function and sends its result; the caller sends its error. */
 export const answerWith: Readonly<Record<HandlerName, (call: RunningCall) => Promise<void>>> = {
   bundle: answerWithStored,
   configure: answerWithConfigured,
@@ -55,13 +55,13 @@ async function answerWithVerdicts({ message, sender, content }: RunningCall): Pr
   await sender.sendFiles({ files: new Map(files), directories: new Set() });
 }
 
-/** What a judge's module exports. */
+/** The default export of a judge's module. */
 type JudgeFunction = (
   rules: readonly HealthRule[],
   objects: Iterable<JudgedObject>,
 ) => readonly Verdict[];
 
-/** Objects come as content, in pieces; the name of each ends in the index of its rule. */
+/** Objects arrive as content, in pieces; each name ends in the index of the object's rule. */
 function* judgedObjects({ files }: BundleFiles): Generator<JudgedObject> {
   for (const [name, content] of files) {
     const text = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
@@ -90,7 +90,7 @@ async function answerWithFiles(
   const result = await handle(files);
   if (result === undefined) throw new Error('the handler returned no files');
   if (result === files) return await sender.send({ type: 'unchanged' });
-  // Loaded when first needed: sources and rules are spared the readers of manifests.
+  // Loaded at the first use: sources and rules do not need the parsers of manifests.
   const { checkedFiles } = await import('./results.ts');
   await sender.sendFiles(checkedFiles(result, message));
 }
@@ -114,7 +114,7 @@ async function answerWithInputs(call: RunningCall): Promise<void> {
   await sender.send({ type: 'inputs', references: [...references] });
 }
 
-/** What a module's default export says that it is; the manager judges it. */
+/** A module's description of its default export; the manager checks it. */
 async function answerWithDescription({ message, sender }: RunningCall): Promise<void> {
   const fields = Object(await loadModule(message.module)) as Readonly<Record<string, unknown>>;
   const { className, contractVersion, uses } = fields;
@@ -150,7 +150,7 @@ function fetchContext(call: RunningCall, origin: FetchOrigin): SourceContext {
   };
 }
 
-/** Sources that read ConfigMaps take no processor time to speak of, and run in the manager. */
+/** Sources that read ConfigMaps need little processor time, and run in the manager. */
 const noConfigMaps: SourceContext['configMaps'] = {
   namespace: '',
   read: async () => {
@@ -158,7 +158,7 @@ const noConfigMaps: SourceContext['configMaps'] = {
   },
 };
 
-/** What a module exports as its default; an error says in a sentence why it cannot be loaded. */
+/** A module's default export; an error says in a sentence why it cannot be loaded. */
 async function loadModule(module: string): Promise<unknown> {
   try {
     return ((await import(module)) as { readonly default?: unknown }).default;
@@ -177,14 +177,16 @@ function reasonOf(error: unknown, module: string): string {
   );
 }
 
-/** Node says where a file is wrong in the first line of the stack alone, before the message. */
+/**
+ * Node names the place in a broken file only in the first line of the stack, before the message.
+ */
 function placeOf(error: unknown): string {
   const stack = error instanceof Error ? error.stack : undefined;
   const [, file, line] = /^(?:file:\/\/)?(\/\S+):(\d+)\n/.exec(stack ?? '') ?? [];
   return file === undefined ? '' : ` (line ${line} of ${file})`;
 }
 
-/** Of JavaScript Node does not say where it is wrong, and what it reads TypeScript with does. */
+/** For JavaScript Node does not name the place, but its TypeScript parser does. */
 function syntaxText(error: unknown, module: string): string | undefined {
   if (!(error instanceof SyntaxError) || placeOf(error) !== '') return undefined;
   try {

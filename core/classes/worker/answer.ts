@@ -7,22 +7,22 @@ import { type Description, type FromWorker, maxFrameBytes } from './messages.ts'
 import { checkObject } from './results.ts';
 
 interface AnswerOptions {
-  /** Who answers, for messages. */
+  /** The called class or source, for messages. */
   readonly callee: string;
   readonly limits: ContentLimits;
 }
 
-/** A message of an answer, with what it brings along. */
+/** A message of an answer, with its body. */
 interface Received {
   readonly message: FromWorker;
   readonly body: Uint8Array;
-  /** Of message and body. */
+  /** Size of message and body. */
   readonly bytes: number;
 }
 
 /**
- * The result of one call, as it comes in. The process has checked all of it already where it is
- * honest; what passes a limit here comes of one that is not.
+ * The result of one call, while it arrives. An honest process has checked all of it already; a
+ * violation here shows a dishonest one.
  */
 export class Answer {
   readonly #options: AnswerOptions;
@@ -40,7 +40,7 @@ export class Answer {
     this.#allowance = new AnswerAllowance(options.limits);
   }
 
-  /** @throws Error where the message is not what may come next. */
+  /** @throws Error for a message that may not come next. */
   add({ message, body, bytes }: Received): void {
     this.#allowance.count(bytes);
     switch (message.type) {
@@ -60,12 +60,12 @@ export class Answer {
         this.#description = message;
         return;
       default:
-        // What it was given, or none of the result's.
+        // The handler's own input, or no part of the result.
         return;
     }
   }
 
-  /** What a bundle or configure handler returned; undefined where it was what it had been given. */
+  /** The files that a bundle or configure handler returned; undefined for its unchanged input. */
   files(): BundleFiles | undefined {
     if (this.#table === undefined) return undefined;
     const content = this.#content ?? this.#collector(this.#table);
@@ -73,22 +73,22 @@ export class Answer {
     return content.files();
   }
 
-  /** What a source says that it fetched. */
+  /** The source that a fetch resolved. */
   get resolvedSource(): BundleSource | undefined {
     return this.#resolvedSource;
   }
 
-  /** What an inputs handler returned. */
+  /** The result of an inputs handler. */
   references(): readonly InputReference[] {
     return this.#references;
   }
 
-  /** What a deployment handler returned. */
+  /** The result of a deployment handler. */
   objects(): readonly KubernetesObject[] {
     return this.#objects;
   }
 
-  /** What a module says of itself. */
+  /** The description of a module. */
   get description(): Description | undefined {
     return this.#description;
   }
@@ -132,15 +132,15 @@ export class Answer {
   }
 }
 
-/** Messages of an answer that has next to nothing in it. */
+/** Maximum messages of an almost empty answer. */
 const fewMessages = 100;
 
-/** More than the longest path takes, of what stands around it in a table of files. */
+/** Bytes around each path in a table of files; more than enough. */
 const entryBytes = 100;
 
 /**
- * What one answer may be at most, whatever it consists of: reading what a process sends without an
- * end would leave the manager no time for anybody else.
+ * Limits one answer, whatever it consists of: reading an endless answer would leave the manager no
+ * time for others.
  */
 class AnswerAllowance {
   readonly #most: { readonly messages: number; readonly bytes: number };
@@ -154,7 +154,7 @@ class AnswerAllowance {
     };
   }
 
-  /** @throws Error where it is too much. */
+  /** @throws Error when the answer exceeds its limit. */
   count(bytes: number): void {
     this.#messages += 1;
     this.#bytes += bytes;

@@ -4,7 +4,7 @@ import { extname } from 'node:path';
 
 const extension = extname(import.meta.url);
 
-/** What a class may import of ours; where it has a copy of its own, that is what it gets. */
+/** Modules of this package that a class may import; its own copy has priority. */
 const ownModules: Readonly<Record<string, string>> = {
   'rukpak-ts/sdk': new URL(`../../sdk${extension}`, import.meta.url).href,
   'rukpak-ts/api/v1alpha1': new URL(`../../../api/v1alpha1/index${extension}`, import.meta.url)
@@ -12,8 +12,8 @@ const ownModules: Readonly<Record<string, string>> = {
 };
 
 /**
- * Prepares this process for code that we did not write, before any of it is loaded. What Node's
- * permissions do not cover is taken away here (docs/adr/0023). `channel` is the process's own socket.
+ * Prepares this process for foreign code, before any of it is loaded: removes what Node's
+ * permissions do not cover (docs/adr/0023). `channel` is the process's own socket.
  */
 export function confine(channel: Socket): void {
   lendSdk();
@@ -21,7 +21,7 @@ export function confine(channel: Socket): void {
   refuseUnixSockets(channel);
 }
 
-/** A single file, such as from a ConfigMap, has no node_modules to find the sdk in. */
+/** A single file, such as from a ConfigMap, has no node_modules with the SDK. */
 function lendSdk(): void {
   registerHooks({
     resolve(specifier, context, nextResolve) {
@@ -36,14 +36,14 @@ function lendSdk(): void {
   });
 }
 
-/** What Node's types leave out of `process`. */
+/** Members of `process` that Node's types omit. */
 interface Internals {
-  /** Behind process.kill. */
+  /** The implementation of process.kill. */
   _kill: (pid: number, signal: number) => number;
   _debugProcess: unknown;
 }
 
-/** Neither processes of the same user, its manager among them, nor their files are to be touched. */
+/** Protects other processes of the same user, including the manager, and their files. */
 function keepFromOthers(): void {
   const internals = process as unknown as Internals;
   const kill = internals._kill;
@@ -51,14 +51,14 @@ function keepFromOthers(): void {
     if (pid === process.pid) return kill(pid, signal);
     throw new Error('a class may not signal other processes');
   };
-  // It has another process open its debugger.
+  // It would open another process's debugger.
   internals._debugProcess = undefined;
   const require = createRequire(import.meta.url);
   const os = require('node:os') as { setPriority: unknown };
   os.setPriority = () => {
     throw new Error('a class may not change priorities');
   };
-  // Some of them have V8 write files, wherever it is told to.
+  // Some V8 flags make it write files anywhere.
   const v8 = require('node:v8') as { setFlagsFromString: unknown };
   v8.setFlagsFromString = () => {
     throw new Error('a class may not change the flags of V8');
@@ -66,14 +66,14 @@ function keepFromOthers(): void {
   syncBuiltinESMExports();
 }
 
-/** What all Unix sockets of Node stand on. */
+/** The implementation of all Unix sockets in Node. */
 interface Pipe {
   bind: unknown;
   connect: unknown;
   listen: unknown;
 }
 
-/** Container runtimes and other processes listen there, and a file of its own is made for each. */
+/** Container runtimes and other processes listen on them, and a listener creates a file. */
 function refuseUnixSockets(channel: Socket): void {
   const { _handle: handle } = channel as unknown as { readonly _handle: Pipe };
   const prototype = Object.getPrototypeOf(handle) as Pipe;

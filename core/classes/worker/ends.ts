@@ -7,17 +7,17 @@ import type { Clock } from '../../platform/clock.ts';
 interface Watch {
   readonly pid: number;
   readonly clock: Clock;
-  /** Ends the watching. */
+  /** Ends the monitoring. */
   readonly signal: AbortSignal;
   readonly onExcess: () => void;
 }
 
-/** Filling memory takes a process longer than this for each few hundred megabytes. */
+/** Milliseconds: shorter than a process needs to fill a few hundred megabytes. */
 const interval = 100;
 
 /**
- * Looks at a process's memory again and again: V8's own bound does not cover buffers. Where the
- * system does not tell (it is not Linux), that bound is all there is.
+ * Samples a process's memory, because V8's own limit does not cover buffers. On systems other than
+ * Linux only V8's limit applies.
  */
 export async function watchMemory({
   maxBytes,
@@ -25,12 +25,12 @@ export async function watchMemory({
   ...watch
 }: Watch & {
   readonly maxBytes: number;
-  /** Is told how many bytes there are. */
+  /** Receives the bytes of each sample. */
   readonly onSample: (bytes: number) => void;
 }): Promise<void> {
   await lookAgain(watch, async () => {
     const status = await readFile(`/proc/${watch.pid}/status`, 'latin1');
-    // Without what it shares, such as Node's own code.
+    // Without shared memory, such as Node's own code.
     const [, kibibytes = '0'] = /^RssAnon:\s+([0-9]+) kB$/m.exec(status) ?? [];
     const bytes = Number(kibibytes) * 1024;
     onSample(bytes);
@@ -39,8 +39,8 @@ export async function watchMemory({
 }
 
 /**
- * Looks at a process's processor time again and again: on a busy machine the clock says little of
- * what it has done. Where the system does not tell (it is not Linux), nothing is watched.
+ * Samples a process's processor time: on a busy machine, real time says little about its work. Does
+ * nothing on systems other than Linux.
  */
 export async function watchProcessor({
   limit,
@@ -64,26 +64,27 @@ async function lookAgain(
       await clock.sleep(interval, signal);
     }
   } catch {
-    // It has ended or answered, or the system does not tell.
+    // The process has ended or answered, or the system does not report its time.
   }
 }
 
 export interface RunningLimit {
-  /** Milliseconds; without one a call's own signal is all that ends it. */
+  /** Milliseconds (default: only the call's own signal ends it). */
   readonly limit: number | undefined;
   readonly clock: Clock;
-  /** Who is called, for messages. */
+  /** The called class or source, for messages. */
   readonly callee: string;
-  /** Of the process that the call has; undefined where there is none. */
+  /** Process of the call; undefined without one. */
   readonly pid: number | undefined;
 }
 
-/** The same content would take as long another time. */
+/** Terminal, because the same content would take as long again. */
 export class OutOfTimeError extends TerminalError {}
 
 /**
- * Runs a call that has its process now, with a signal that aborts it when that takes too long.
- * @throws OutOfTimeError where it worked all the time; else an Error, which is to be tried again.
+ * Runs a call that has its process now, with a signal that is aborted when it takes too long.
+ * @throws OutOfTimeError when it used the processor all the time; otherwise an Error, so that it is
+ * retried.
  */
 export async function withRunningLimit<T>(
   { limit, clock, callee, pid }: RunningLimit,
@@ -111,7 +112,10 @@ export async function withRunningLimit<T>(
   }
 }
 
-/** Of its time, what a call must have worked to be to blame: else the machine was busy, and others were. */
+/**
+ * The part of its time that a slow call must have used the processor: otherwise the machine was
+ * busy with others.
+ */
 const ownWork = 1 / 3;
 
 function outOfTime(
@@ -123,14 +127,16 @@ function outOfTime(
   return new OutOfTimeError(`${text}; core tries again when content or values change`);
 }
 
-/** Of Linux' accounting, whatever the kernel's own clock is. */
+/**
+ * Milliseconds per clock tick of Linux' process accounting, independent of the kernel's own clock.
+ */
 const millisecondsPerTick = 10;
 
-/** Milliseconds of processor time that a process has had; NaN where the system does not tell. */
+/** Milliseconds of processor time of a process; NaN when the system does not report it. */
 function processorTime(pid: number | undefined): number {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // The second field is the program's name, which may have blanks and brackets.
+    // The second field is the program's name, which may contain blanks and brackets.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return (Number(fields[11]) + Number(fields[12])) * millisecondsPerTick;
   } catch {
@@ -140,12 +146,12 @@ function processorTime(pid: number | undefined): number {
 
 interface MemoryBound {
   readonly memoryMegabytes: number;
-  /** Whether a flag of core sets it. */
+  /** Whether a flag of core sets the limit. */
   readonly isFlag: boolean;
   readonly advice?: string | undefined;
 }
 
-/** Why a process was ended that takes too much memory: another try would end the same way. */
+/** The error of a process that was ended for its memory: a retry would end the same way. */
 export function needsMore(
   callee: string,
   { memoryMegabytes, isFlag, advice }: MemoryBound,
@@ -163,7 +169,7 @@ interface ProcessorBound {
   readonly advice?: string | undefined;
 }
 
-/** Why one was ended that takes more processor time than it may. */
+/** The error of a process that was ended for its processor time. */
 export function tooSlow(
   callee: string,
   { limit, advice = 'make it smaller' }: ProcessorBound,
@@ -175,14 +181,14 @@ export function tooSlow(
 
 const longest = 500;
 
-/** Why one was ended that breaks the rules of the messages. */
+/** The error of a process that was ended for an invalid message. */
 export function unreadable(callee: string, error: unknown): TerminalError {
   return new TerminalError(
     `${callee} gave an answer that cannot be read: ${errorMessage(error).slice(0, longest)}`,
   );
 }
 
-/** Why a process has ended that nobody told to. */
+/** The error of a process that ended by itself. */
 export function endedBy({ exitCode, signalCode }: ChildProcess, callee: string): Error {
   const how = signalCode === null ? `with exit code ${exitCode}` : `by ${signalCode}`;
   return new Error(`the worker process of ${callee} ended ${how}: what it printed is in the log`);

@@ -2,11 +2,11 @@ import type { Socket } from 'node:net';
 import type { BundleFiles } from '../../contracts/bundle-files.ts';
 
 export interface FrameSocketOptions {
-  /** What comes with one frame; views that are the receiver's to keep. */
+  /** Receives each frame; the buffers are the receiver's to keep. */
   readonly onFrame: (head: Buffer, body: Buffer) => void;
-  /** Called once, with a larger frame than may come; nothing is read after it. */
+  /** Called once, for a frame above the limit; nothing is read after it. */
   readonly onOversize: (bytes: number) => void;
-  /** Of one frame. */
+  /** Maximum bytes of one frame. */
   readonly maxBytes: number;
 }
 
@@ -16,26 +16,26 @@ const prefixBytes = 8;
 const noBytes = new Uint8Array();
 
 /**
- * Frames over a socket between two processes. Node's own channel would hold any message, however
- * large, in memory before anyone could refuse it.
+ * Frames over a socket between two processes. Node's own channel would load any message into
+ * memory, however large, before anyone could refuse it.
  */
 export class FrameSocket {
   readonly #socket: Socket;
   readonly #options: FrameSocketOptions;
   #chunks: Buffer[] = [];
   #buffered = 0;
-  /** Of the frame that is coming in. */
+  /** Lengths of the incoming frame. */
   #lengths: { readonly head: number; readonly body: number } | undefined;
 
   constructor(socket: Socket, options: FrameSocketOptions) {
     this.#socket = socket;
     this.#options = options;
     socket.on('data', (chunk: Buffer) => this.#read(chunk));
-    // Whoever has gone says so by its exit.
+    // The exit of the other process reports that it has gone.
     socket.on('error', () => undefined);
   }
 
-  /** Resolves when the frame is on its way, or the other side has gone. */
+  /** Resolves when the frame is sent, or the other side has gone. */
   send(head: Uint8Array, body: readonly Uint8Array[] = []): Promise<void> {
     return new Promise((resolve) => {
       if (!this.#socket.writable) return resolve();
@@ -58,7 +58,7 @@ export class FrameSocket {
     while (this.#readOne());
   }
 
-  /** Whether there was a whole frame, or the beginning of one. */
+  /** Reads a frame or its start; false when it needs more bytes. */
   #readOne(): boolean {
     if (this.#lengths === undefined) {
       if (this.#buffered < prefixBytes) return false;
@@ -91,7 +91,7 @@ export class FrameSocket {
   }
 }
 
-/** A bundle's tree without its content. */
+/** The paths and sizes of a bundle, without content. */
 export interface FileTable {
   readonly paths: readonly string[];
   /** Bytes, in the order of the paths. */
@@ -99,10 +99,10 @@ export interface FileTable {
   readonly directories: readonly string[];
 }
 
-/** For calls that are about no content. */
+/** For calls without content. */
 export const noFiles: BundleFiles = { files: new Map(), directories: new Set() };
 
-/** Large enough to be fast, small enough to be sent and read in a millisecond or two. */
+/** Large enough to be fast, small enough to send and read in a millisecond or two. */
 export const pieceBytes = 512 * 1024;
 
 export function fileTable({ files, directories }: BundleFiles): FileTable {
@@ -113,7 +113,7 @@ export function fileTable({ files, directories }: BundleFiles): FileTable {
   };
 }
 
-/** Entries of one message: with paths as long as they may be, it stays below what may come at once. */
+/** Entries per message: even with paths of maximum length it stays below the frame limit. */
 const tableEntries = 500;
 
 /** The table in pieces, at least one. */
@@ -129,7 +129,9 @@ export function* tablePieces({ paths, sizes, directories }: FileTable): Generato
   }
 }
 
-/** The content of all files, in order, as views without copies; each piece has up to `pieceBytes`. */
+/**
+ * The contents of all files, in order, as views without copies; each piece has up to `pieceBytes`.
+ */
 export function* contentPieces({ files }: BundleFiles): Generator<readonly Uint8Array[]> {
   let parts: Uint8Array[] = [];
   let room = pieceBytes;
@@ -148,7 +150,7 @@ export function* contentPieces({ files }: BundleFiles): Generator<readonly Uint8
   if (parts.length > 0) yield parts;
 }
 
-/** Puts a bundle's files together again from their table and the pieces of their content. */
+/** Reassembles a bundle's files from their table and the pieces of their content. */
 export class ContentCollector {
   readonly #table: FileTable;
   readonly #content: Uint8Array;
@@ -163,7 +165,7 @@ export class ContentCollector {
     return this.#received === this.#content.byteLength;
   }
 
-  /** @throws RangeError where there is more than the table says. */
+  /** @throws RangeError for more bytes than the table lists. */
   add(part: Uint8Array): void {
     this.#content.set(part, this.#received);
     this.#received += part.byteLength;

@@ -10,15 +10,20 @@ import type { FileTable } from './frames.ts';
 import type { Thrown } from './thrown.ts';
 
 /**
- * What the manager tells a worker process, one call at a time. Whatever may be large goes in
- * pieces, so that neither side is held up by one message.
+ * Messages from the manager to a worker process, for one call at a time. Everything large is sent
+ * in pieces, so that no single message blocks either side.
  */
 export type ToWorker = CallMessage | ContentMessage | AbortMessage;
 
-/** An object may have the three mebibytes that the API server takes, and comes with smaller ones. */
+/**
+ * The API server accepts objects of three mebibytes; smaller objects may come in the same frame.
+ */
 export const maxFrameBytes = 5 * 1024 * 1024;
 
-/** A provisioner's handlers, what a source or judge does, and the question what a module serves. */
+/**
+ * A provisioner's handlers, the function of a source or judge, and the request for a module's
+ * description.
+ */
 export type HandlerName =
   | 'bundle'
   | 'configure'
@@ -28,27 +33,27 @@ export type HandlerName =
   | 'judge'
   | 'describe';
 
-/** What `configure` and `deployment` are given besides content and object. */
+/** Arguments of `configure` and `deployment` besides content and object. */
 export type GivenFacts = Pick<DeploymentContext, 'inputs' | 'cluster' | 'seed' | 'installed'>;
 
-/** What a source in a worker process is given of its context. */
+/** The part of its context that a source in a worker process receives. */
 export interface FetchOrigin {
   readonly bundle: ContentKey;
-  /** The Secrets that the source names, as far as they exist. */
+  /** The existing Secrets that the source names. */
   readonly secrets: ReadonlyMap<string, SecretContent>;
-  /** Of the source itself. */
+  /** Settings of the source itself. */
   readonly settings: object;
 }
 
-/** Begins a call; it runs once the content of its files has followed. */
+/** Starts a call, which runs after the content of its files has arrived. */
 export interface CallMessage {
   readonly type: 'call';
   /** URL of the provisioner's or source's module. */
   readonly module: string;
-  /** Who is called, for messages: `class "acme"`. */
+  /** The called class or source, for messages: `class "acme"`. */
   readonly callee: string;
   readonly handler: HandlerName;
-  /** The Bundle or BundleDeployment; for `fetch` a source, for `judge` rules. */
+  /** The Bundle or BundleDeployment; a source for `fetch`, rules for `judge`. */
   readonly object: object;
   /** For `fetch`. */
   readonly origin?: FetchOrigin;
@@ -58,7 +63,7 @@ export interface CallMessage {
   readonly files: FileTable;
 }
 
-/** The next bytes of the files of the last table; they are the frame's body. */
+/** The next bytes of the files in the last table, as the frame's body. */
 export interface ContentMessage {
   readonly type: 'content';
 }
@@ -82,7 +87,7 @@ const thrown = z.object({
   stack: z.string().optional(),
 });
 
-/** Whatever a module says that it is: judged where it is started. */
+/** A module's description of itself; the manager checks it. */
 const description = z.object({
   type: z.literal('description'),
   className: z.string().optional(),
@@ -92,8 +97,8 @@ const description = z.object({
 });
 
 /**
- * What a worker process tells its manager. Code that we did not write runs there, and may write to
- * the socket as well: it is JSON, in which there is nothing but data, and nothing is believed.
+ * Messages from a worker process to its manager. Foreign code runs there, and can write to the
+ * socket too: so they are JSON, which can contain only data, and the manager validates everything.
  */
 const fromWorker = z.discriminatedUnion('type', [
   z.object({
@@ -102,16 +107,18 @@ const fromWorker = z.discriminatedUnion('type', [
     fields: record(z.unknown()),
     message: z.string(),
   }),
-  /** The files of a result are those that the handler was given. */
+  /** The result's files are the handler's input. */
   z.object({ type: z.literal('unchanged') }),
-  /** The next of the files of a result, whose content follows when all are named. */
+  /** The next files of a result; their content follows when all are listed. */
   z.object({ type: z.literal('files'), files: fileTable }),
-  /** What was fetched; its fields are the source's own affair, and it is one of ours. */
+  /**
+   * The resolved source of a fetch; only core's own sources run here, so its fields need no check.
+   */
   z.object({ type: z.literal('resolved'), source: z.looseObject({ type: z.string() }) }),
   z.object({ type: z.literal('content') }),
   /** The next objects of a deployment handler's result. */
   z.object({ type: z.literal('objects'), objects: z.array(z.unknown()) }),
-  /** What an inputs handler asks for. */
+  /** The references of an inputs handler. */
   z.object({
     type: z.literal('inputs'),
     references: z.array(
@@ -133,9 +140,9 @@ export interface LogMessage extends Extract<FromWorker, { type: 'log' }> {}
 export interface Description extends z.infer<typeof description> {}
 
 /**
- * A message of a worker process. Numbers that a double cannot hold make parsing it ten times slower,
- * so that some megabytes of nothing but brackets would hold up the manager for seconds.
- * @throws Error where it is none, or has too many values to be read so.
+ * Parses a message of a worker process. Numbers that a double cannot hold make parsing ten times
+ * slower, so that some megabytes of brackets would block the manager for seconds.
+ * @throws Error for an invalid message, and for too many values of that kind.
  */
 export function parseMessage(head: Buffer, allowance: OutputAllowance): FromWorker {
   const text = head.toString('utf8');
@@ -149,12 +156,12 @@ function parsed(text: string, parse: (text: string) => unknown): unknown {
   try {
     return parse(text);
   } catch (error) {
-    // Its own message quotes what came, whatever that is.
+    // JSON.parse's message quotes the untrusted text.
     throw new Error('it is not JSON', { cause: error });
   }
 }
 
-/** More than an object of three mebibytes has that anybody would write. */
+/** More values than any real object of three mebibytes has. */
 const maxValuesOfMessage = 250_000;
 
 function countValues(root: unknown): number {
@@ -178,20 +185,23 @@ function countValues(root: unknown): number {
 const maxLines = 10_000;
 const maxBytes = 8 * 1024 * 1024;
 
-/** Messages that come late, after their call was given up. */
+/** Messages that arrive after their call was aborted. */
 const maxStray = 1_000;
 
-/** JSON values in messages with long numbers. */
+/** Maximum JSON values in messages with long numbers. */
 const maxValues = 5_000_000;
 
-/** What one call may write to the log, and what may come without a call: the manager reads it all. */
+/**
+ * Limits what one call may write to the log, and what may come without a call, because the manager
+ * reads all of it.
+ */
 export class OutputAllowance {
   #lines = 0;
   #bytes = 0;
   #stray = 0;
   #values = 0;
 
-  /** For another call. */
+  /** Starts the limits of another call. */
   renew(): void {
     this.#lines = 0;
     this.#bytes = 0;
@@ -199,7 +209,7 @@ export class OutputAllowance {
     this.#values = 0;
   }
 
-  /** @throws TerminalError where it is too much. */
+  /** @throws TerminalError above the limit. */
   write(bytes: number, callee: string): void {
     this.#lines += 1;
     this.#bytes += bytes;
@@ -209,14 +219,14 @@ export class OutputAllowance {
     );
   }
 
-  /** @throws Error where it is too much. */
+  /** @throws Error above the limit. */
   values(count: number): void {
     this.#values += count;
     if (this.#values <= maxValues) return;
     throw new Error(`it has long numbers among more than ${maxValues} values in one call`);
   }
 
-  /** @throws Error where it is too much. */
+  /** @throws Error above the limit. */
   stray(): void {
     this.#stray += 1;
     if (this.#stray > maxStray)

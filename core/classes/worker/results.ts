@@ -11,14 +11,17 @@ import {
 } from '../../manifests/index.ts';
 import { pieceBytes } from './frames.ts';
 
-/** What a handler returned is checked where it ran: the manager receives nothing that it cannot bear. */
+/**
+ * A worker process checks its handler's result itself, so that the manager receives only what it
+ * can handle.
+ */
 export interface ResultOptions {
-  /** Who returned it, for messages: `class "acme"`. */
+  /** The called class, for messages: `class "acme"`. */
   readonly callee: string;
   readonly limits: ContentLimits;
 }
 
-/** @throws TerminalError where a handler's result are no files, or more than the limits allow. */
+/** @throws TerminalError when a handler's result is not a tree of files, or exceeds the limits. */
 export function checkedFiles(result: unknown, { callee, limits }: ResultOptions): BundleFiles {
   const problem = problemOfFiles(result);
   if (problem !== undefined) throw new TerminalError(`${callee} returned no files: ${problem}`);
@@ -45,7 +48,7 @@ function problemOfFiles(result: unknown): string | undefined {
 
 /**
  * A handler's objects as JSON, in pieces.
- * @throws TerminalError where an object is none, or there is too much of them.
+ * @throws TerminalError for an invalid object, or when there are too many.
  */
 export function* objectTexts(
   all: unknown,
@@ -76,10 +79,10 @@ export function* objectTexts(
   if (texts.length > 0) yield texts;
 }
 
-/** Which of the objects of a result. */
+/** The position of an object in a result. */
 interface ObjectPlace {
   readonly callee: string;
-  /** From 0. */
+  /** Starts at 0. */
   readonly index: number;
 }
 
@@ -91,7 +94,7 @@ function textOf(object: unknown, place: ObjectPlace): string {
 }
 
 /**
- * A handler's object with the types that its readers count on.
+ * A handler's object, with the types that its readers rely on.
  * @throws TerminalError that names class and object.
  */
 export function checkObject(value: unknown, place: ObjectPlace): KubernetesObject {
@@ -117,18 +120,19 @@ function unfit(
   );
 }
 
-/** Deeper than anything that Kubernetes has; the readers of an object go down by recursion. */
+/** Deeper than any Kubernetes object; the readers of an object use recursion. */
 const maxDepth = 250;
 
 interface Walk {
-  /** The values around the present one. */
+  /** The values that contain the present one. */
   readonly around: unknown[];
   readonly path: (string | number)[];
 }
 
 /**
- * What keeps a value from being JSON, with its place. An undefined property is nothing: JSON.stringify
- * leaves it out. It leaves out functions and empties Maps as well, which would go unnoticed.
+ * The reason why a value is not JSON, with its place. Ignores undefined properties, which
+ * JSON.stringify omits. Reports functions and Maps, which JSON.stringify would omit or empty
+ * silently.
  */
 function problemOfJson(value: unknown, walk: Walk): string | undefined {
   switch (typeof value) {
@@ -165,7 +169,7 @@ function problemInside(value: object, walk: Walk): string | undefined {
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype === null || prototype === Object.prototype) return true;
-  // Of another realm, such as a sandbox of the class's own.
+  // From another realm, such as a sandbox of the class itself.
   return (
     Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype as object, 'isPrototypeOf')
   );

@@ -5,10 +5,10 @@ import type { Logger } from '../../contracts/logger.ts';
 import { contentPieces, type FrameSocket, fileTable, tablePieces } from './frames.ts';
 import type { FromWorker, LogMessage } from './messages.ts';
 
-/** A worker process's side of the socket; each promise resolves when the message is on its way. */
+/** A worker process's side of the socket; each promise resolves when the message is sent. */
 export class Sender {
   readonly #frames: FrameSocket;
-  /** Writes to the log of the manager's call. */
+  /** Logs with the logger of the manager's call. */
   readonly logger: Logger;
 
   constructor(frames: FrameSocket) {
@@ -28,13 +28,13 @@ export class Sender {
     for (const parts of contentPieces(files)) await this.#frames.send(head, parts);
   }
 
-  /** Objects that are JSON texts already. */
+  /** Sends objects that are JSON texts already. */
   async sendObjects(objects: readonly string[]): Promise<void> {
     await this.#frames.send(Buffer.from(`{"type":"objects","objects":[${objects.join(',')}]}`));
   }
 }
 
-/** A logger whose lines another process writes. Like any logger it never throws. */
+/** A logger whose lines the manager writes. Like any logger it never throws. */
 function forwardingLogger(forward: (line: LogMessage) => void, bound: object = {}): Logger {
   const write =
     (level: LogMessage['level']) =>
@@ -54,10 +54,10 @@ function forwardingLogger(forward: (line: LogMessage) => void, bound: object = {
   };
 }
 
-/** Of one line's fields, as text. */
+/** Maximum length of one line's fields, as text. */
 const longest = 64 * 1024;
 
-/** Fields that cannot be sent, such as functions, become text. */
+/** Converts fields that cannot be sent, such as functions, to text. */
 function sendable(fields: object): Record<string, unknown> {
   const all = Object.entries(fields).map(([name, value]: [string, unknown]) => [
     name,

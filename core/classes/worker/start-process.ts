@@ -4,9 +4,11 @@ import { writeFile } from 'node:fs/promises';
 import { setPriority } from 'node:os';
 import { dirname, extname, join } from 'node:path';
 
-/** For code that we did not write: it gets as little of this process and machine as it can do with. */
+/**
+ * Restrictions for foreign code: it gets as little access to this process and machine as possible.
+ */
 export interface Confinement {
-  /** Folders and files that it may read, besides our own package. */
+  /** Folders and files that it may read, besides core's own package. */
   readonly readable: readonly string[];
 }
 
@@ -17,18 +19,20 @@ export interface StartOptions {
   readonly memoryMegabytes: number;
   readonly confinement?: Confinement | undefined;
   /**
-   * For our own modules that read what strangers wrote: the same permissions, with our package to
-   * read, and an environment without secrets. A hole in a parser is then no way to our token.
+   * For core's own modules that read untrusted data: the same permissions, with read access to
+   * core's package, and an environment without secrets. An exploited parser then cannot reach
+   * core's token.
    */
   readonly sandboxed?: boolean | undefined;
 }
 
-/** A worker process; the fourth of its streams is the socket for messages. */
+/** Starts a worker process; its fourth stream is the socket for messages. */
 export function startProcess(options: StartOptions): ChildProcess {
   const { memoryMegabytes, confinement, sandboxed = false } = options;
   const flags = [
     `--max-old-space-size=${memoryMegabytes}`,
-    // Less young garbage: measured, rendering became no slower by it (docs/benchmarks).
+    // Keeps the young generation small: measured, rendering did not become slower
+    // (docs/benchmarks).
     '--max-semi-space-size=8',
   ];
   const stdio = ['ignore', 'pipe', 'pipe', 'pipe'] as const;
@@ -39,17 +43,17 @@ export function startProcess(options: StartOptions): ChildProcess {
   const child = spawn(
     process.execPath,
     [...flags, ...permissions(confinement?.readable ?? [], env), entry, 'confined'],
-    // Neither the kubeconfig's place nor tokens or proxies with passwords.
+    // The environment has neither the kubeconfig's path nor tokens, nor proxies with passwords.
     { stdio: [...stdio], cwd: '/', env },
   );
   if (confinement !== undefined && child.pid !== undefined) standBack(child.pid);
   return child;
 }
 
-/** Node counts through its inspector, and warns of that. */
+/** Node records coverage through its inspector, and warns about that. */
 const forCoverage = ['--allow-inspector', '--disable-warning=PERM0004'] as const;
 
-/** Neither files of others nor writing, processes, threads, add-ons, WASI or the inspector. */
+/** Denies other files, writing, child processes, threads, add-ons, WASI and the inspector. */
 function permissions(
   readable: readonly string[],
   { NODE_V8_COVERAGE: coverage }: NodeJS.ProcessEnv,
@@ -58,20 +62,20 @@ function permissions(
     '--permission',
     ...[...ownFolders(), ...readable].map((path) => `--allow-fs-read=${path}`),
     ...(coverage === undefined ? [] : [...forCoverage, `--allow-fs-write=${coverage}`]),
-    // It opens and writes files wherever it likes, past those permissions.
+    // SQLite opens and writes any file, regardless of those permissions.
     '--no-experimental-sqlite',
-    // A file from a ConfigMap has no package.json next to it to say what it is.
+    // A file from a ConfigMap has no package.json that names its module type.
     '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON',
   ];
 }
 
-/** What of the disk our own modules are loaded from. */
+/** Folders from which core's own modules are loaded. */
 function ownFolders(): readonly string[] {
   const root = packageRoot(import.meta.dirname);
   return [join(root, '/'), ...moduleFolders(root)];
 }
 
-/** The folders in which Node looks for packages, from here upwards, as far as they exist. */
+/** The existing folders in which Node looks for packages, from here upwards. */
 export function moduleFolders(from: string): readonly string[] {
   const parent = dirname(from);
   const above = parent === from ? [] : moduleFolders(parent);
@@ -79,18 +83,18 @@ export function moduleFolders(from: string): readonly string[] {
   return existsSync(folder) ? [folder, ...above] : above;
 }
 
-/** Sources are run in place, or from dist/. */
+/** The program runs from its sources, or from dist/. */
 function packageRoot(folder: string): string {
   if (existsSync(join(folder, 'package.json')) || dirname(folder) === folder) return folder;
   return packageRoot(dirname(folder));
 }
 
-/** What Node and malloc need to work as they do here. */
+/** Variables with which Node and malloc work as in this process. */
 function passedOn({ TZ, LANG, MALLOC_ARENA_MAX }: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return defined({ TZ, LANG, MALLOC_ARENA_MAX });
 }
 
-/** And for our own code: whose certificates servers may have, and where `npm run coverage` counts. */
+/** Also for core's own code: CA files, and the folder of `npm run coverage`. */
 function trustedEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { NODE_EXTRA_CA_CERTS, NODE_USE_SYSTEM_CA, SSL_CERT_FILE, SSL_CERT_DIR } = env;
   const { NODE_V8_COVERAGE } = env;
@@ -98,20 +102,23 @@ function trustedEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return { ...passedOn(env), ...defined({ ...authorities, NODE_V8_COVERAGE }) };
 }
 
-/** Node would pass on the text "undefined". */
+/** Node would pass undefined on as the text "undefined". */
 function defined(env: Readonly<Record<string, string | undefined>>): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined));
 }
 
 const lowPriority = 5;
 
-/** An endless loop leaves the processor to the manager, and memory that runs out is this one's fault. */
+/**
+ * Gives the process a low priority, so that an endless loop leaves the processor to the manager,
+ * and makes it the first to be killed when memory runs out.
+ */
 function standBack(pid: number): void {
   try {
     setPriority(pid, lowPriority);
   } catch {
-    // It has ended already, which is told by its exit.
+    // It has ended already, as its exit reports.
   }
-  // Only Linux has it.
+  // Exists only on Linux.
   writeFile(`/proc/${pid}/oom_score_adj`, '1000').catch(() => undefined);
 }

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { TerminalError, WaitingError } from '../../errors.ts';
 
-/** What was thrown, as it crosses between processes: an error's class does not survive as such. */
+/** A thrown value in transfer between processes, where an error's class is lost. */
 export interface Thrown {
   readonly kind: 'terminal' | 'waiting' | 'other';
   readonly message: string;
@@ -11,13 +11,13 @@ export interface Thrown {
   readonly stack?: string | undefined;
 }
 
-/** Longer than any message that a condition can hold. */
+/** Longer than any message of a condition. */
 const longest = 64 * 1024;
 
-/** As metav1.Condition has them: with another one the API server would refuse the whole status. */
+/** metav1.Condition's format: with another reason the API server would refuse the whole status. */
 const conditionReason = /^[A-Za-z](?:[A-Za-z0-9_,:]{0,1022}[A-Za-z0-9_])?$/;
 
-/** Never throws, whatever it is given: a third party's code throws what it likes. */
+/** Never throws, whatever a third party's code has thrown. */
 export function toThrown(error: unknown): Thrown {
   try {
     return error instanceof Error ? thrownError(error) : thrownValue(error);
@@ -39,8 +39,8 @@ export function fromThrown({ kind, message, reason, retry, stack }: Thrown): Err
 const errorClasses = { terminal: TerminalError, waiting: WaitingError, other: Error } as const;
 
 /**
- * What Node's permissions have refused, in our words: its own propose a flag that nobody can set here.
- * Undefined for any other error.
+ * The message for a refusal by Node's permissions: Node's own text proposes a flag that users
+ * cannot set. Undefined for any other error.
  */
 export function deniedText(error: unknown): string | undefined {
   const { code, permission, resource } = Object(error) as Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-/** The main module of a worker process: runs the handlers that its manager asks for. */
+/** The main module of a worker process: runs the handlers that its manager calls. */
 import { Socket } from 'node:net';
 import { deserialize } from 'node:v8';
 import { answerWith, type RunningCall } from './answer-call.ts';
@@ -10,7 +10,7 @@ import { fromThrown, toThrown } from './thrown.ts';
 
 let running: RunningCall | undefined;
 
-// The manager decides when its workers end: a terminal's Ctrl-C reaches the whole process group.
+// The manager ends its workers itself: a terminal's Ctrl-C reaches the whole process group.
 process.on('SIGINT', () => undefined);
 process.on('SIGTERM', () => undefined);
 

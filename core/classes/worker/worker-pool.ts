@@ -13,11 +13,11 @@ import type { GivenFacts } from './messages.ts';
 import { type Call, WorkerProcess, type WorkerProcessOptions } from './worker-process.ts';
 
 export interface WorkerPoolOptions extends WorkerProcessOptions {
-  /** Processes at once for one creator. */
+  /** Maximum processes for one creator. */
   readonly size: number;
   /**
-   * Milliseconds that one call may run, waiting for a process not counted; as long as its signal
-   * lets it where absent.
+   * Milliseconds that one call may run, without its wait for a process (default: until its signal
+   * is aborted).
    */
   readonly runningLimit?: number | undefined;
 }
@@ -27,22 +27,22 @@ interface IdleWorker {
   readonly taken: AbortController;
 }
 
-/** How long a process without work is kept. */
+/** Milliseconds after which an idle process ends. */
 const idleTime = 30_000;
 
-/** For other creators than the one that has all others. */
+/** Additional processes for other creators when one creator has all. */
 const sparePlaces = 1;
 
 const open = new Set<WorkerPool>();
 
-/** A handler that never yields would not notice that its manager has gone. */
+/** A handler that never yields would not notice that its manager has ended. */
 function closeAll(): void {
   for (const pool of open) void pool.close();
 }
 
 /**
- * Worker processes, started when first needed and ended when there has been no work for a while.
- * Creators take turns; there is one more for those that another one keeps waiting.
+ * Worker processes that start at the first use and end when they have been idle for a while.
+ * Creators take turns; one additional process serves creators that another one keeps waiting.
  */
 export class WorkerPool {
   readonly #options: WorkerPoolOptions;
@@ -58,14 +58,17 @@ export class WorkerPool {
     open.add(this);
   }
 
-  /** Rejects with what the handler threw, with the signal's reason, or with why its process died. */
+  /**
+   * Rejects with the handler's error, with the signal's reason, or with the reason of its process's
+   * death.
+   */
   async run(call: Call): Promise<Answer> {
     const signal = AbortSignal.any([call.context.signal, this.#closing.signal]);
     const { runningLimit: limit, clock } = this.#options;
     const own = call.context.signal;
     const leave = await this.#turn(call.context.turn, signal);
     try {
-      // It may have been aborted since the turn was given.
+      // The signal may have been aborted since the turn was assigned.
       signal.throwIfAborted();
       const worker = this.#takeIdle() ?? this.#start();
       try {
@@ -88,7 +91,7 @@ export class WorkerPool {
     return await countdown.uncounted(() => this.#turns.take({ creator }, signal));
   }
 
-  /** Kills all processes; what they are at, and what is waiting, is rejected. */
+  /** Kills all processes; rejects running and waiting calls. */
   async close(): Promise<void> {
     open.delete(this);
     if (open.size === 0) process.off('exit', closeAll);
@@ -103,7 +106,7 @@ export class WorkerPool {
     return worker;
   }
 
-  /** The one used last: the others may grow old. */
+  /** The most recently used one, so that others become idle and end. */
   #takeIdle(): WorkerProcess | undefined {
     for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
       idle.taken.abort();
@@ -127,7 +130,7 @@ export class WorkerPool {
       return;
     }
     const at = this.#idle.indexOf(idle);
-    // Taken in the very moment.
+    // A call has taken it in this moment.
     if (at === -1) return;
     this.#idle.splice(at, 1);
     await idle.worker.kill(new Error('there has been no work'));
@@ -137,7 +140,7 @@ export class WorkerPool {
 
 interface PlaceInPool {
   readonly module: URL;
-  /** Who is called, for messages: `class "acme"`. */
+  /** The called class or source, for messages: `class "acme"`. */
   readonly callee: string;
   readonly pool: Pick<WorkerPool, 'run'>;
 }
@@ -149,7 +152,7 @@ interface HandlersInPool {
   readonly inputs: InputsHandler;
 }
 
-/** A class's handlers as they are called from here, to run in a process of the pool. */
+/** A class's handlers for callers in this process, which run in a process of the pool. */
 export function handlersInPool({ pool, ...origin }: PlaceInPool): HandlersInPool {
   return {
     async bundle(files, object, context) {

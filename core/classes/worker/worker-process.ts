@@ -31,22 +31,22 @@ export interface Call
 }
 
 export interface WorkerProcessOptions {
-  /** Bound on the JavaScript heap, and on buffers and the like together with it. */
+  /** Limit of the JavaScript heap, and of heap and buffers together, in mebibytes. */
   readonly memoryMegabytes: number;
-  /** What the process may take besides (default: `ownMegabytes`). */
+  /** Additional mebibytes of the process (default: `ownMegabytes`). */
   readonly besidesMegabytes?: number | undefined;
-  /** Where what the process takes is counted. */
+  /** Counts the memory of the process. */
   readonly memory: ByteBudget;
-  /** For modules of others. */
+  /** For modules of third parties. */
   readonly confinement?: Confinement | undefined;
-  /** For our own modules that read what strangers wrote. */
+  /** For core's own modules that read untrusted data. */
   readonly sandboxed?: boolean | undefined;
-  /** Milliseconds of processor time that one call may take, where the system tells it. */
+  /** Milliseconds of processor time per call, on systems that report it. */
   readonly processorLimit?: number | undefined;
-  /** What to do about content that takes too much, for messages. */
+  /** The advice in messages about content that takes too much. */
   readonly advice?: string | undefined;
   readonly clock: Clock;
-  /** Takes what the process prints. */
+  /** Logs the output of the process. */
   readonly logger: Logger;
 }
 
@@ -57,18 +57,18 @@ interface RunningCall {
   readonly reject: (error: Error) => void;
 }
 
-/** How long an aborted handler may take to answer before its process is killed. */
+/** Milliseconds that an aborted handler may take to answer before its process is killed. */
 const abortGrace = 1_000;
 
-/** Enough to hold V8's report of an exhausted heap. */
+/** Enough for V8's report of an exhausted heap. */
 const outputKept = 16 * 1024;
 
-/** What a process takes besides its heap: code, stacks, young objects. */
+/** Mebibytes of a process besides its heap: code, stacks, young objects. */
 const ownMegabytes = 96;
 
 /**
- * A process that runs handlers, one call at a time. A process, not a thread: a thread that asks for
- * too much memory at once takes the whole process with it (docs/adr/0010).
+ * A process that runs handlers, one call at a time. Not a thread, because a thread that allocates
+ * too much memory at once ends the whole process (docs/adr/0010).
  */
 export class WorkerProcess {
   readonly #options: WorkerProcessOptions;
@@ -85,13 +85,13 @@ export class WorkerProcess {
   constructor(options: WorkerProcessOptions) {
     this.#options = options;
     this.#process = startProcess(options);
-    // What it was at is the budget's to try again: the reason is no fault of the content.
+    // The budget retries the call later: the content is not the cause.
     const onEnd = (reason: Error): void => this.#end(reason);
     this.#memory = options.memory.open({ kind: 'idle', onEnd });
-    // Where it could not even be started there is 'error' only.
+    // A process that could not be started emits only 'error'.
     this.#exited = once(this.#process, 'exit').catch(() => undefined);
     this.#process.on('error', (error) => this.#end(error));
-    // What it printed last may come after the exit; 'close' is after both.
+    // The last output may arrive after 'exit'; 'close' comes after both.
     this.#process.on('close', () => {
       this.#end(this.#causeOfDeath());
       this.#memory.release();
@@ -105,7 +105,7 @@ export class WorkerProcess {
     void this.#watchMemory();
   }
 
-  /** Undefined where it could not be started. */
+  /** Undefined when it could not be started. */
   get pid(): number | undefined {
     return this.#process.pid;
   }
@@ -115,7 +115,7 @@ export class WorkerProcess {
     return this.#failure === undefined;
   }
 
-  /** Rejects with what the handler threw; also where the process dies, then with its reason. */
+  /** Rejects with the handler's error, or with the reason of the process's death. */
   async run(call: Call): Promise<Answer> {
     if (this.#failure !== undefined) throw this.#failure;
     const { callee, context } = call;
@@ -137,12 +137,12 @@ export class WorkerProcess {
       finished.abort();
       this.#running = undefined;
       this.#memory.become('idle');
-      // Until the end of one that has been killed somebody may wait.
+      // Somebody may wait for the end of a killed process.
       if (this.alive) this.#hold(false);
     }
   }
 
-  /** Ends the process at once; a running call is rejected with the reason. */
+  /** Ends the process at once; a running call rejects with the reason. */
   async kill(reason: Error): Promise<void> {
     this.#end(reason);
     this.#hold(true);
@@ -196,12 +196,12 @@ export class WorkerProcess {
     }
   }
 
-  /** Who is to blame. */
+  /** The class or source that an error must name. */
   get #callee(): string {
     return this.#running?.call.callee ?? 'nobody';
   }
 
-  /** Ends a process that does what none does that runs our code alone. */
+  /** Ends a process with a message that core's own code never sends. */
   #distrust(error: unknown): void {
     this.#end(error instanceof TerminalError ? error : unreadable(this.#callee, error));
   }
@@ -267,13 +267,16 @@ export class WorkerProcess {
     this.#options.logger.warn({ pid: this.#process.pid, text }, 'a worker process printed');
   }
 
-  /** Its pipes are sockets, whatever their type says; there are none where it could not be started. */
+  /**
+   * The pipes are sockets, whatever their type says; there are none when the process could not be
+   * started.
+   */
   get #sockets(): readonly (Socket | null | undefined)[] {
     const { stdio } = this.#process as unknown as { readonly stdio?: readonly (Socket | null)[] };
     return stdio ?? [];
   }
 
-  /** A waiting worker does not keep this process alive. */
+  /** An idle worker does not keep this process alive. */
   #hold(alive: boolean): void {
     for (const handle of [this.#process, ...this.#sockets]) {
       if (alive) handle?.ref();
