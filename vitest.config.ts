@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/helpers/longest-first.ts';
 import { clusterWorkers, givenClusters } from './test/helpers/workers.ts';
 
 // Every process of a run compiles a module once for all: most of the time of a short one is that.
@@ -28,6 +29,7 @@ export default defineConfig({
   test: {
     // Tests run on Node's own loader, as the product does.
     experimental: { viteModuleRunner: false },
+    sequence: { sequencer: LongestFirst },
     reporters: ['default', './test/helpers/closing-line-reporter.ts'],
     tags: [
       { name: 'process', description: 'Starts processes or threads: not in `npm run check`.' },
