@@ -1,5 +1,7 @@
+export { bundleRows, channelRows, packageRows } from './listing.ts';
 export { drawMermaid, type MermaidOptions } from './mermaid.ts';
 export {
+  CollectedGraph,
   type GraphBundle,
   type GraphPackage,
   type UpgradeGraph,

@@ -1,57 +1,25 @@
 import { describe, expect, it, test } from 'vitest';
-import type { CatalogConfig, ChannelEntry } from '../blobs/index.ts';
+import {
+  bundlePart,
+  channelPart,
+  deprecationPart,
+  packagePart,
+} from '../../test/helpers/catalog-parts.ts';
+import type { CatalogConfig } from '../blobs/index.ts';
 import { drawMermaid, type MermaidOptions, upgradeGraph } from './index.ts';
 
-const none: CatalogConfig = {
-  packages: [],
-  channels: [],
-  bundles: [],
-  deprecations: [],
-  others: [],
-};
-
-function channel(name: string, entries: readonly Partial<ChannelEntry>[]): CatalogConfig {
-  const whole = entries.map((each) => ({
-    name: '',
-    replaces: '',
-    skips: [],
-    skipRange: '',
-    ...each,
-  }));
-  const added = { schema: 'olm.channel', package: 'p', name, entries: whole, properties: [] };
-  return { ...none, channels: [added as CatalogConfig['channels'][number]] };
-}
-
-function bundle(name: string, version: string): CatalogConfig {
-  const properties = [{ type: 'olm.package', value: { packageName: 'p', version } }];
-  const added = { name, package: 'p', image: '', properties, relatedImages: [] };
-  return { ...none, bundles: [{ schema: 'olm.bundle', ...added }] };
-}
-
-const deprecated: CatalogConfig = {
-  ...none,
-  deprecations: [
-    {
-      schema: 'olm.deprecations',
-      package: 'p',
-      entries: [
-        { reference: { schema: 'olm.bundle', name: 'p.v1' }, message: 'old' },
-        { reference: { schema: 'olm.channel', name: 'beta' }, message: 'old' },
-      ],
-    },
-  ],
-};
+const deprecated = deprecationPart('olm.bundle p.v1', 'olm.channel beta');
 
 const catalog = [
-  channel('stable', [
+  channelPart('stable', [
     { name: 'p.v2', replaces: 'p.v1' },
     { name: 'p.v3', replaces: 'p.v2', skips: ['p.v1'], skipRange: '<1.0.0' },
     { name: 'p.v1' },
   ]),
-  channel('beta', [{ name: 'p.v3', skipRange: 'x' }]),
-  bundle('p.v1', '0.1.0'),
-  bundle('p.v2', '2.0.0'),
-  bundle('p.v3', '3.0.0'),
+  channelPart('beta', [{ name: 'p.v3', skipRange: 'x' }]),
+  bundlePart('p.v1', '0.1.0'),
+  bundlePart('p.v2', '2.0.0'),
+  bundlePart('p.v3', '3.0.0'),
   deprecated,
 ];
 
@@ -102,13 +70,16 @@ class p-stable-p.v1 deprecatedskipped
   });
 
   test.each([
-    [bundle('p.v1', 'v1'), {}, /^bundle "p.v1" has invalid version "v1": No Major/],
+    [bundlePart('p.v1', 'v1'), {}, /^bundle "p.v1" has invalid version "v1": No Major/],
     [
-      { ...none, bundles: bundle('a', '1.0.0').bundles.map((b) => ({ ...b, properties: [] })) },
+      {
+        ...packagePart(''),
+        bundles: bundlePart('a', '').bundles.map((each) => ({ ...each, properties: [] })),
+      },
       {},
       /^bundle "a" has multiple "olm.package" properties/,
     ],
-    [none, { minimumEdge: 'zz' }, /^unknown minimum edge name: "zz"$/],
+    [packagePart(''), { minimumEdge: 'zz' }, /^unknown minimum edge name: "zz"$/],
   ])('refuses %#', async (part, options, message) => {
     await expect(drawn([part], options)).rejects.toThrow(message);
   });
@@ -119,7 +90,7 @@ class p-stable-p.v1 deprecatedskipped
       name,
       replaces: names[index - 1] ?? 'p.v99999',
     }));
-    const text = await drawn([channel('stable', entries)]);
+    const text = await drawn([channelPart('stable', entries)]);
     expect(text.match(/-- replace -->/g)).toHaveLength(100_000);
   });
 
@@ -129,7 +100,7 @@ class p-stable-p.v1 deprecatedskipped
       { name: 'p.v1', skips },
       { name: 'p.v2', skips },
     ];
-    await expect(drawn([channel('stable', entries)])).rejects.toThrow(
+    await expect(drawn([channelPart('stable', entries)])).rejects.toThrow(
       'the graph has more than 1000000 edges: choose a package, or a minimum edge',
     );
   });

@@ -87,8 +87,9 @@ class MermaidDrawing {
     const newestFirst = (a: ChannelEntry, b: ChannelEntry): boolean =>
       compareVersions(this.#versions.of(a.name), this.#versions.of(b.name)) > 0;
     const skipped = new Set<string>();
+    const nodeOf = nodesOf(id);
     for (const entry of goSorted(channel.entries, newestFirst)) {
-      this.#addEntry(entry, { id, channel, skipped, lines });
+      this.#addEntry(entry, { id, channel, nodeOf, skipped, lines });
     }
     lines.push('    end\n');
   }
@@ -100,24 +101,24 @@ class MermaidDrawing {
   }
 
   #addEntry(entry: ChannelEntry, place: ChannelPlace): void {
-    const { id, channel, skipped, lines } = place;
-    const node = nodeOf(id, entry.name);
+    const { id, channel, nodeOf, skipped, lines } = place;
+    const node = nodeOf(entry.name);
     lines.push(`      ${node}\n`);
     this.#mark(`${id}-${entry.name}`, entry.name, skipped);
     for (const name of entry.skips) {
-      lines.push(`      ${nodeOf(id, name)}-- skip --> ${node}\n`);
+      lines.push(`      ${nodeOf(name)}-- skip --> ${node}\n`);
       if (skipped.has(name)) this.#markLink();
       else if (this.#options.drawV0Semantics === true) skipped.add(name);
       this.#countLink();
     }
     for (const name of this.#inSkipRange(entry, channel)) {
       const label = `"skipRange(${entry.skipRange})"`;
-      lines.push(`      ${nodeOf(id, name)}-- ${label} --> ${node}\n`);
+      lines.push(`      ${nodeOf(name)}-- ${label} --> ${node}\n`);
       if (skipped.has(entry.name)) this.#markLink();
       this.#countLink();
     }
     if (entry.replaces === '') return;
-    lines.push(`      ${nodeOf(id, entry.replaces)}-- replace --> ${node}\n`);
+    lines.push(`      ${nodeOf(entry.replaces)}-- replace --> ${node}\n`);
     if (skipped.has(entry.name)) this.#markLink();
     this.#countLink();
   }
@@ -184,11 +185,20 @@ class MermaidDrawing {
 interface ChannelPlace {
   readonly id: string;
   readonly channel: OlmChannel;
+  readonly nodeOf: (name: string) => string;
   /** Names that entries before have skipped. */
   readonly skipped: Set<string>;
   readonly lines: string[];
 }
 
-function nodeOf(channel: string, name: string): string {
-  return `${channel}-${name}[${goQuote(name)}]`;
+/** The nodes of a channel by name, each made once: many edges lead to it. */
+function nodesOf(channel: string): (name: string) => string {
+  const nodes = new Map<string, string>();
+  return (name) => {
+    const known = nodes.get(name);
+    if (known !== undefined) return known;
+    const node = `${channel}-${name}[${goQuote(name)}]`;
+    nodes.set(name, node);
+    return node;
+  };
 }

@@ -9,6 +9,8 @@ export interface GraphBundle {
   readonly package: string;
   readonly name: string;
   readonly image: string;
+  /** What people call its operator; empty where nobody asked for it. */
+  readonly displayName: string;
   /** Or why there is none, in opm's words. */
   readonly version: Version | TerminalError;
 }
@@ -34,22 +36,32 @@ export interface UpgradeGraph {
 export async function upgradeGraph(
   parts: AsyncIterable<CatalogConfig> | Iterable<CatalogConfig>,
 ): Promise<UpgradeGraph> {
-  const packages: GraphPackage[] = [];
-  const channels: OlmChannel[] = [];
-  const bundles: GraphBundle[] = [];
-  const deprecations: OlmDeprecations[] = [];
-  for await (const part of parts) {
-    for (const { name, defaultChannel } of part.packages) packages.push({ name, defaultChannel });
-    for (const each of part.channels) channels.push(each);
-    for (const each of part.bundles) bundles.push(graphBundle(each));
-    for (const each of part.deprecations) deprecations.push(each);
-  }
-  return { packages, channels, bundles, deprecations };
+  const graph = new CollectedGraph();
+  for await (const part of parts) graph.add(part);
+  return graph;
 }
 
-function graphBundle(bundle: OlmBundle): GraphBundle {
+/** An upgrade graph that grows with each piece of a catalog that somebody else reads, too. */
+export class CollectedGraph implements UpgradeGraph {
+  readonly packages: GraphPackage[] = [];
+  readonly channels: OlmChannel[] = [];
+  readonly bundles: GraphBundle[] = [];
+  readonly deprecations: OlmDeprecations[] = [];
+
+  /** `displayName` is asked for what people call the operator of a bundle. */
+  add(part: CatalogConfig, displayName: (bundle: OlmBundle) => string = () => ''): void {
+    for (const { name, defaultChannel } of part.packages) {
+      this.packages.push({ name, defaultChannel });
+    }
+    for (const each of part.channels) this.channels.push(each);
+    for (const each of part.bundles) this.bundles.push(graphBundle(each, displayName(each)));
+    for (const each of part.deprecations) this.deprecations.push(each);
+  }
+}
+
+function graphBundle(bundle: OlmBundle, displayName: string): GraphBundle {
   const { package: owner, name, image } = bundle;
-  return { package: owner, name, image, version: versionOf(bundle) };
+  return { package: owner, name, image, displayName, version: versionOf(bundle) };
 }
 
 function versionOf(bundle: OlmBundle): Version | TerminalError {

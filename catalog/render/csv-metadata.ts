@@ -1,5 +1,5 @@
 import { type JsonValue, parseJson } from '../../api/json.ts';
-import { fieldAt, isMap } from '../../api/json-fields.ts';
+import { fieldAt, isMap, stringAt } from '../../api/json-fields.ts';
 import { TerminalError } from '../../core/sdk.ts';
 import {
   any,
@@ -28,6 +28,17 @@ export function csvMetadata(csvJson: string): Property {
   ]);
   const json = writeAs(metadata, Object.fromEntries(fields));
   return { type: 'olm.csv.metadata', value: parseJson(json), json };
+}
+
+/** What a ClusterServiceVersion calls its operator; empty where its JSON is empty or of other types. */
+export function displayNameOf(csvJson: string): string {
+  if (csvJson === '') return '';
+  try {
+    return stringAt(csvMetadata(csvJson).value, 'displayName') ?? '';
+  } catch (error) {
+    if (error instanceof TerminalError) return '';
+    throw error;
+  }
 }
 
 function fieldOf(csv: JsonValue | undefined, name: string): JsonValue | undefined {

@@ -1,9 +1,10 @@
 export type { RenderedBundle } from './bundle-directory.ts';
 export { checkEmpty, writeCatalogFiles } from './catalog-files.ts';
+export { displayNameOf } from './csv-metadata.ts';
 export { firstDocument } from './first-document.ts';
 export { type ImageTemplate, imageTemplate } from './image-template.ts';
 export { type MigrateOptions, migrateCatalog } from './migrated-catalog.ts';
-export { type Migration, migrations, migrationsUpTo } from './migrations.ts';
+export { type Migration, migrations, migrationsUpTo, operatorNameOf } from './migrations.ts';
 export {
   type CatalogPart,
   catalogKinds,

@@ -2,7 +2,7 @@ import { goQuote } from '../../api/go-quote.ts';
 import { isMap, stringAt } from '../../api/json-fields.ts';
 import { parseYaml, TerminalError } from '../../core/sdk.ts';
 import { jsonText, type OlmBundle } from '../blobs/index.ts';
-import { csvMetadata, isCsv } from './csv-metadata.ts';
+import { csvMetadata, displayNameOf, isCsv } from './csv-metadata.ts';
 
 /** A change that newer catalogs have, in the order in which they came. */
 export interface Migration {
@@ -39,6 +39,13 @@ function objectsToMetadata(bundle: OlmBundle, csv: string): OlmBundle {
   if (bundle.properties.some(({ type }) => type === 'olm.csv.metadata')) return bundle;
   const others = bundle.properties.filter(({ type }) => type !== 'olm.bundle.object');
   return { ...bundle, properties: [...others, metadata] };
+}
+
+/** What people call the operator of a bundle, by what the catalog has of it; empty where it has nothing. */
+export function operatorNameOf(bundle: OlmBundle): string {
+  const metadata = bundle.properties.find(({ type }) => type === 'olm.csv.metadata');
+  if (metadata === undefined) return displayNameOf(embeddedCsv(bundle));
+  return stringAt(metadata.value, 'displayName') ?? '';
 }
 
 /** JSON of the ClusterServiceVersion among the objects that a bundle embeds; empty where there is none. */

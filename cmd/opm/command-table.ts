@@ -86,6 +86,25 @@ const bundleCommands: readonly CobraRow[] = [
   },
 ];
 
+/** Those below `opm alpha list`. */
+const listCommands: readonly CobraRow[] = [
+  {
+    name: 'packages',
+    short: 'List packages in an index',
+    load: async () => (await import('./list.ts')).listPackagesCommand,
+  },
+  {
+    name: 'channels',
+    short: 'List package channels in an index',
+    load: async () => (await import('./list.ts')).listChannelsCommand,
+  },
+  {
+    name: 'bundles',
+    short: 'List package bundles in an index',
+    load: async () => (await import('./list.ts')).listBundlesCommand,
+  },
+];
+
 /** Those below `opm alpha`. */
 export const alphaCommands: readonly CobraRow[] = [
   {
@@ -97,6 +116,12 @@ export const alphaCommands: readonly CobraRow[] = [
       args: noArgs,
     }),
     commands: bundleCommands,
+  },
+  {
+    name: 'list',
+    short: 'List contents of an index',
+    load: async () => (await import('./list.ts')).listCommand,
+    commands: listCommands,
   },
   {
     name: 'render-graph',

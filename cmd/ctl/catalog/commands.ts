@@ -15,6 +15,11 @@ export const catalogCommands: readonly CommandRow[] = [
     load: async () => (await import('./validate.ts')).validateCommand(),
   },
   {
+    usage: 'list [options] <catalog> [package]',
+    summary: 'List the packages, channels or bundles of a catalog',
+    load: async () => (await import('./list.ts')).listCommand(),
+  },
+  {
     usage: 'serve [options] <place...>',
     summary: 'Serve catalogs over HTTP, with the paths of catalogd',
     load: async () => (await import('./serve.ts')).serveCommand(),

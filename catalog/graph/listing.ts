@@ -1,0 +1,107 @@
+import { compareBytes } from '../../api/byte-order.ts';
+import { goQuote } from '../../api/go-quote.ts';
+import { TerminalError } from '../../core/errors.ts';
+import type { ChannelEntry, OlmChannel } from '../blobs/index.ts';
+import { channelHeads } from '../validate/index.ts';
+import type { UpgradeGraph } from './upgrade-graph.ts';
+
+export interface PackageRow {
+  readonly name: string;
+  /** What people call the operator, by the head of the default channel. */
+  readonly displayName: string;
+  readonly defaultChannel: string;
+  /** Of the default channel: one, unless it is broken. */
+  readonly heads: readonly string[];
+}
+
+export interface ChannelRow {
+  readonly package: string;
+  readonly channel: string;
+  /** Of a broken channel none, or several. */
+  readonly heads: readonly string[];
+}
+
+/** A bundle in a channel. */
+export interface BundleRow extends ChannelEntry {
+  readonly package: string;
+  readonly channel: string;
+  /** Empty where the catalog does not have the bundle. */
+  readonly image: string;
+}
+
+/**
+ * The packages of a catalog by name, or one of them.
+ * @throws TerminalError `package "…" not found`
+ */
+export function packageRows(graph: UpgradeGraph, owner?: string): readonly PackageRow[] {
+  const { packages, channels, bundles } = graph;
+  checkPackage(graph, owner);
+  const heads = new Map(
+    channels.map((each) => [keyOf(each.package, each.name), headsOf(each)] as const),
+  );
+  const names = new Map(
+    bundles.map((each) => [keyOf(each.package, each.name), each.displayName] as const),
+  );
+  const chosen = packages.filter(({ name }) => owner === undefined || name === owner);
+  const rows = chosen.map(({ name, defaultChannel }): PackageRow => {
+    const found = heads.get(keyOf(name, defaultChannel)) ?? [];
+    const [head, second] = found;
+    const isHead = head !== undefined && second === undefined;
+    const displayName = isHead ? (names.get(keyOf(name, head)) ?? '') : '';
+    return { name, displayName, defaultChannel, heads: found };
+  });
+  return rows.toSorted((a, b) => compareBytes(a.name, b.name));
+}
+
+/**
+ * The channels of all packages, or of one, by package and name.
+ * @throws TerminalError `package "…" not found`
+ */
+export function channelRows(graph: UpgradeGraph, owner?: string): readonly ChannelRow[] {
+  return chosenChannels(graph, owner)
+    .map((each) => ({ package: each.package, channel: each.name, heads: headsOf(each) }))
+    .toSorted(byChannel);
+}
+
+/**
+ * The bundles of all channels, or of those of a package, by package, channel and name: once for each
+ * channel that a bundle is in.
+ * @throws TerminalError `package "…" not found`
+ */
+export function bundleRows(graph: UpgradeGraph, owner?: string): readonly BundleRow[] {
+  const images = new Map(
+    graph.bundles.map((each) => [keyOf(each.package, each.name), each.image] as const),
+  );
+  return chosenChannels(graph, owner)
+    .flatMap((channel) =>
+      channel.entries.map((entry) => ({
+        ...entry,
+        package: channel.package,
+        channel: channel.name,
+        image: images.get(keyOf(channel.package, entry.name)) ?? '',
+      })),
+    )
+    .toSorted((a, b) => byChannel(a, b) || compareBytes(a.name, b.name));
+}
+
+function chosenChannels(graph: UpgradeGraph, owner: string | undefined): readonly OlmChannel[] {
+  checkPackage(graph, owner);
+  return graph.channels.filter((each) => owner === undefined || each.package === owner);
+}
+
+function checkPackage({ packages }: UpgradeGraph, owner: string | undefined): void {
+  if (owner === undefined || packages.some(({ name }) => name === owner)) return;
+  throw new TerminalError(`package ${goQuote(owner)} not found`);
+}
+
+function byChannel(a: Omit<ChannelRow, 'heads'>, b: Omit<ChannelRow, 'heads'>): number {
+  return compareBytes(a.package, b.package) || compareBytes(a.channel, b.channel);
+}
+
+function headsOf({ entries }: OlmChannel): readonly string[] {
+  return channelHeads(new Map(entries.map((entry) => [entry.name, entry])));
+}
+
+function keyOf(owner: string, name: string): string {
+  return JSON.stringify([owner, name]);
+}

@@ -1,0 +1,145 @@
+import { goQuote } from '../../api/go-quote.ts';
+import type { CatalogConfig } from '../../catalog/blobs/index.ts';
+import {
+  bundleRows,
+  CollectedGraph,
+  channelRows,
+  packageRows,
+  type UpgradeGraph,
+} from '../../catalog/graph/index.ts';
+import {
+  type CatalogPart,
+  catalogKinds,
+  displayNameOf,
+  KindNotAllowed,
+  partsOfReference,
+} from '../../catalog/render/index.ts';
+import { validateParts } from '../../catalog/validate/index.ts';
+import { errorMessage } from '../../core/errors.ts';
+import { writeOutput } from '../ctl/output.ts';
+import { visibleLine } from '../ctl/terminal/text.ts';
+import type { CobraCall, CobraCommand } from './cobra/command.ts';
+import { exactArgs, rangeArgs } from './cobra/positional-args.ts';
+import { logrusFatal } from './failures.ts';
+import { databaseWarning } from './migrate-level.ts';
+import { systemAccess } from './system-access.ts';
+
+const note = `NOTE: This is meant to be used for convenience and human-readability only. The
+CLI and output format are subject to change, so it is not recommended to depend
+on the output in any programs or scripts. Use the "render" subcommand to do
+more complex processing and automation.`;
+
+export const listCommand: CobraCommand = {
+  use: 'list',
+  long: `The list subcommands print the contents of an index.\n\n${note}`,
+};
+
+export const listPackagesCommand: CobraCommand = {
+  use: 'packages <indexRef>',
+  // Upstream names the wrong command.
+  long: `The "channels" command lists the channels from the specified index.\n\n${note}`,
+  args: exactArgs(1),
+  run: async (call) => {
+    await print(call, (graph) => [
+      ['NAME', 'DISPLAY NAME', 'DEFAULT CHANNEL'],
+      ...packageRows(graph).map((row) => [row.name, row.displayName, row.defaultChannel]),
+    ]);
+  },
+};
+
+export const listChannelsCommand: CobraCommand = {
+  use: 'channels <indexRef> [packageName]',
+  long: `The "channels" command lists the channels from the specified index and package.\n\n${note}`,
+  args: rangeArgs(1, 2),
+  run: async (call) => {
+    await print(call, (graph, owner) => [
+      ['PACKAGE', 'CHANNEL', 'HEAD'],
+      ...channelRows(graph, owner).map((row) => [row.package, row.channel, row.heads.join()]),
+    ]);
+  },
+};
+
+export const listBundlesCommand: CobraCommand = {
+  use: 'bundles <indexRef> <packageName>',
+  long: `The "bundles" command lists the bundles from the specified index and package.
+Bundles that exist in multiple channels are duplicated in the output (one
+for each channel in which the bundle is present).
+
+${note}`,
+  args: rangeArgs(1, 2),
+  run: async (call) => {
+    await print(call, (graph, owner) => [
+      ['PACKAGE', 'CHANNEL', 'BUNDLE', 'REPLACES', 'SKIPS', 'SKIP RANGE', 'IMAGE'],
+      ...bundleRows(graph, owner).map((row) => [
+        row.package,
+        row.channel,
+        row.name,
+        row.replaces,
+        row.skips.join(),
+        row.skipRange,
+        row.image,
+      ]),
+    ]);
+  },
+};
+
+type Rows = readonly (readonly string[])[];
+
+async function print(
+  call: CobraCall,
+  rowsOf: (graph: UpgradeGraph, owner: string | undefined) => Rows,
+): Promise<void> {
+  const [, owner = ''] = call.args;
+  try {
+    const rows = rowsOf(await validGraph(call), owner === '' ? undefined : owner);
+    await writeOutput(columns(rows), process.stdout);
+  } catch (error) {
+    throw logrusFatal(errorMessage(error));
+  }
+}
+
+async function validGraph({ args, flags, signal }: CobraCall): Promise<UpgradeGraph> {
+  const [reference = ''] = args;
+  const registry = systemAccess(flags, [reference]);
+  const options = { registry, signal, allowed: catalogKinds, onDatabase: databaseWarning() };
+  const graph = new CollectedGraph();
+  try {
+    await validateParts(collected(partsOfReference(reference, options), graph));
+  } catch (error) {
+    if (!(error instanceof Error && error.cause instanceof KindNotAllowed)) throw error;
+    throw new Error(`cannot list non-index ${goQuote(reference)}`, { cause: error });
+  }
+  return graph;
+}
+
+async function* collected(
+  parts: AsyncIterable<CatalogPart>,
+  graph: CollectedGraph,
+): AsyncGenerator<CatalogConfig> {
+  for await (const { config, csvOf } of parts) {
+    graph.add(config, (bundle) => displayNameOf(csvOf(bundle)));
+    yield config;
+  }
+}
+
+/** Aligned two spaces apart, the last column as it is. Control characters are shown, not written. */
+function* columns(rows: Rows): Generator<string> {
+  const shown = rows.map((row) => row.map(visibleLine));
+  const widths: number[] = [];
+  for (const row of shown) {
+    for (const [column, cell] of row.slice(0, -1).entries()) {
+      widths[column] = Math.max(widths[column] ?? 0, lengthOf(cell) + 2);
+    }
+  }
+  for (const row of shown) {
+    const padded = row.map((cell, column) => {
+      const width = widths[column] ?? 0;
+      return `${cell}${' '.repeat(Math.max(0, width - lengthOf(cell)))}`;
+    });
+    yield `${padded.join('')}\n`;
+  }
+}
+
+function lengthOf(text: string): number {
+  return Array.from(text).length;
+}
