@@ -63,6 +63,21 @@ describe('an image', () => {
     );
   });
 
+  it('has a Dockerfile that makes the same image of the same directories', async () => {
+    const root = await aBundle('bundle');
+    const labels = new Map([['quoted', 'a "b" $c']]);
+    const image = await buildBundleImage(root, { signal, labels });
+    expect(image.dockerfile(dir)).toBe(`FROM scratch
+
+LABEL "operators.operatorframework.io.bundle.package.v1"="app"
+LABEL "quoted"="a \\"b\\" \\$c"
+LABEL "version"="1"
+COPY ["bundle/manifests","/manifests/"]
+COPY ["bundle/metadata","/metadata/"]
+`);
+    await image.close();
+  });
+
   it('of a bundle has its annotations as labels, and its files', async () => {
     const root = join(bundles, 'etcd/0.6.1');
     const image = await buildBundleImage(root, { signal, labels: new Map([['a', 'b']]) });

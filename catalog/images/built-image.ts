@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import {
   digestOf,
   type ImageTarget,
@@ -42,6 +42,7 @@ export class BuiltImage {
   /** Of the manifest. */
   readonly descriptor: TypedDescriptor;
   readonly #folder: string;
+  readonly #content: ImageContent;
   readonly #layer: ImageLayer;
   readonly #config: Uint8Array;
   readonly #manifest: Uint8Array;
@@ -49,6 +50,7 @@ export class BuiltImage {
   private constructor(folder: string, layer: ImageLayer, content: ImageContent) {
     const types = formats[content.format ?? 'oci'];
     this.#folder = folder;
+    this.#content = content;
     this.#layer = layer;
     this.#config = configOf(layer, content);
     this.#manifest = json({
@@ -89,6 +91,17 @@ export class BuiltImage {
     await target.pushManifest({ bytes: this.#manifest, mediaType, tag }, signal);
   }
 
+  /** A Dockerfile for an image with the same files and labels, built from the directory `context`. */
+  dockerfile(context: string): string {
+    const labels = [...this.#content.labels]
+      .toSorted(byKey)
+      .map((pair) => `LABEL ${pair.map(dockerText).join('=')}\n`);
+    const copies = this.#content.directories.map(
+      ({ from, to }) => `COPY ${JSON.stringify([relative(context, from) || '.', `/${to}/`])}\n`,
+    );
+    return `FROM scratch\n\n${labels.join('')}${copies.join('')}`;
+  }
+
   async close(): Promise<void> {
     await rm(this.#folder, { recursive: true, force: true });
   }
@@ -96,7 +109,7 @@ export class BuiltImage {
 
 function configOf({ diffId }: ImageLayer, { labels, platform = 'linux/amd64' }: ImageContent) {
   const [os = '', architecture = ''] = platform.split('/');
-  const sorted = [...labels].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const sorted = [...labels].toSorted(byKey);
   return json({
     created,
     architecture,
@@ -105,6 +118,17 @@ function configOf({ diffId }: ImageLayer, { labels, platform = 'linux/amd64' }: 
     rootfs: { type: 'layers', diff_ids: [diffId] },
     history: [{ created, created_by: 'rukpakctl build' }],
   });
+}
+
+type Label = readonly [key: string, value: string];
+
+function byKey([a]: Label, [b]: Label): number {
+  return a < b ? -1 : 1;
+}
+
+/** Docker takes a dollar for the name of a variable, in quotes too. */
+function dockerText(text: string): string {
+  return JSON.stringify(text).replaceAll('$', '\\$');
 }
 
 function json(value: object): Uint8Array {

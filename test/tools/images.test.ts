@@ -155,25 +155,46 @@ describe('images on a real registry', () => {
 });
 
 describe('skopeo', () => {
-  it.runIf(hasSkopeo)('reads the images of bundles and catalogs', async () => {
-    const images = [
-      [await buildBundleImage(bundle, { signal }), 'oci'],
-      [await buildCatalogImage(catalog, { signal }), 'oci-archive'],
-    ] as const;
-    for (const [image, transport] of images) {
-      const place = `${transport}:${join(dir, transport)}:v1`;
+  it.runIf(hasSkopeo).each([
+    ['bundle', 'oci', 'oci'],
+    ['bundle', 'oci-archive', 'oci'],
+    ['bundle', 'docker', 'docker'],
+    ['catalog', 'oci', 'oci'],
+    ['catalog', 'oci-archive', 'oci'],
+    ['catalog', 'docker', 'docker'],
+  ] as const)(
+    'reads the image of a %s at %s: in format %s, and copies it',
+    async (what, transport, format) => {
+      const image =
+        what === 'bundle'
+          ? await buildBundleImage(bundle, { signal, format })
+          : await buildCatalogImage(catalog, { signal, format });
+      const path =
+        transport === 'docker'
+          ? `//${registry.host}/built/${what}`
+          : join(dir, `${what}-${transport}`);
+      const place = `${transport}:${path}:v1`;
       const digest = await push(image, place);
-      const { stdout } = await run('skopeo', ['inspect', place]);
-      expect(JSON.parse(stdout)).toMatchObject({ Digest: digest, Architecture: 'amd64' });
+      const { stdout } = await run('skopeo', ['inspect', '--tls-verify=false', place]);
+      const labels =
+        what === 'bundle'
+          ? { 'operators.operatorframework.io.bundle.package.v1': 'etcd' }
+          : { 'operators.operatorframework.io.index.configs.v1': '/configs' };
+      expect(JSON.parse(stdout)).toMatchObject({
+        Digest: digest,
+        Architecture: 'amd64',
+        Labels: labels,
+      });
       await writeFile(join(dir, 'policy.json'), '{"default":[{"type":"insecureAcceptAnything"}]}');
       const policy = ['--policy', join(dir, 'policy.json')];
-      const to = `docker://${registry.host}/skopeo/${transport}:v1`;
-      await run('skopeo', [...policy, 'copy', '--dest-tls-verify=false', '-q', place, to]);
-      const access = accessTo(registry.host);
-      const { manifest } = await access.open(`${registry.host}/skopeo/${transport}:v1`, signal);
+      const copy = `${registry.host}/skopeo/${what}-${transport}:v1`;
+      const to = `docker://${copy}`;
+      const insecure = ['--src-tls-verify=false', '--dest-tls-verify=false'];
+      await run('skopeo', [...policy, 'copy', ...insecure, '-q', place, to]);
+      const { manifest } = await accessTo(registry.host).open(copy, signal);
       expect(manifest.digest).toBe(digest);
-    }
-  });
+    },
+  );
 
   it.skipIf(hasSkopeo)('is absent: install it to check images with it', ({ skip }) => skip());
 });

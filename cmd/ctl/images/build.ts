@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import type { ImageFormat } from '../../../catalog/images/index.ts';
 import { collect } from '../../flag-values.ts';
@@ -9,6 +10,7 @@ interface BuildFlags extends RegistryFlags, OutputFlags {
   readonly label: readonly string[];
   readonly format: ImageFormat;
   readonly platform: string;
+  readonly dockerfile?: string;
 }
 
 /** What can be built from a directory. */
@@ -28,7 +30,11 @@ export function buildCommand(what: Buildable): Command {
         .choices(['oci', 'docker'])
         .default('oci'),
     )
-    .option('--platform <os/architecture>', 'Platform of the image', platform, 'linux/amd64');
+    .option('--platform <os/architecture>', 'Platform of the image', platform, 'linux/amd64')
+    .option(
+      '--dockerfile <file>',
+      'File for a Dockerfile of the same image, for a build from the working directory',
+    );
   return addRegistryFlags(command)
     .addOption(outputOption())
     .action((directory: string, flags: BuildFlags) => build(what, directory, flags));
@@ -40,7 +46,12 @@ async function build(what: Buildable, directory: string, flags: BuildFlags): Pro
     import('../../registry-access.ts'),
   ]);
   const { signal } = new AbortController();
-  const { format, platform, to } = flags;
+  const { format, platform, to, dockerfile } = flags;
+  if (format === 'docker' && /^oci(?:-archive)?:/.test(to)) {
+    throw new InvalidArgumentError(
+      '--format docker is for registries: in an OCI layout, skopeo and podman find OCI images only',
+    );
+  }
   const options = { labels: labelsOf(flags.label), format, platform, signal };
   const { target, tag } = await (await registryAccess(flags)).openTarget(to);
   const make = what === 'bundle' ? buildBundleImage : buildCatalogImage;
@@ -50,6 +61,9 @@ async function build(what: Buildable, directory: string, flags: BuildFlags): Pro
     );
     try {
       await progressOn(process.stderr)(`pushing to ${to}`, () => image.push(target, tag, signal));
+      if (dockerfile !== undefined) {
+        await writeFile(dockerfile, image.dockerfile(process.cwd()));
+      }
     } finally {
       await image.close();
     }
