@@ -15,9 +15,9 @@ interface Archives {
 }
 
 /**
- * Removes archives of Bundles that are gone, at the start and from then on; what is installed is kept
- * until something else is. Finalizers do so where they run; they run in the leader, and Bundles may
- * go while nobody is there.
+ * Deletes archives of deleted Bundles, at the start and from then on; keeps installed content until
+ * something else is installed. The leader's finalizers do the same, but Bundles may be deleted
+ * while there is no leader.
  */
 export function createArchiveCleaner(
   { store, kept }: Archives,
@@ -35,7 +35,7 @@ export function createArchiveCleaner(
     async run() {
       await kept.resume().catch(onLeftover);
       await collectGarbage(store, () => namesOf(bundles.list()), onLeftover);
-      // Before, not all deployments may have been known.
+      // Earlier not all deployments may have been known.
       deployments.onChange(() => void kept.collect());
       await kept.collect();
       collected.resolve();
@@ -47,7 +47,7 @@ function namesOf(bundles: readonly Bundle[]): readonly string[] {
   return bundles.map(({ metadata: { name = '' } }) => name);
 }
 
-/** A namesake may come before the watch tells of the end. */
+/** A recreated Bundle may appear before the watch reports the deletion. */
 function endedBundle({ type, object, previous }: CacheChange<Bundle>): Bundle | undefined {
   if (type === 'deleted') return object;
   return previous?.metadata.uid === object.metadata.uid ? undefined : previous;
@@ -59,7 +59,7 @@ interface KeptArchivesParts {
   readonly onLeftover: OnLeftover;
 }
 
-/** Keeps the archives of Bundles that are gone while a deployment has their content installed. */
+/** Keeps the archives of deleted Bundles while a deployment has their content installed. */
 export function keptArchives(
   { content: { directory }, limits }: Pick<ManagerSettings, 'content' | 'limits'>,
   { store, kinds, onLeftover }: KeptArchivesParts,
@@ -79,8 +79,8 @@ function isActive(bundle: Bundle, { deployments }: Pick<Kinds, 'deployments'>): 
 }
 
 /**
- * Tells the log, a metric, and Events of the system namespace what could not be removed: there is
- * no other object left to tell it of.
+ * Reports files that could not be deleted: in the log, in a metric, and in Events on the system
+ * namespace, because no other object is left for them.
  */
 export function createLeftoverReport(
   { logger, systemNamespace }: Pick<ManagerSettings, 'logger' | 'systemNamespace'>,

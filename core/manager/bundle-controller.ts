@@ -7,7 +7,7 @@ import type { ManagerSettings } from './settings.ts';
 import type { UnpackingZone } from './unpacking-zone.ts';
 import { tellingUnserved, UnservedObjects } from './unserved.ts';
 
-/** The controller of Bundles, woken by their cache and by the ConfigMaps that their content comes from. */
+/** The controller of Bundles, woken by their cache and by the ConfigMaps of their content. */
 export function createBundleController(
   options: ManagerSettings,
   parts: ControllerParts,
@@ -31,7 +31,7 @@ export function createBundleController(
   const controller = new Controller({
     name: 'bundle',
     kind: 'Bundle',
-    // A Bundle that waits costs next to nothing, and must hold up no deletion: slots bound the rest.
+    // A waiting Bundle costs almost nothing, and must not delay a deletion; slots limit the rest.
     workers: Number.POSITIVE_INFINITY,
     reconcile: tellingUnserved(unserved, cache, reconciler),
     clock,

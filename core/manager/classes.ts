@@ -5,7 +5,10 @@ import type { Clock } from '../platform/clock.ts';
 import { FairSemaphore } from '../platform/runtime/index.ts';
 import type { ManagerSettings } from './settings.ts';
 
-/** Class name to class, of those that handle the kind; refuses two of one name. */
+/**
+ * The classes that handle the kind, by name.
+ * @throws Error for two classes of one name.
+ */
 export function classesWith(
   provisioners: readonly Provisioner[],
   handler: 'bundle' | 'deployment',
@@ -22,7 +25,7 @@ export function classesWith(
   );
 }
 
-/** By class name, of classes whose objects take no workers of others. */
+/** By class name; classes with separate workers. */
 export type OwnPlacesByClass = ReadonlyMap<string, OwnPlaces>;
 
 /** Objects of both kinds share them. */
@@ -36,7 +39,7 @@ export function createOwnPlaces(
 }
 
 function placesOf(size: number, clock: Clock): OwnPlaces {
-  // One more than a creator can use: it finds its way to the class whatever others do there.
+  // One more than a creator can use, so that other creators always reach the class.
   const workers = new FairSemaphore({ places: size + 1 });
   const slots = new UnpackSlots({ slots: size, active: workers, clock });
   return { workers, slots, fetches: new SharedFetches() };
@@ -46,13 +49,13 @@ interface OwnWorkersOptions {
   readonly deployments: { get(key: { readonly name: string }): BundleDeployment | undefined };
   /** By class name. */
   readonly ownPlaces: OwnPlacesByClass | undefined;
-  /** By class name, whose Bundles this process unpacks. */
+  /** By class name; classes whose Bundles this process unpacks. */
   readonly bundleClasses: ReadonlyMap<string, Provisioner>;
 }
 
 /**
- * Whose workers a deployment takes: those of its class where it has some, else those of the class
- * that adapts its content. A class that is slow then holds up deployments of its own.
+ * The separate workers of a deployment: those of its class, otherwise those of the class that
+ * adapts its content. A slow class then delays only its own deployments.
  */
 export function ownWorkers({ deployments, ownPlaces, bundleClasses }: OwnWorkersOptions) {
   return (name: string): FairSemaphore | undefined => {

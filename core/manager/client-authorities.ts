@@ -13,12 +13,12 @@ export interface FollowOptions {
   readonly signal: AbortSignal;
 }
 
-/** Where the API server publishes whose client certificates it takes. */
+/** ConfigMap in which the API server publishes its client CAs. */
 const published = { namespace: 'kube-system', name: 'extension-apiserver-authentication' };
 const publishedKey = 'client-ca-file';
 const interval = 10_000;
 
-/** Keeps the authorities equal to the cluster's own until the signal is aborted (default: none). */
+/** Keeps the CAs equal to the cluster's own until the signal is aborted (default: none). */
 export async function followCluster(
   authorities: ClientAuthorities,
   options: FollowOptions,
@@ -41,7 +41,7 @@ export async function followCluster(
   await reflector.run(options.signal);
 }
 
-/** @throws Error of one sentence where the file cannot be used. */
+/** @throws Error of one sentence when the file is unusable. */
 export async function readAuthorities(authorities: ClientAuthorities, file: string): Promise<void> {
   try {
     authorities.set(await readFile(file, 'utf8'));
@@ -53,8 +53,8 @@ export async function readAuthorities(authorities: ClientAuthorities, file: stri
 }
 
 /**
- * Keeps the authorities equal to a file until the signal is aborted.
- * @throws Error of one sentence where it cannot be used at the start.
+ * Keeps the CAs equal to a file until the signal is aborted.
+ * @throws Error of one sentence when the file is unusable at the start.
  */
 export async function followFile(
   authorities: ClientAuthorities,

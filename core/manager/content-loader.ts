@@ -11,17 +11,17 @@ import type { ContentOptions } from './options.ts';
 const podTokenFile = '/var/run/secrets/kubernetes.io/serviceaccount/token';
 
 export interface ContentLoaderParts {
-  /** In the order in which they are asked. */
+  /** In the order of use. */
   readonly stores: readonly Pick<ContentStore, 'load'>[];
-  /** Whose Bundles this process unpacks. */
+  /** Classes whose Bundles this process unpacks. */
   readonly ownClasses: ReadonlyMap<string, Provisioner>;
-  /** Has the Bundle of that name fetched again. */
+  /** Fetches the Bundle of that name again. */
   readonly onLost: (bundleName: string) => void;
 }
 
 /**
- * Content from our own store, else from the content server that stored it. Content that this very
- * process stores and has lost, or that the leader before it stored, is fetched again.
+ * Loads content from the own store, otherwise from the content server that stored it. Fetches
+ * content again that this process, or the leader before it, stored and lost.
  */
 export function createContentLoader(
   { stores, ownClasses, onLost }: ContentLoaderParts,
@@ -69,7 +69,10 @@ async function loadFirst(
   return undefined;
 }
 
-/** A content server that is away for a while, or restores what it has lost, is no news of its Bundles. */
+/**
+ * A content server that is unavailable for a while, or restores lost content, is not news about its
+ * Bundles.
+ */
 async function served(
   loading: Promise<BundleFiles>,
   name: string,
@@ -86,7 +89,7 @@ async function served(
   }
 }
 
-/** Of connections that were not made, or broke. */
+/** Error codes of failed or broken connections. */
 const connectionError = /^(?:ECONN|EHOST|ENET|ENOTFOUND|EAI_AGAIN|EPIPE|ETIMEDOUT|UND_ERR_)/;
 
 function isPassing(error: unknown): boolean {

@@ -23,23 +23,23 @@ import type { UnpackingZone } from './unpacking-zone.ts';
 
 interface ContentServerParts {
   readonly client: KubeClient;
-  /** What stored archives and uploads are served from; undefined where this process has none. */
+  /** Serves stored archives and uploads; undefined when this process does not unpack. */
   readonly unpacking: UnpackingZone | undefined;
   readonly metrics: Metrics;
   readonly clock: Clock;
 }
 
-/** What a process has to serve that unpacks nothing. */
+/** The Bundles of a process that does not unpack. */
 const noBundles: ServedBundles = { uidOf: () => undefined, restore: async () => false };
 
-/** Serves the metrics, and by its zone the stored archives, with uploads taken, and the plans. */
+/** Serves the metrics, and depending on the zone stored archives with uploads, and plans. */
 export function createContentServer(
   settings: ManagerSettings,
   parts: ContentServerParts,
 ): Runnable {
   const { content, logger } = settings;
   const starting = Promise.withResolvers<ContentServer>();
-  // Whoever awaits readiness hears of a failure; run() reports it too.
+  // ready() reports a failure to its caller; run() reports it too.
   starting.promise.catch(() => undefined);
   const { client, unpacking, metrics, clock } = parts;
   const clientAuthorities = new ClientAuthorities();
@@ -76,7 +76,7 @@ export function createContentServer(
   };
 }
 
-/** Plans are the business of who applies; who only unpacks may not read them. */
+/** Only a process that applies may read plans. */
 function planHandler(
   { zone, systemNamespace }: ManagerSettings,
   client: KubeClient,
@@ -91,7 +91,7 @@ async function serveUntil(signal: AbortSignal, starting: Promise<ContentServer>)
   await server.close();
 }
 
-/** Client certificates are of use over TLS only. */
+/** Client certificates require TLS. */
 async function follow(
   authorities: ClientAuthorities,
   { tls, clientCaFile }: ContentOptions,
@@ -102,14 +102,17 @@ async function follow(
   else await followFile(authorities, clientCaFile, options);
 }
 
-/** Unlike probes, content cannot be turned off: status.contentURL promises it. */
+/** Unlike probes, the content server cannot be disabled, because status.contentURL names it. */
 function listenAddress(text: string): BindAddress {
   const address = parseBindAddress(text);
   if (address === undefined) throw new Error('the content server needs an address to listen on');
   return address;
 }
 
-/** The Bundles that the watch cache holds: every replica serves all, whoever unpacked them. */
+/**
+ * The Bundles in the watch cache: every replica serves all of them, whichever process unpacked
+ * them.
+ */
 export function createServedBundles(
   kinds: Pick<Kinds, 'bundles' | 'checkSynced'>,
   restorer: Pick<ContentRestorer, 'canRestore' | 'restore'>,

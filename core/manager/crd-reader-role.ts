@@ -17,7 +17,7 @@ import {
 
 export interface CrdReaderRoleOptions {
   readonly client: Pick<KubeClient, 'list' | 'watch' | 'apply'>;
-  /** Of the ClusterRole. */
+  /** Name of the ClusterRole. */
   readonly name: string;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -35,9 +35,9 @@ const clusterRoleResource: Resource = {
 const fieldManager = 'rukpak-core';
 
 /**
- * Keeps a ClusterRole that may list the custom resources of every CRD and nothing else: RBAC has no
- * rule for "all but the built-in kinds". It is for who judges changes of CRDs; the rights to make
- * such a role are too many for them (docs/adr/0036).
+ * Maintains a ClusterRole that may list the custom resources of every CRD and nothing else, because
+ * RBAC has no rule for "all but the built-in kinds". crdvalidator uses it; the permission to write
+ * such a role would be too much for crdvalidator itself (docs/adr/0036).
  */
 export function createCrdReaderRole({ name, ...options }: CrdReaderRoleOptions): Runnable {
   const { client } = options;
@@ -60,7 +60,7 @@ export function createCrdReaderRole({ name, ...options }: CrdReaderRoleOptions):
     },
   });
   definitions.onChange(({ type }) => {
-    // Half a list would take rights away for a while.
+    // An incomplete list would remove permissions for a while.
     if (reflector.synced && type !== 'updated') controller.enqueue(name);
   });
   return {
@@ -80,7 +80,7 @@ function aRole(name: string, definitions: readonly KubernetesObject[]): Kubernet
   return { apiVersion, kind, metadata: { name }, rules: rulesFor(definitions) };
 }
 
-/** The API server has each CRD named `<plural>.<group>`; the core group, which is empty, has none. */
+/** The API server requires `<plural>.<group>` as a CRD's name; the empty core group has no CRDs. */
 function rulesFor(definitions: readonly KubernetesObject[]): readonly object[] {
   const names = definitions.map(({ metadata }) => metadata.name ?? '').toSorted();
   const byGroup = Map.groupBy(names, (name) => name.slice(name.indexOf('.') + 1));

@@ -39,22 +39,22 @@ export interface ControllerParts {
   readonly kube: KubeConnection;
   readonly judge: ObjectJudge;
   readonly kinds: Kinds;
-  /** Undefined where this process applies only. */
+  /** Undefined when this process only applies. */
   readonly unpacking: UnpackingZone | undefined;
   readonly ownPlaces: OwnPlacesByClass;
   readonly events: EventRecorder;
   readonly metrics: Metrics;
   readonly clock: Clock;
-  /** The life of the process. */
+  /** Aborted when the process ends. */
   readonly signal: AbortSignal;
 }
 
-/** Milliseconds: a rollout says several things on its way, and each would be a status to write. */
+/** Milliseconds: a rollout changes its message several times, and each would be a status write. */
 const detailDelay = 2_000;
 
 /**
- * The controller of BundleDeployments, woken by their cache, by their Bundles, by those that they depend
- * on, and by what happens to applied objects.
+ * The controller of BundleDeployments, woken by their cache, their Bundles, their dependencies, and
+ * events of applied objects.
  */
 export function createDeploymentController(
   options: ManagerSettings,
@@ -78,7 +78,7 @@ export function createDeploymentController(
   return deployments;
 }
 
-/** The deployments that gained or lost a dependent by a change: theirs is to keep, or to go on with. */
+/** Deployments that gained or lost a dependent: their deletion must wait, or continue. */
 export function changedDependencies({
   type,
   object,
@@ -89,7 +89,7 @@ export function changedDependencies({
   return [...before.symmetricDifference(after)];
 }
 
-/** What depends on a deployment and may be waiting for it: an own write is news to them too. */
+/** Dependents of a deployment, which may wait for it: core's own writes are news to them too. */
 function waitingFor({ deployments }: Kinds, name: string): readonly string[] {
   return deployments
     .byIndex(dependencyIndex, name)
@@ -166,7 +166,7 @@ function ownedBundles({ bundles }: Kinds, unpacking: UnpackingZone | undefined) 
   };
 }
 
-/** Who unpacks nothing reads all content from a content server. */
+/** A process that does not unpack reads all content from a content server. */
 function storedBy(
   unpacking: UnpackingZone | undefined,
   bundleClasses: ReadonlyMap<string, Provisioner>,
@@ -180,8 +180,8 @@ interface Known<T> {
 }
 
 /**
- * Whose share of the workers a deployment takes, and how soon. What is further along goes first: its
- * end is told when it comes, and a burst of first installs becomes healthy one after the other.
+ * Creator and precedence of a deployment. Deployments further along go first, so that in a burst of
+ * first installs one after the other becomes healthy.
  */
 export function claimOfDeployment(
   name: string,
@@ -191,7 +191,7 @@ export function claimOfDeployment(
   }: { readonly deployments: Known<BundleDeployment>; readonly bundles: Known<Bundle> },
 ): Claim {
   const deployment = deployments.get({ name });
-  // All that is left to do is to forget it.
+  // A deleted deployment must only be forgotten.
   if (deployment === undefined)
     return { creator: `deployment ${name}`, precedence: precedence.urgent };
   const creator = creatorOf(deployment);

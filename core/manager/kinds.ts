@@ -20,33 +20,33 @@ import {
 } from '../platform/kube/index.ts';
 import { IndexedCache, type Runnable, reflectorRunnable } from '../platform/runtime/index.ts';
 
-/** The kinds that reconcilers go by, as watch caches hold them. */
+/** The watched kinds of the reconcilers. */
 export interface Kinds {
   readonly bundles: IndexedCache<Bundle>;
-  /** Empty where this process applies none. */
+  /** Empty when this process does not apply. */
   readonly deployments: IndexedCache<BundleDeployment>;
-  /** Those of the system namespace, without their content; empty where nobody reads any. */
+  /** ConfigMaps of the system namespace without content; empty when no source reads them. */
   readonly configMaps: IndexedCache;
-  /** Keep the caches equal to the API server; ready when they are for the first time. */
+  /** Keep the caches equal to the API server; ready when the caches are first filled. */
   readonly reflectors: readonly Runnable[];
-  /** Throws with the reason where a cache is not filled yet. */
+  /** @throws Error with the reason while a cache is not filled. */
   checkSynced(): void;
 }
 
-/** Index of Bundles by the BundleDeployment that they were made for. */
+/** Index of Bundles by their BundleDeployment. */
 export const ownerIndex = 'owner';
 
-/** Index of Bundles by the ConfigMaps that their content comes from. */
+/** Index of Bundles by the ConfigMaps of their content. */
 export const configMapIndex = 'configMap';
 
-/** Index of BundleDeployments by those that they depend on. */
+/** Index of BundleDeployments by their dependencies. */
 export const dependencyIndex = 'dependency';
 
 interface WatchOptions {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Whose ConfigMaps hold content (default: none are watched). */
+  /** Namespace of ConfigMaps with content (default: none are watched). */
   readonly configMapNamespace?: string | undefined;
 }
 
@@ -86,12 +86,12 @@ function deploymentReflector(
   return new Reflector<BundleDeployment>({
     ...options,
     resource: bundleDeploymentResource,
-    // Who set the template is told where no webhook noted the user.
+    // managedFields tell who set the template, when no webhook has recorded the user.
     transform: (object) => keepTemplateManager(object as BundleDeployment),
   });
 }
 
-/** Their content may be a mebibyte each, and is read when it is needed. */
+/** Each may contain a mebibyte, which core reads when needed. */
 function configMapReflector(options: Omit<ReflectorOptions, 'resource' | 'transform'>): Reflector {
   return new Reflector({
     ...options,
@@ -106,16 +106,16 @@ function configMapsOf({ spec: { source } }: Bundle): readonly string[] {
   return [...new Set(source.configMaps?.map(({ configMap }) => configMap.name ?? ''))];
 }
 
-/** The owner's name, as a list of one, or none for a Bundle that no deployment generated. */
+/** The owner's name in a list of one; empty for a Bundle without a deployment. */
 export function ownerOf(bundle: Bundle): readonly string[] {
   const owner = generatedFor(bundle);
   return owner === undefined ? [] : [owner];
 }
 
 /**
- * A cache for a reconciler that writes the status and finalizers of what it watches. The answers to
- * its writes go into the cache at once, and a listener can tell them from news: its own write is no
- * reason to reconcile again.
+ * A cache for a reconciler that writes the status and finalizers of the watched objects. It stores
+ * the responses to these writes at once, and tells listeners which changes are the reconciler's
+ * own, because those need no reconcile.
  */
 export class SelfWriteCache<T extends KubernetesObject> {
   readonly #cache: IndexedCache<T>;
@@ -125,7 +125,7 @@ export class SelfWriteCache<T extends KubernetesObject> {
     this.#cache = cache;
   }
 
-  /** Whether the change that a listener is being told of is a write of the reconciler itself. */
+  /** Whether the present change is a write of the reconciler itself. */
   get isSelfWrite(): boolean {
     return this.#isSelfWrite;
   }
@@ -135,7 +135,8 @@ export class SelfWriteCache<T extends KubernetesObject> {
   }
 
   upsertIfNewer(object: T): void {
-    // What others changed meanwhile comes with the answer; the watch will have nothing to add.
+    // The response also contains what others changed meanwhile, and the watch will not report that
+    // again.
     this.#isSelfWrite = isDeepStrictEqual(
       partOfOthers(this.#cache.get(keyOf(object))),
       partOfOthers(object),
@@ -148,7 +149,7 @@ export class SelfWriteCache<T extends KubernetesObject> {
   }
 }
 
-/** What a status and finalizers are not. */
+/** An object without its status and finalizers. */
 function partOfOthers(object: KubernetesObject | undefined): unknown {
   if (object === undefined) return undefined;
   const { uid, generation, deletionTimestamp, labels, annotations } = object.metadata;

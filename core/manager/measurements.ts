@@ -19,14 +19,14 @@ interface CountedKinds {
   readonly deployments: { list(): readonly BundleDeployment[] };
 }
 
-/** Users may name as many classes as they like: the rest is `other`. */
+/** Maximum number of classes in labels, because users may name any number; the rest is `other`. */
 const maxClasses = 20;
 
 const phases = ['Pending', 'Unpacking', 'Unpacked', 'Failing', 'None'];
 const types: ReadonlySet<string> = new Set(Object.values(bundleDeploymentCondition));
 const reasons: ReadonlySet<string> = new Set(Object.values(bundleDeploymentReason));
 
-/** Counts the cached objects by their state; label values are a closed set, or bounded. */
+/** Counts the cached objects by state; label values are a closed set, or limited. */
 export function createObjectCounts(
   { bundles, deployments }: CountedKinds,
   provisioners: readonly Provisioner[],
@@ -59,7 +59,10 @@ export function createObjectCounts(
   };
 }
 
-/** Of classes that are not ours, and not another process's either: that would have said more than we. */
+/**
+ * Objects of classes that no process serves: another process would have written more into their
+ * status.
+ */
 function unserved(
   kind: string,
   objects: readonly (Bundle | BundleDeployment)[],
@@ -102,7 +105,7 @@ interface ClockCheckParts {
 const interval = 60 * 60_000;
 const retryInterval = 60_000;
 
-/** Says at the start and every hour where this computer's clock is off; nothing waits for it. */
+/** Logs at the start and every hour when this computer's clock is off; nothing waits for it. */
 export function createClockCheck({
   clockOffset,
   metrics,

@@ -28,9 +28,9 @@ import type { ManagerSettings } from './settings.ts';
 import { createUnpackingZone } from './unpacking-zone.ts';
 
 /**
- * Runs the two reconcilers for some classes, or that of one zone, with the content server and the
- * health endpoints, until the signal is aborted; running reconciles are finished first.
- * @throws Error where a part cannot start, or fails for good.
+ * Runs the reconcilers of the process's zone, with the content server and the health endpoints,
+ * until the signal is aborted; finishes running reconciles first.
+ * @throws Error when a part cannot start, or fails finally.
  */
 export async function runReconcilers(options: ManagerSettings, signal: AbortSignal): Promise<void> {
   const { logger } = options;
@@ -103,7 +103,7 @@ function createControllers(
 const extension = extname(import.meta.url);
 const judgeModule = new URL(`../apply/health/rules/judge-objects${extension}`, import.meta.url);
 
-/** Evaluates the rules of spec.health in processes of its own, until it is closed. */
+/** Evaluates the rules of spec.health in worker processes, until it is closed. */
 export function openJudge(options: {
   readonly memory: ByteBudget;
   readonly clock: Clock;
@@ -128,7 +128,7 @@ interface ElectionParts {
   readonly metrics: { readonly leader: Pick<LeaderMetrics, 'leads'> };
 }
 
-/** What one process does for all, behind the lease where one is asked for. */
+/** The parts that run in only one process, behind the Lease if there is one. */
 function elected(runnables: readonly Pick<Runnable, 'run'>[], parts: ElectionParts): Runnable {
   const runAll = async (signal: AbortSignal): Promise<void> => {
     await Promise.all(runnables.map((runnable) => runnable.run(signal)));
@@ -156,7 +156,7 @@ function elected(runnables: readonly Pick<Runnable, 'run'>[], parts: ElectionPar
   };
 }
 
-/** Tells metrics who leads, and Events on the Lease, as client-go does, when that changes. */
+/** Reports the leader in metrics, and changes in Events on the Lease, as client-go does. */
 function announcements(
   { namespace, name, identity }: { namespace: string; name: string; identity: string },
   { events, metrics }: ElectionParts,

@@ -15,7 +15,7 @@ import { podNamespace } from '../platform/kube/index.ts';
 import type { ByteBudget } from '../platform/runtime/index.ts';
 import type { ContentOptions, ManagerOptions, UploadOptions, Zone } from './options.ts';
 
-/** What core's parts are made from: the options of a process with all that they left out. */
+/** The complete settings of a process: its options with defaults. */
 export interface ManagerSettings {
   readonly provisioners: readonly Provisioner[];
   /** Default: both. */
@@ -43,7 +43,7 @@ export interface ManagerSettings {
   readonly logger: Logger;
 }
 
-/** What the process opens of the options before it has settings. */
+/** The parts that the process opens from the options before it has settings. */
 interface OpenParts {
   readonly provisioners: readonly Provisioner[];
   readonly sources: readonly Source[];
@@ -51,7 +51,7 @@ interface OpenParts {
   readonly logger: Logger;
 }
 
-/** The options with core's defaults for what they left out. */
+/** The options with core's defaults. */
 export function settingsOf(options: ManagerOptions, parts: OpenParts): ManagerSettings {
   const { leaseName = leaseNameOf(parts.provisioners) } = options;
   return {
@@ -77,7 +77,7 @@ export function settingsOf(options: ManagerOptions, parts: OpenParts): ManagerSe
   };
 }
 
-/** @throws Error where certificates could not be followed by others in time. */
+/** @throws Error when the lifetime of certificates leaves no time for their rotation. */
 function certificateOptions(options: ManagerOptions['certificates']): CertificateOptions {
   const { provider = defaultCertificates.provider, lifetime = defaultCertificates.lifetime } =
     options ?? {};
@@ -87,7 +87,7 @@ function certificateOptions(options: ManagerOptions['certificates']): Certificat
   return { provider, lifetime };
 }
 
-/** Where a process in a pod keeps content and serves it, as in v0.16. */
+/** Storage and address of content for a process in a pod, as in v0.16. */
 export const defaultContent = {
   directory: '/var/cache/bundles',
   bindAddress: ':8080',
@@ -103,17 +103,17 @@ export const defaultWorkers = 8;
 const gibibyte = 1024 ** 3;
 
 /**
- * Bytes: half of what the container may take, for the other half has the process itself, its caches
- * and what it renders. Without a bound as much as deploy/ has.
+ * Bytes: half of the container's memory; the process itself, its caches and rendered objects need
+ * the other half. Without a limit, the memory in the manifests of deploy/.
  */
 export function defaultMemoryBudget(bound = process.constrainedMemory()): number {
   return bound > 0 && bound < totalmem() ? Math.floor(bound / 2) : gibibyte;
 }
 
-/** Of an object's name. */
+/** Maximum length of an object's name. */
 const maxNameLength = 253;
 
-/** The Lease of a process with these classes: processes of other classes do not wait for it. */
+/** The Lease of a process with these classes: processes with other classes do not wait for it. */
 function leaseNameOf(provisioners: readonly Pick<Provisioner, 'className'>[]): string {
   const names = provisioners.map(({ className }) => className).sort();
   const name = `${names.join('.')}.core.rukpak.io`;

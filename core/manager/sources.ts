@@ -17,13 +17,13 @@ import {
 import type { RegistryOptions } from './options.ts';
 
 interface SourcesOptions {
-  /** Besides core's, and in place of those of core that have their types. */
+  /** In addition to core's; one with the type of a core source replaces that. */
   readonly sources?: readonly Source[] | undefined;
   readonly registries?: RegistryOptions | undefined;
   readonly sourceAddresses?: AddressPolicy | undefined;
-  /** Bundles unpacked at once. */
+  /** Maximum number of Bundles unpacked at once. */
   readonly workers: number;
-  /** Where what core's git processes take is counted. */
+  /** Counts the memory of core's git processes. */
   readonly memory: ByteBudget;
   readonly logger: Logger;
 }
@@ -34,13 +34,13 @@ export interface OpenSources {
   close(): Promise<void>;
 }
 
-/** More than one, so that a git server that stalls its fetches leaves processes to others. */
+/** More than one, so that a git server with stalling fetches leaves processes to others. */
 const gitProcessesPerWorker = 2;
 
 // The same extension as this file: TypeScript from a checkout, JavaScript from dist.
 const gitModule = new URL(`../sources/git/git-source${extname(import.meta.url)}`, import.meta.url);
 
-/** Core's sources, and those that are given. */
+/** Core's sources, and the given ones. */
 export async function openSources(options: SourcesOptions): Promise<OpenSources> {
   const { sources = [], registries = {}, workers, memory, logger } = options;
   for (const source of sources) checkSource(source);
@@ -63,7 +63,7 @@ export async function openSources(options: SourcesOptions): Promise<OpenSources>
   };
 }
 
-/** JavaScript, and what was written for an earlier contract, is checked by no compiler. */
+/** No compiler checks sources in JavaScript, or those for an earlier contract. */
 function checkSource({ type, pin, host, shareable }: Partial<Source>): void {
   if (pin !== undefined && host !== undefined && shareable !== undefined) return;
   throw new Error(
@@ -73,14 +73,14 @@ function checkSource({ type, pin, host, shareable }: Partial<Source>): void {
 
 /**
  * Reads the files that the options name, and the proxies of the environment.
- * @param note is told of each setting that has no effect
- * @throws Error that names the flag, file or variable that cannot be used
+ * @param note receives each setting that has no effect
+ * @throws Error that names the unusable flag, file or variable
  */
 export async function imagePullerOptions(
   options: RegistryOptions,
   note: (text: string) => void = () => undefined,
 ): Promise<ImagePullerOptions> {
-  // Not needed by all of rukpakctl, and slow to load.
+  // Most commands of rukpakctl do not need it, and it is slow to load.
   const image = await import('../registry/index.ts');
   const { registryCaFile, registryCertsDir, registriesConf } = options;
   const registries = optional(registriesConf, image.readRegistriesConf);

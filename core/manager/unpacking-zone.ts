@@ -44,22 +44,24 @@ interface UnpackingZoneParts {
   readonly ownPlaces: OwnPlacesByClass;
   readonly onLeftover: OnLeftover;
   readonly clock: Clock;
-  /** The life of the process. */
+  /** Aborted when the process ends. */
   readonly signal: AbortSignal;
 }
 
-/** All that touches what strangers wrote before it is stored: the store, what fills it, and uploads. */
+/**
+ * All parts that handle untrusted content before it is stored: the store, unpacking, and uploads.
+ */
 export interface UnpackingZone {
   readonly store: DiskStore;
-  /** Of Bundles that are gone while their content is installed. */
+  /** Archives of Bundles that were deleted while their content is installed. */
   readonly kept: KeptArchives;
   readonly dependencies: UnpackDependencies;
-  /** What the content server gives out. */
+  /** The Bundles for the content server. */
   readonly bundles: ServedBundles;
   readonly uploads: Uploads | undefined;
-  /** Remove what no Bundle needs any more; in every replica. */
+  /** Delete content that no Bundle needs any more; in every replica. */
   readonly cleaners: readonly Runnable[];
-  /** The same for what replicas share; in the leader. */
+  /** Delete shared content that no Bundle needs any more; in the leader only. */
   readonly sharedCleaners: readonly Runnable[];
 }
 
@@ -102,7 +104,10 @@ interface UnpackParts {
   readonly clock: Clock;
 }
 
-/** What this process unpacks with, once: its slots bound the reconciler and the restorer together. */
+/**
+ * The dependencies of unpacking, created once: their slots limit the reconciler and the restorer
+ * together.
+ */
 function unpackDependencies(settings: ManagerSettings, parts: UnpackParts): UnpackDependencies {
   const { client, kinds, store, kept, uploads, metrics, ownPlaces, clock } = parts;
   const { deployments } = kinds;
@@ -146,9 +151,9 @@ interface Deployments {
 }
 
 /**
- * The ServiceAccount of the deployment that a Bundle was made for; undefined where there is none. An
- * owner and labels can be written by whoever may create Bundles, so the Bundle must be what the
- * deployment's template asks for, or a revision of it.
+ * The ServiceAccount of a Bundle's deployment; undefined when there is none. Everybody who may
+ * create Bundles can write an owner and labels, so the Bundle must match the deployment's template
+ * or a revision of it.
  */
 export function sourceAccount(
   bundle: Bundle,

@@ -15,7 +15,10 @@ import {
 } from '../platform/runtime/index.ts';
 import { shortList } from '../short-list.ts';
 
-/** Milliseconds that a manager of the class has to look at an object, or at its deletion: it may be starting just now. */
+/**
+ * Milliseconds until a manager of the class must have reconciled an object or its deletion: it may
+ * be starting.
+ */
 const patience = 30_000;
 
 const shownClasses = 12;
@@ -23,16 +26,16 @@ const shownClasses = 12;
 export interface UnservedObjectsOptions {
   readonly client: KubeClient;
   readonly resource: Resource;
-  /** By name: those of the kind that this process serves. */
+  /** By name; classes of the kind that this process serves. */
   readonly classes: Pick<ReadonlyMap<string, unknown>, 'has' | 'keys'>;
   readonly events: EventSink;
   readonly clock: Clock;
 }
 
 /**
- * The objects of one kind whose class no manager serves. This process says so of each, since of a misspelt
- * class nothing else would ever be said, and times the end of their deletions. Other processes serve classes
- * as well, so only objects count that no manager has looked at.
+ * The objects of one kind whose class no manager serves. This process reports each of them, because
+ * nothing else would report a misspelt class, and decides when to handle their deletions. Other
+ * processes serve classes as well, so only objects count that no manager has reconciled.
  */
 export class UnservedObjects implements UnservedDeletions {
   readonly #options: UnservedObjectsOptions;
@@ -55,7 +58,7 @@ export class UnservedObjects implements UnservedDeletions {
     this.#deletions.delete(name);
   }
 
-  /** Undefined for an object that is this process's to reconcile, is being deleted, or gone. */
+  /** Undefined for an object that this process reconciles, or that is being deleted or deleted. */
   async tell(
     object: Bundle | BundleDeployment | undefined,
     signal: AbortSignal,
@@ -122,7 +125,7 @@ interface Cache {
   get(key: { readonly name: string }): Bundle | BundleDeployment | undefined;
 }
 
-/** A reconcile that says first of an object whose class no manager serves that it is so. */
+/** A reconcile that first reports an object whose class no manager serves. */
 export function tellingUnserved(
   unserved: UnservedObjects | undefined,
   cache: Cache,
@@ -133,12 +136,12 @@ export function tellingUnserved(
     (await reconciler.reconcile(name, context));
 }
 
-/** A manager that serves the class has written more than what this process says of it. */
+/** A manager that serves the class has written more into the status than this process does. */
 function isLookedAt({ status = {} }: Bundle | BundleDeployment): boolean {
   return status.observedGeneration !== undefined;
 }
 
-/** Managers of other makers know nothing of Ready, and would leave there what does not hold any more. */
+/** Managers of third parties do not know Ready, and would leave an outdated one. */
 function withoutOurs({ status = {} }: Bundle | BundleDeployment): readonly Condition[] {
   const { conditions = [] } = status;
   return conditions.some(isOurs) ? conditions.filter((each) => !isOurs(each)) : conditions;
@@ -148,7 +151,7 @@ function isOurs({ reason }: Condition): boolean {
   return reason === readyReason.classNotServed;
 }
 
-/** Milliseconds. */
+/** Milliseconds since the epoch. */
 function madeAt({ metadata }: Bundle | BundleDeployment): number {
   return Date.parse(metadata.creationTimestamp ?? '') || 0;
 }

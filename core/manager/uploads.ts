@@ -19,11 +19,11 @@ import type { ManagerSettings } from './settings.ts';
 
 export interface Uploads {
   readonly store: UploadStore;
-  /** Takes uploads; for the content server. */
+  /** Accepts uploads; for the content server. */
   readonly handler: RequestHandler;
-  /** Removes uploads of Bundles that are gone. */
+  /** Deletes uploads of deleted Bundles. */
   readonly collector: Runnable;
-  /** Whether all replicas see the same uploads, so that one collector is enough. */
+  /** Whether all replicas share the uploads, so that one collector is enough. */
   readonly shared: boolean;
 }
 
@@ -35,7 +35,7 @@ interface UploadParts {
   readonly onLeftover: OnLeftover;
 }
 
-/** What takes uploads and keeps them; undefined where this process is not to take any. */
+/** Accepts and stores uploads; undefined when this process does not accept any. */
 export function createUploads(options: ManagerSettings, parts: UploadParts): Uploads | undefined {
   if (options.uploads === undefined) return undefined;
   const { directory, maxBytes, storage, syncInterval: interval } = options.uploads;
@@ -69,16 +69,16 @@ export interface UploadCollectorOptions {
   readonly store: Pick<UploadStore, 'collect'>;
   readonly client: Pick<KubeClient, 'get'>;
   readonly kinds: Pick<Kinds, 'bundles'>;
-  /** Milliseconds between two looks. */
+  /** Milliseconds between two searches. */
   readonly interval: number;
   readonly clock: Clock;
   readonly onLeftover: OnLeftover;
 }
 
-/** Removes uploads that no existing Bundle names, now and then. */
+/** Periodically deletes uploads of deleted Bundles. */
 export function createUploadCollector(options: UploadCollectorOptions): Runnable {
   const { interval, clock, onLeftover } = options;
-  // Where no Bundle takes uploads there are none, once what others left has been removed.
+  // When no Bundle uses uploads, there are none after the remaining ones have been deleted.
   let mayHaveSome = true;
   const collect = async (signal: AbortSignal): Promise<void> => {
     const known = uploadBundles(options.kinds);
@@ -98,20 +98,20 @@ export function createUploadCollector(options: UploadCollectorOptions): Runnable
   };
 }
 
-/** By UID. */
+/** UIDs of the Bundles that use uploads. */
 function uploadBundles({ bundles }: Pick<Kinds, 'bundles'>): ReadonlySet<string> {
   const ofType = bundles.list().filter(({ spec }) => spec.source.type === 'upload');
   return new Set(ofType.map(({ metadata }) => metadata.uid ?? ''));
 }
 
-/** The watch may be behind: a Bundle that it does not know is asked for. */
+/** The watch may lag, so the API server confirms that an unknown Bundle does not exist. */
 async function isWanted(
   { name, uid }: ContentKey,
   known: ReadonlySet<string>,
   { client, signal }: Pick<UploadCollectorOptions, 'client'> & { readonly signal: AbortSignal },
 ): Promise<boolean> {
   if (known.has(uid)) return true;
-  // A Secret that only looks like an upload may name nobody.
+  // A foreign Secret with the label may name no Bundle.
   if (name === '') return false;
   return (await findBundle(client, name, signal))?.metadata.uid === uid;
 }

@@ -5,11 +5,11 @@ import type { Clock } from '../platform/clock.ts';
 import type { KubeClient } from '../platform/kube/index.ts';
 import type { Caller } from './authorize.ts';
 
-/** What a caller wants to do; the verb is as RBAC knows it, such as `get`. */
+/** The action of a caller; the verb is RBAC's, such as `get`. */
 export type AccessRequest =
-  /** Of a non-resource URL. */
+  /** On a non-resource URL. */
   | { readonly verb: string; readonly path: string }
-  /** Of an object of the cluster that has no namespace. */
+  /** On a cluster-scoped object. */
   | {
       readonly verb: string;
       readonly group: string;
@@ -21,9 +21,9 @@ export type AccessReview =
   | { readonly authenticated: false }
   | { readonly authenticated: true; readonly user: string; readonly allowed: boolean };
 
-/** Decides who a caller is and whether they may. */
+/** Decides who a caller is and whether the caller may act. */
 export interface AccessReviewer {
-  /** Throws where it cannot be decided; that never means yes. */
+  /** Throws when it cannot decide; that never means yes. */
   review(caller: Caller, request: AccessRequest, signal: AbortSignal): Promise<AccessReview>;
 }
 
@@ -51,8 +51,9 @@ type Client = Pick<KubeClient, 'request'>;
 type ReviewedUser = z.infer<typeof tokenReview>['status']['user'];
 
 /**
- * Asks the API server: a TokenReview where the caller has a token, then a SubjectAccessReview of the
- * path or the object. A token must be for one of the audiences; for the API server's own without any.
+ * Asks the API server: a TokenReview if the caller has a token, then a SubjectAccessReview of the
+ * path or the object. A token must be for one of the audiences; without audiences, for the API
+ * server's own.
  */
 export function apiServerAccessReviewer(
   client: Client,
@@ -95,7 +96,7 @@ async function reviewToken(
   });
   const { status } = tokenReview.parse(answer);
   if (status.authenticated !== true) return undefined;
-  // An authenticator that knows of no audiences says yes to any: then the token is for others.
+  // An authenticator without audience support accepts tokens for any audience, also for others.
   const isForUs = status.audiences?.some((audience) => audiences.includes(audience)) === true;
   return audiences.length === 0 || isForUs ? status.user : undefined;
 }
@@ -120,15 +121,15 @@ const allowedFor = 10_000;
 const refusedFor = 5_000;
 const maxReviews = 1000;
 
-/** The API server is asked for so many at once; reconcilers ask it too. */
+/** Maximum concurrent requests to the API server, which reconcilers need too. */
 const maxAsked = 16;
 const reviewTimeout = 10_000;
 
 /**
- * Remembers reviews: ten seconds a yes, five a no. At most a thousand are kept, the least recently
- * used go first. What many ask at once is asked once, and strangers' tokens take few of the
- * connections to the API server. Tokens are not kept, only a keyed hash that means nothing outside
- * this process.
+ * Caches reviews: ten seconds a yes, five a no. Keeps at most a thousand, and drops the least
+ * recently used. Concurrent equal reviews share one request, and unknown tokens take few of the
+ * connections to the API server. Stores no tokens, only keyed hashes that are useless outside this
+ * process.
  */
 export function cachedAccessReviewer(reviewer: AccessReviewer, clock: Clock): AccessReviewer {
   const secret = randomBytes(32);
@@ -178,7 +179,7 @@ export function cachedAccessReviewer(reviewer: AccessReviewer, clock: Clock): Ac
   };
 }
 
-/** Others may wait for the same. */
+/** Other callers may wait for the same review. */
 async function unlessGone(
   review: Promise<AccessReview>,
   signal: AbortSignal,
@@ -195,7 +196,7 @@ async function unlessGone(
 }
 
 function cacheKey(secret: Buffer, caller: Caller, request: AccessRequest): string {
-  // JSON keeps the parts apart, whatever characters they hold.
+  // JSON separates the parts, whatever characters they contain.
   return createHmac('sha256', secret)
     .update(JSON.stringify([caller, request]))
     .digest('base64');

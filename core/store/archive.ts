@@ -6,21 +6,21 @@ import type { ByteStream } from '../content/index.ts';
 import type { ContentKey } from '../contracts/store.ts';
 import { TerminalError } from '../errors.ts';
 
-/** An open file: what is read stays one archive even when it is replaced meanwhile. */
+/** An open file: it stays the same archive even when the file is replaced meanwhile. */
 export interface OpenArchive {
-  /** The caller's to close. */
+  /** The caller must close it. */
   readonly file: FileHandle;
   readonly stat: BigIntStats;
-  /** Undefined for an archive that others wrote. */
+  /** Undefined for an archive that another program wrote. */
   readonly stamp: Stamp | undefined;
 }
 
-// Never through a symlink, and never waiting for the other end of a pipe.
+// Follows no symlink, and does not wait for the other end of a pipe.
 const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-/** No file, a symlink, a socket. */
+/** Errors of a missing file, a symlink, a socket. */
 const noArchive = new Set(['ENOENT', 'ELOOP', 'ENXIO']);
 
-/** The archive of exactly this Bundle, in a directory; undefined where it is not there. */
+/** The archive of exactly this Bundle in a directory; undefined when it does not exist. */
 export async function openArchive(
   directory: string,
   { name, uid }: ContentKey,
@@ -31,7 +31,7 @@ export async function openArchive(
   return undefined;
 }
 
-/** Undefined where no regular file is there. */
+/** Undefined when it is not a regular file. */
 async function openRegular(path: string): Promise<OpenArchive | undefined> {
   const file = await openFile(path);
   if (file === undefined) return undefined;
@@ -70,7 +70,7 @@ export async function writeArchive(path: string, gzip: ByteStream, uid: string):
     const hash = createHash('sha256').update(uid);
     const archive = stamped(hashed(gzip, hash), { uid, digest: unknownDigest });
     await file.writeFile(archive);
-    // The digest is known at the end, and stands at the beginning.
+    // The digest is known at the end, and its place is at the beginning.
     await file.write(stampBytes({ uid, digest: hash.digest('hex') }), 0, undefined, stampOffset);
     await file.sync();
   } finally {
@@ -86,14 +86,14 @@ async function* hashed(stream: ByteStream, hash: Hash): AsyncGenerator<Uint8Arra
 }
 
 /**
- * Says whose content an archive holds and what its bytes are, kept in the comment field of the gzip
- * header (RFC 1952): one file, so content and identity can never disagree after a crash, and still
- * an archive for every tool.
+ * Identifies the Bundle and the bytes of an archive, in the comment field of the gzip header (RFC
+ * 1952). In the same file, content and identity always match, even after a crash, and every tool
+ * can read the archive.
  */
 interface Stamp {
-  /** Of the Bundle. */
+  /** UID of the Bundle. */
   readonly uid: string;
-  /** SHA-256 of UID and gzip stream, in hex; undefined where an earlier version stored it. */
+  /** SHA-256 of UID and gzip stream, in hex; undefined in archives of earlier versions. */
   readonly digest?: string;
 }
 
@@ -101,19 +101,19 @@ const uidField = 'core.rukpak.io/uid';
 const digestField = 'sha256';
 const flagsOffset = 3;
 const commentFlag = 0x10;
-/** Where the stamp begins in an archive. */
+/** Position of the stamp in an archive. */
 const stampOffset = 10;
-/** Enough of an archive's beginning to find the stamp in. */
+/** Bytes from an archive's beginning that contain the stamp. */
 export const stampLength = 512;
 
-/** As it is written; stamps of one UID with a digest are of one length. */
+/** The stamp as bytes; stamps with a digest of the same UID have the same length. */
 function stampBytes({ uid, digest }: Stamp): Buffer {
   const fields = [`${uidField}=${encodeURIComponent(uid)}`];
   if (digest !== undefined) fields.push(`${digestField}=${digest}`);
   return Buffer.from(`${fields.join('&')}\0`, 'latin1');
 }
 
-/** The gzip stream with the stamp written into its header. */
+/** The gzip stream with the stamp in its header. */
 export async function* stamped(gzip: ByteStream, stamp: Stamp): AsyncGenerator<Uint8Array> {
   let head = Buffer.alloc(0);
   let done = false;
@@ -134,7 +134,7 @@ export async function* stamped(gzip: ByteStream, stamp: Stamp): AsyncGenerator<U
   }
 }
 
-/** The stamp in an archive's beginning; undefined for an archive that others wrote. */
+/** The stamp in an archive's beginning; undefined for an archive of another program. */
 export function stampOf(beginning: Uint8Array): Stamp | undefined {
   const head = Buffer.from(beginning.buffer, beginning.byteOffset, beginning.byteLength);
   if (head[flagsOffset] !== commentFlag) return undefined;
@@ -148,12 +148,15 @@ export function stampOf(beginning: Uint8Array): Stamp | undefined {
 }
 
 const suffix = '.tgz';
-/** A DNS subdomain, as Bundle names are; it can neither be hidden nor leave a directory. */
+/** A DNS subdomain, the format of Bundle names: neither hidden nor outside of the directory. */
 const bundleName = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
-/** File systems end names at 255 bytes. */
+/** File systems limit names to 255 bytes. */
 const maxNameLength = 255 - suffix.length;
 
-/** Where a Bundle's archive lies, refusing a name that is none with a TerminalError. */
+/**
+ * The path of a Bundle's archive.
+ * @throws TerminalError for an invalid name.
+ */
 export function archivePath(directory: string, name: string): string {
   if (!isStorable(name)) {
     throw new TerminalError(

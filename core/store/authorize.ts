@@ -12,7 +12,7 @@ const reviewTimeout = 10_000;
 /** Seconds. */
 const retryAfter = '5';
 
-/** HEAD is a `get` here: RukPak's proxy asked for an empty verb, which no role can grant. */
+/** HEAD is a `get`: RukPak's proxy asked for an empty verb, which no role can grant. */
 const verbs: ReadonlyMap<string, string> = new Map([
   ['GET', 'get'],
   ['HEAD', 'get'],
@@ -23,9 +23,9 @@ const verbs: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Lets a request pass whose caller may do its verb on its path as a non-resource URL, or
- * on the BundleDeployment whose plan it is about: else 401, 403, or 503 where the API server could
- * not be asked.
+ * Passes a request when its caller may use its verb on its path as a non-resource URL, or on the
+ * BundleDeployment of the requested plan: otherwise answers 401, 403, or 503 when the API server
+ * does not answer.
  */
 export function authorize(reviewer: AccessReviewer, logger: Logger): RequestHandler {
   return async (request, response, next) => {
@@ -73,7 +73,7 @@ function reviewSignal(response: Response): AbortSignal {
   return AbortSignal.any([gone.signal, AbortSignal.timeout(reviewTimeout)]);
 }
 
-/** Who asks: a token that is yet to be reviewed, or the user of a certificate that TLS verified. */
+/** The caller: a token to review, or the user of a certificate that TLS verified. */
 export type Caller = { readonly token: string } | { readonly user: User };
 
 interface User {
@@ -81,10 +81,13 @@ interface User {
   readonly groups: readonly string[];
 }
 
-/** As Kubernetes adds it to everybody whom it knows. */
+/** Group of every authenticated user in Kubernetes. */
 const everyUser = 'system:authenticated';
 
-/** The caller of a request, by certificate before token as in Kubernetes; undefined for nobody. */
+/**
+ * The caller of a request; a certificate has priority over a token, as in Kubernetes. Undefined for
+ * an anonymous one.
+ */
 export function callerOf({ socket, headers }: IncomingMessage): Caller | undefined {
   const user = socket instanceof TLSSocket ? certifiedUser(socket) : undefined;
   if (user !== undefined) return { user };
@@ -92,19 +95,20 @@ export function callerOf({ socket, headers }: IncomingMessage): Caller | undefin
   return token === undefined ? undefined : { token };
 }
 
-/** A certificate's CN and O. One that is not trusted, or names nobody, is as good as none. */
+/** A certificate's CN and O. A certificate that is untrusted, or names nobody, counts as none. */
 function certifiedUser(socket: TLSSocket): User | undefined {
   if (!socket.authorized) return undefined;
   const { subject, valid_to: validTo } = socket.getPeerCertificate();
   // A connection may outlive its certificate.
   if (!(Date.parse(validTo) > Date.now())) return undefined;
-  // Types know one value each; a subject may hold several, and which of two names counts is unclear.
+  // The types allow one value each; a subject may contain several, and then the user's name is
+  // ambiguous.
   const { CN: username, O: organizations = [] } = subject as Record<string, unknown>;
   if (typeof username !== 'string' || username === '') return undefined;
   return { username, groups: [...[organizations].flat().map(String), everyUser] };
 }
 
-/** The token of an `Authorization: Bearer <token>` header; undefined where there is none. */
+/** The token of an `Authorization: Bearer <token>` header; undefined without one. */
 function bearerToken(authorization = ''): string | undefined {
   return /^bearer +([^\s]+) *$/i.exec(authorization)?.[1];
 }

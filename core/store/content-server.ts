@@ -13,27 +13,36 @@ import { sendText } from './text-response.ts';
 import { createTlsServer, type TlsFiles } from './tls-server.ts';
 
 export interface ContentServerOptions extends ContentAppOptions {
-  /** All interfaces without a host; port 0 for any free one. */
+  /** Without a host, all interfaces; port 0 for any free one. */
   readonly address: { readonly host?: string; readonly port: number };
-  /** Serves HTTPS; plain HTTP without. */
+  /** Serves HTTPS; without, plain HTTP. */
   readonly tls?: TlsFiles;
   readonly clock: Clock;
 }
 
 export interface ContentServer {
-  /** Where it listens, for callers that asked for any free port. */
+  /** The port it listens on, for callers that asked for any free one. */
   readonly port: number;
-  /** Takes no more requests, and returns when the running ones are done or five seconds passed. */
+  /**
+   * Accepts no more requests, and returns when the running ones are done or five seconds have
+   * passed.
+   */
   close(): Promise<void>;
 }
 
-/** A client that neither sends nor takes a byte for so long is given up. */
+/** Milliseconds without a byte after which the server drops a client. */
 const idleTimeout = 60_000;
-/** From the first byte of a request to the last of its body: large uploads over slow lines. */
+/**
+ * Milliseconds from the first byte of a request to the last of its body, for large uploads over
+ * slow lines.
+ */
 const requestTimeout = 30 * 60_000;
 const closeTimeout = 5_000;
 
-/** Listens and serves; throws where the address or the certificate cannot be used. */
+/**
+ * Starts the server.
+ * @throws Error when the address or the certificate is unusable.
+ */
 export async function startContentServer(options: ContentServerOptions): Promise<ContentServer> {
   const logger = options.logger.child({ logger: 'http' });
   const reviewer = cachedAccessReviewer(options.reviewer, options.clock);
@@ -50,7 +59,7 @@ export async function startContentServer(options: ContentServerOptions): Promise
         });
   server.setTimeout(idleTimeout);
   server.requestTimeout = requestTimeout;
-  // Handlers say when a body is wanted; Node would ask for it before the request is authorized.
+  // Handlers request the body; Node would request it before the request is authorized.
   server.on('checkContinue', app);
   try {
     await listen(server, options.address);
@@ -89,18 +98,18 @@ async function close(server: Server): Promise<void> {
 interface ContentAppOptions extends ServeArchiveOptions {
   readonly reviewer: AccessReviewer;
   readonly logger: Logger;
-  /** What `/metrics` answers; 404 without. */
+  /** The answer of `/metrics`; 404 without it. */
   readonly renderMetrics?: () => Promise<{ readonly contentType: string; readonly body: string }>;
-  /** What else is served, such as uploads and plans; reached by authorized requests alone. */
+  /** Handlers for uploads and plans, which receive only authorized requests. */
   readonly handlers?: readonly RequestHandler[];
 }
 
-/** `/bundles/<name>.tgz` and `/metrics`: each request authorized and logged. */
+/** `/bundles/<name>.tgz` and `/metrics`; authorizes and logs each request. */
 function createContentApp(options: ContentAppOptions): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
-  // What is served is exactly the path that was authorized.
+  // The served path must be exactly the authorized one.
   app.enable('case sensitive routing');
   app.enable('strict routing');
   app.use(allowListeners, logResponses(options.logger), measureResponses(options.metrics));
@@ -136,7 +145,10 @@ function logResponses(logger: Logger): RequestHandler {
   };
 }
 
-/** Each step waits for the end of the response itself: together more than Node takes for a leak. */
+/**
+ * Several handlers wait for the end of the response: more listeners than Node's warning about leaks
+ * allows.
+ */
 const allowListeners: RequestHandler = (_request, response, next) => {
   response.setMaxListeners(20);
   next();
@@ -154,7 +166,7 @@ function measureResponses(metrics: ContentMetrics): RequestHandler {
 }
 
 function answerErrors(logger: Logger): ErrorRequestHandler {
-  // Express tells error handlers by their four parameters.
+  // Express recognizes error handlers by their four parameters.
   // oxlint-disable-next-line max-params
   return (error: unknown, request, response, next) => {
     if (response.headersSent) return next(error);
@@ -164,13 +176,13 @@ function answerErrors(logger: Logger): ErrorRequestHandler {
   };
 }
 
-/** Archives that one user is sent at a time: eight managers of eight workers each. */
+/** Maximum concurrent downloads of one user: eight managers with eight workers each. */
 const maxReadsOfUser = 64;
 
-/** Seconds; some of them have ended by then, or been cut. */
+/** Seconds, in which some downloads end or are cut off. */
 const retryAfter = '10';
 
-/** Lets one user have a share of what is sent at a time, for others not to be kept from theirs. */
+/** Limits the concurrent downloads of each user, so that others get theirs. */
 function shareReaders(): RequestHandler<{ file: string }> {
   const running = new Map<string, number>();
   return (_request, response, next) => {

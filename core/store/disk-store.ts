@@ -12,17 +12,17 @@ import {
 } from './temporary-files.ts';
 
 interface DiskStoreOptions {
-  /** Made where it does not exist; no other process may write to it. */
+  /** Created if missing; no other process may write to it. */
   readonly directory: string;
-  /** Where clients reach the content server, such as `https://core.rukpak-system.svc`. */
+  /** URL of the content server for clients, such as `https://core.rukpak-system.svc`. */
   readonly externalAddress: string;
   readonly limits: ContentLimits;
   readonly onLeftover?: OnLeftover;
 }
 
 /**
- * Archives as `<directory>/<bundle>.tgz`. An archive appears whole, synced to disk,
- * or not at all; what a crash left half written is removed at the next start.
+ * Archives as `<directory>/<bundle>.tgz`. An archive appears complete, synced to disk, or not at
+ * all; the next start deletes incomplete files of a crash.
  */
 export class DiskStore implements ContentStore {
   readonly #directory: string;
@@ -65,7 +65,7 @@ export class DiskStore implements ContentStore {
       return await unpackBundle(stream, { limits: this.#limits, signal });
     } catch (error) {
       if (!(error instanceof TerminalError)) throw error;
-      // A damaged archive is as good as none: without it the content is fetched again.
+      // Deletes a damaged archive, so that the content is fetched again.
       await this.delete(key.name);
       return undefined;
     } finally {
@@ -87,7 +87,7 @@ export class DiskStore implements ContentStore {
     return `${this.#externalAddress}/bundles/${encodeURIComponent(name)}.tgz`;
   }
 
-  /** The Bundles that have an archive, whatever their UID. */
+  /** The Bundles with an archive, with any UID. */
   async names(): Promise<readonly string[]> {
     const files = await readdir(this.#directory);
     return files.map(bundleNameOf).filter((name) => name !== undefined);
@@ -95,8 +95,8 @@ export class DiskStore implements ContentStore {
 }
 
 /**
- * Removes the archives of Bundles that are gone, as far as it can. `live` is asked after the
- * archives were listed: what a Bundle made in between stores is not looked at.
+ * Deletes the archives of deleted Bundles, as far as possible. Calls `live` after listing the
+ * archives, so that archives of Bundles created meanwhile stay.
  */
 export async function collectGarbage(
   store: Pick<DiskStore, 'names' | 'delete'>,

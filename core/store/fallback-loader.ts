@@ -8,11 +8,11 @@ import { stampLength, stampOf } from './archive.ts';
 
 export interface FallbackLoaderOptions {
   readonly store: Pick<ContentStore, 'load'>;
-  /** Addresses of content servers, such as `https://core.rukpak-system.svc`; no other is asked. */
+  /** URLs of content servers, such as `https://core.rukpak-system.svc`; core asks no others. */
   readonly contentServers: readonly string[];
-  /** This process's own token, read anew for each request. */
+  /** Returns this process's token; called for each request. */
   readonly token: () => Promise<string>;
-  /** PEM of those who sign the servers' certificates (default: the system's). */
+  /** PEM file with the CAs of the servers' certificates (default: the system's). */
   readonly caFile?: string;
   readonly limits: ContentLimits;
 }
@@ -23,16 +23,16 @@ export interface StoredBundle extends ContentKey {
 }
 
 export interface ContentLoader {
-  /** A Bundle's content, from this process's own store or from where its status says. */
+  /** A Bundle's content, from this process's own store or from the contentURL of its status. */
   load(bundle: StoredBundle, signal: AbortSignal): Promise<BundleFiles>;
 }
 
 const timeout = 60_000;
 
 /**
- * Reads content that another process stored. Only the configured content servers are
- * asked, and redirects are not followed: anyone who may write a Bundle's status names the URL,
- * and the token must not go to them.
+ * Reads content that another process stored. Asks only the configured content servers and follows
+ * no redirects, because anyone who may write a Bundle's status can set the URL, and must not get
+ * the token.
  */
 export function createFallbackLoader(options: FallbackLoaderOptions): ContentLoader {
   const origins = options.contentServers.map((server) => new URL(server).origin);
@@ -56,7 +56,7 @@ function trustedURL({ name, contentURL }: StoredBundle, origins: readonly string
       `status.contentURL ${JSON.stringify(contentURL.slice(0, 200))} of bundle "${name}" is on none of the configured content servers (${origins.join(', ')})`,
     );
   }
-  // Credentials in a URL would replace the token.
+  // Credentials in the URL would replace the token.
   url.username = '';
   url.password = '';
   return url;
@@ -87,11 +87,13 @@ async function fetchContent(
 
 function unexpectedStatus({ statusCode, statusText }: Dispatcher.ResponseData): Error {
   const message = `unexpected response status "${statusCode} ${statusText}"`;
-  // It is fetching what it has lost, or has just started.
+  // The server is restoring lost content, or has just started.
   return statusCode === 503 ? new WaitingError(message) : new Error(message);
 }
 
-/** The archive, unless its stamp is that of a namesake; archives of other servers have none. */
+/**
+ * The archive, unless its stamp has another Bundle's UID; archives of other servers have no stamp.
+ */
 async function* ofBundle(archive: ByteStream, bundle: StoredBundle): AsyncGenerator<Uint8Array> {
   let head: Buffer | undefined = Buffer.alloc(0);
   for await (const chunk of archive) {

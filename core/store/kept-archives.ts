@@ -10,10 +10,10 @@ import { type OnLeftover, temporaryPath } from './temporary-files.ts';
 
 export interface KeptArchivesOptions {
   readonly store: DiskStore;
-  /** The store's; kept archives are below it. */
+  /** Directory of the store; kept archives are in a folder below it. */
   readonly directory: string;
   readonly limits: ContentLimits;
-  /** Whether a Bundle's content is what its deployment has installed. */
+  /** Whether a deployment has the Bundle's content installed. */
   readonly isInstalled: (bundle: Bundle) => boolean;
   readonly onLeftover: OnLeftover;
 }
@@ -21,18 +21,18 @@ export interface KeptArchivesOptions {
 const suffix = '.json';
 
 /**
- * Archives of Bundles that are gone while their content is installed, as `kept/<bundle>.tgz` with the
- * Bundle in `kept/<bundle>.json`: without them nobody could repair what is installed until the
- * source has answered again.
+ * Archives of Bundles that were deleted while their content is installed, as `kept/<bundle>.tgz`
+ * with the Bundle in `kept/<bundle>.json`: without them core could not repair installed objects
+ * until the source answers again.
  */
 export class KeptArchives {
   readonly #options: KeptArchivesOptions;
   readonly #directory: string;
-  /** None while nothing is kept: most processes never need the folder. */
+  /** Undefined while nothing is kept: most processes never need the folder. */
   #archives: DiskStore | undefined;
   /** By name. */
   readonly #bundles = new Map<string, Bundle>();
-  /** Changes come one after the other: two at once would take a record's archive from under it. */
+  /** Changes run one after the other: concurrent ones could separate a record from its archive. */
   #changes: Promise<unknown> = Promise.resolve();
 
   constructor(options: KeptArchivesOptions) {
@@ -42,7 +42,7 @@ export class KeptArchives {
     for (const file of readdirSync(this.#directory)) this.#read(file);
   }
 
-  /** The Bundle of that name that is gone and whose content is kept. */
+  /** The deleted Bundle of that name whose content is kept. */
   get(name: string): Bundle | undefined {
     return this.#bundles.get(name);
   }
@@ -51,7 +51,7 @@ export class KeptArchives {
     return this.#bundles.has(key.name) ? await this.#store().load(key) : undefined;
   }
 
-  /** Removes what is stored of a Bundle that is gone or goes; what is installed is kept. */
+  /** Deletes the stored content of a deleted Bundle, or keeps it if it is installed. */
   async release(bundle: Bundle): Promise<void> {
     const { store, isInstalled } = this.#options;
     await this.#change(async () => {
@@ -60,7 +60,7 @@ export class KeptArchives {
     });
   }
 
-  /** Removes all that is not installed any more, as far as it can. */
+  /** Deletes all content that is no longer installed, as far as possible. */
   async collect(): Promise<void> {
     const { isInstalled, onLeftover } = this.#options;
     await this.#change(async () => {
@@ -70,7 +70,7 @@ export class KeptArchives {
     });
   }
 
-  /** Keeps what a process that died was about to keep: it had written the record only. */
+  /** Completes the work of a process that ended after it had written the record. */
   async resume(): Promise<void> {
     await this.#change(async () => {
       for (const bundle of this.#bundles.values()) await this.#keep(bundle);
@@ -83,7 +83,7 @@ export class KeptArchives {
     return changed;
   }
 
-  /** The record comes first: without it nobody would know whose the archive is. */
+  /** Writes the record first: without it the owner of the archive would be unknown. */
   async #keep({ metadata, ...bundle }: Bundle): Promise<void> {
     const { name = '', uid = '' } = metadata;
     const { store } = this.#options;
@@ -94,7 +94,8 @@ export class KeptArchives {
     const temporary = temporaryPath(this.#directory);
     await writeFile(temporary, stringifyJson(kept), { flush: true });
     await rename(temporary, this.#recordPath(name));
-    // Before the archive is there: where the move fails, the record goes when nothing is installed.
+    // Before the move of the archive: if that fails, the record goes when the content is no longer
+    // installed.
     this.#bundles.set(name, kept);
     await store.move({ name, uid }, archives);
   }

@@ -8,13 +8,13 @@ const elsewhere =
 
 /** The plans of BundleDeployments, as JSON. */
 export interface ServedPlans {
-  /** Undefined where there is none. */
+  /** Undefined when there is none. */
   read(deployment: string, signal: AbortSignal): Promise<Uint8Array | undefined>;
 }
 
 /**
- * GET of `/bundledeployments/<name>/plan`, for those who may get the BundleDeployment. Without plans
- * it says who has them.
+ * GET of `/bundledeployments/<name>/plan`, for users who may get the BundleDeployment. Without
+ * plans, the answer names the server that has them.
  */
 export function createPlanHandler(plans: ServedPlans | undefined): RequestHandler {
   return async (request, response, next) => {
@@ -34,19 +34,19 @@ async function answer(plans: ServedPlans, name: string, response: Response): Pro
   if (plan === undefined) {
     return sendText(response, 404, `there is no plan of BundleDeployment "${name}"`);
   }
-  // What is planned now says nothing about a moment later.
+  // A plan may be outdated at any moment.
   response.set('Cache-Control', 'no-store');
   response.set('Content-Type', 'application/json').send(Buffer.from(plan));
 }
 
 const pattern = /^\/bundledeployments\/([a-z0-9](?:[-.a-z0-9]*[a-z0-9])?)\/plan$/;
 
-/** Where the content server has the plan of a BundleDeployment. */
+/** Path of a BundleDeployment's plan on the content server. */
 export function planPath(deployment: string): string {
   return `/bundledeployments/${deployment}/plan`;
 }
 
-/** The BundleDeployment whose plan a decoded path leads to; undefined for any other path. */
+/** The BundleDeployment of a decoded plan path; undefined for any other path. */
 export function deploymentOfPlan(path: string): string | undefined {
   return pattern.exec(path)?.[1];
 }

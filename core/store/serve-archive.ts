@@ -7,16 +7,17 @@ import type { ContentMetrics } from '../platform/observe/index.ts';
 import { bundleNameOf, type OpenArchive, openArchive } from './archive.ts';
 import { sendText } from './text-response.ts';
 
-/** Which Bundles' content is served. */
+/** The Bundles with served content. */
 export interface ServedBundles {
   /**
-   * UID of the Bundle that has this name now; undefined where there is none.
-   * @throws WaitingError while it is not known.
+   * UID of the Bundle that has this name now; undefined when there is none.
+   * @throws WaitingError while it is unknown.
    */
   uidOf(name: string): string | undefined;
   /**
-   * Has content stored that is not stored here. True once it is, false where there is none to be had.
-   * @throws WaitingError in one sentence where it cannot be had now; the signal's reason.
+   * Stores content that is missing here. True when it is stored, false when there is none.
+   * @throws WaitingError in one sentence when the content is not available now; the signal's
+   * reason.
    */
   restore(name: string, signal: AbortSignal): Promise<boolean>;
 }
@@ -35,11 +36,14 @@ export interface ServeArchiveOptions {
   readonly clock: Clock;
 }
 
-/** A reader that takes less than this in such a time (milliseconds) is cut, for its place. */
+/**
+ * Minimum bytes that a reader must take per period (milliseconds); a slower one is cut off, to free
+ * its place.
+ */
 const leastTaken = 64 * 1024;
 const stallTime = 30_000;
 
-/** Seconds after which another try is worth it. */
+/** Seconds until a retry is useful. */
 const retryAfter = '10';
 
 /** GET and HEAD of Bundles' archives, with ranges and conditions. */
@@ -63,7 +67,7 @@ export function serveArchive(options: ServeArchiveOptions): RequestHandler<{ fil
   };
 }
 
-/** The number of the archive's bytes that were sent. */
+/** Sends the answer; returns the number of the archive's bytes that were sent. */
 async function respond(
   { file, stat, stamp }: OpenArchive,
   request: Request,
@@ -99,13 +103,13 @@ async function respond(
   const content = file.createReadStream({ start, end, autoClose: false });
   const ended = new AbortController();
   void cutStalled(content, clock, ended.signal);
-  // A client that leaves early is its own business; the log shows the request either way.
+  // A client that disconnects early is not an error; the log has the request in any case.
   await pipeline(content, response).catch(() => response.destroy());
   ended.abort();
   return content.bytesRead;
 }
 
-/** Bytes are read as the client takes them. */
+/** The stream reads only as fast as the client takes the bytes. */
 async function cutStalled(content: ReadStream, clock: Clock, ended: AbortSignal): Promise<void> {
   for (let taken = 0; ; taken = content.bytesRead) {
     await clock.sleep(stallTime, ended).catch(() => undefined);
@@ -117,12 +121,12 @@ async function cutStalled(content: ReadStream, clock: Clock, ended: AbortSignal)
   }
 }
 
-/** Archives are replaced by new files, never written to: inode, time and size tell them apart. */
+/** Archives are replaced by new files and never written to: inode, time and size identify them. */
 function identityOf({ ino, mtimeNs, size }: BigIntStats): string {
   return `${ino.toString(36)}-${mtimeNs.toString(36)}-${size.toString(36)}`;
 }
 
-/** The one range asked for; several at once are answered whole, as RFC 9110 allows. */
+/** The single requested range; several are answered with the whole archive, as RFC 9110 allows. */
 function requestedSpan(
   request: Request,
   response: Response,
@@ -141,13 +145,13 @@ function rangeStillMeant(request: Request, response: Response): boolean {
   return condition === response.get('ETag') || condition === response.get('Last-Modified');
 }
 
-/** Milliseconds; well before the connection counts as idle. */
+/** Milliseconds; shorter than the idle timeout of a connection. */
 const patience = 45_000;
 
 /**
- * The archive of the Bundle that has the file's name now: never one of a namesake before it. What is
- * not stored here is restored, as long as the client waits.
- * @throws WaitingError where it cannot be had for now.
+ * The archive of the Bundle that has the file's name now, never that of an earlier Bundle of the
+ * name. Restores missing content while the client waits.
+ * @throws WaitingError when it is not available now.
  */
 async function currentArchive(
   fileName: string,

@@ -5,17 +5,20 @@ import { join } from 'node:path';
 
 const suffix = '.tmp';
 
-/** For a file that is renamed when it is whole: a name that nothing else has. */
+/** A unique name for a file that is renamed when it is complete. */
 export function temporaryPath(directory: string): string {
   return join(directory, `.${randomUUID()}${suffix}`);
 }
 
-/** Is told what could not be removed: it costs space, and is no reason to end. */
+/**
+ * Receives the error of a file that could not be deleted: it only costs space, so the process goes
+ * on.
+ */
 export type OnLeftover = (error: unknown) => void;
 
 /**
- * Makes the directory, and removes what a crash left half written in it. Only what is older than
- * this process: others in it may be writing just now.
+ * Creates the directory, and deletes incomplete files of a crash. Deletes only files older than
+ * this process, because others may be writing now.
  */
 export function prepareDirectory(directory: string, onLeftover?: OnLeftover): void {
   mkdirSync(directory, { recursive: true });
@@ -31,7 +34,7 @@ export function prepareDirectory(directory: string, onLeftover?: OnLeftover): vo
   }
 }
 
-/** Makes the renames in a directory last. */
+/** Syncs the renames in a directory to disk. */
 export async function syncDirectory(directory: string): Promise<void> {
   const handle = await open(directory);
   try {

@@ -1,6 +1,6 @@
 import type { Response } from 'express';
 
-/** An error as Go's http.Error writes it: plain text and a newline. */
+/** An error in the format of Go's http.Error: plain text and a newline. */
 export function sendText(response: Response, status: number, text: string): void {
   response
     .status(status)

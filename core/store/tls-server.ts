@@ -8,7 +8,7 @@ import { errorMessage } from '../errors.ts';
 import type { Clock } from '../platform/clock.ts';
 
 export interface TlsFiles extends CertificateFiles {
-  /** Client certificates count where they were issued by one of these. */
+  /** CAs of valid client certificates. */
   readonly clientAuthorities?: ClientAuthorities;
 }
 
@@ -20,8 +20,8 @@ interface TlsServerOptions {
 }
 
 /**
- * A server that takes up new files and client authorities without a restart. Clients are asked for a
- * certificate and served without one too: who may do what is decided with each request.
+ * A server that uses new files and client CAs without a restart. It asks clients for a certificate,
+ * and serves them without one too, because each request is authorized separately.
  */
 export async function createTlsServer(
   { clientAuthorities, ...files }: TlsFiles,
@@ -50,9 +50,9 @@ function contextOf(
   return {
     ...certificate,
     minVersion: 'TLSv1.2',
-    // Without a list, Node would trust whoever the public authorities certify.
+    // Without a list, Node would trust client certificates of public CAs.
     ca: authorities?.pem ?? [],
-    // A session that is taken up again would bring along who it was verified to be.
+    // A resumed session would keep its old verification result.
     secureOptions: constants.SSL_OP_NO_TICKET,
   };
 }
@@ -69,7 +69,7 @@ interface Certificate {
 }
 
 interface FollowOptions {
-  /** What is in use now. */
+  /** The present certificate. */
   readonly current: Certificate;
   readonly onChange: (certificate: Certificate) => void;
   readonly clock: Clock;
@@ -79,7 +79,10 @@ interface FollowOptions {
 
 const interval = 10_000;
 
-/** Reads both files; throws where they do not belong together. */
+/**
+ * Reads both files.
+ * @throws Error when they do not belong together.
+ */
 async function readCertificate(files: CertificateFiles): Promise<Certificate> {
   const [cert, key] = await Promise.all([
     readFile(files.certFile, 'utf8'),
@@ -99,8 +102,9 @@ async function readCertificate(files: CertificateFiles): Promise<Certificate> {
 }
 
 /**
- * Looks at the files every ten seconds until the signal is aborted. Looking beats watching here:
- * Secrets are mounted through symlinks that are swapped, and both files must be new at once.
+ * Reads the files every ten seconds until the signal is aborted. Reading is more reliable than
+ * watching: Secrets are mounted with symlinks that are replaced, and both files must be of one
+ * version.
  */
 async function followCertificate(files: CertificateFiles, options: FollowOptions): Promise<void> {
   let { current } = options;
@@ -119,25 +123,25 @@ async function followCertificate(files: CertificateFiles, options: FollowOptions
   }
 }
 
-/** What is empty is left out by Node: it would serve, and refuse every client. */
+/** Node ignores an empty file: the server would start, and refuse every client. */
 function assertNotEmpty(cert: string, key: string): void {
   if (cert.trim() === '') throw new Error('the certificate is empty');
   if (key.trim() === '') throw new Error('the key is empty');
 }
 
-/** Those whose client certificates count, as they are now. */
+/** The present CAs of client certificates. */
 export class ClientAuthorities {
   readonly #listeners = new Set<() => void>();
   #pem: string | undefined;
 
-  /** Undefined where no client certificate counts. */
+  /** Undefined when no client certificate is accepted. */
   get pem(): string | undefined {
     return this.#pem;
   }
 
   /**
-   * Replaces them; nothing or blanks for none.
-   * @throws Error where it is no PEM of certificates; then the old ones stay.
+   * Replaces them; undefined or blanks for none.
+   * @throws Error when it is not a PEM of certificates; then the old ones stay.
    */
   set(pem: string | undefined): void {
     const text = pem === undefined || pem.trim() === '' ? undefined : pem;

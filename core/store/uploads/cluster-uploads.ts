@@ -25,18 +25,18 @@ import {
 
 export interface ClusterUploadsOptions {
   readonly client: KubeClient;
-  /** Where the Secrets are. */
+  /** Namespace of the Secrets. */
   readonly namespace: string;
 }
 
-/** etcd takes objects of about 1.5 MiB; base64 makes a third more of it. */
+/** etcd accepts objects of about 1.5 MiB; base64 adds a third. */
 const chunkSize = 512 * 1024;
 const inChunks = { highWaterMark: chunkSize, autoClose: false };
 const maxTries = 10;
 
 /**
- * Uploads in Secrets, shared by all replicas. A PUT writes chunks of its own first and names them
- * in the Bundle's one index Secret at the end: readers go by the index alone.
+ * Uploads in Secrets, shared by all replicas. A PUT first writes its own chunks, and at the end
+ * names them in the Bundle's single index Secret: readers use only the index.
  */
 export class ClusterUploads implements UploadStore {
   readonly #client: KubeClient;
@@ -56,7 +56,7 @@ export class ClusterUploads implements UploadStore {
     const chunks = await this.#writeChunks(key, { ...upload, set }, signal);
     const replaced = await this.#writeIndex(key, { set, chunks, digest: upload.digest }, signal);
     if (replaced === undefined) return;
-    // What is not removed now, here or after an error above, is removed by `collect`.
+    // `collect` deletes what remains, here or after an error above.
     await this.#deleteWhere(uploadLabel.set, replaced.set, signal).catch(() => undefined);
   }
 

@@ -10,8 +10,8 @@ import { type OnLeftover, prepareDirectory, syncDirectory } from '../temporary-f
 const shownFailures = 3;
 
 /**
- * Uploads as `<directory>/<bundle>.<uid>.tgz`. One process's own: what shares uploads among
- * replicas is ClusterUploads.
+ * Uploads as `<directory>/<bundle>.<uid>.tgz`, of one process only; ClusterUploads shares uploads
+ * among replicas.
  */
 export class DirectoryUploads implements UploadStore {
   readonly #directory: string;
@@ -62,7 +62,7 @@ export class DirectoryUploads implements UploadStore {
   }
 }
 
-/** Undefined for a file that is no upload of ours. */
+/** Undefined for a file that is not an upload. */
 function keyOf(file: string): ContentKey | undefined {
   const stem = bundleNameOf(file) ?? '';
   const dot = stem.lastIndexOf('.');

@@ -10,11 +10,13 @@ import { bundleNameOf } from '../archive.ts';
 import { temporaryPath } from '../temporary-files.ts';
 import { sendText } from '../text-response.ts';
 
-/** The Bundles as the API server has them now. */
+/** The Bundles in the API server, without a cache. */
 export interface UploadBundles {
-  /** Undefined where there is none of that name. */
+  /** Undefined when there is none of that name. */
   find(name: string, signal: AbortSignal): Promise<Bundle | undefined>;
-  /** Says in the Bundle's status that its content is there, and whether these bytes are new. */
+  /**
+   * Writes into the Bundle's status that its content was uploaded, and whether these bytes are new.
+   */
   announce(
     key: ContentKey,
     announcement: { readonly newDigest: string | undefined; readonly signal: AbortSignal },
@@ -26,12 +28,15 @@ interface UploadHandlerOptions extends ReceiveOptions {
   readonly bundles: UploadBundles;
 }
 
-/** All that comes before and after the body, where each request to the API server has its own limit. */
+/**
+ * Milliseconds for everything before and after the body; each request to the API server has its own
+ * limit.
+ */
 const timeLimit = 300_000;
-/** How long a client that was refused may go on sending, so that it gets to read why. */
+/** Milliseconds that a refused client may go on sending, so that it can read the answer. */
 const lingering = 2_000;
 
-/** PUT and GET of `/uploads/<bundle>.tgz`, for requests that were authorized. */
+/** PUT and GET of `/uploads/<bundle>.tgz`, for authorized requests. */
 export function createUploadHandler(options: UploadHandlerOptions): RequestHandler {
   const router = express.Router({ caseSensitive: true, strict: true });
   router.put('/uploads/:file', (request, response, next) => {
@@ -66,7 +71,7 @@ async function answerPut(
   }
 }
 
-/** Whether anything was stored that was not there before. */
+/** Returns whether the content is new. */
 async function put(
   options: UploadHandlerOptions,
   name: string,
@@ -90,7 +95,7 @@ async function store(
   upload: ReceivedUpload,
 ): Promise<boolean> {
   const signal = AbortSignal.timeout(timeLimit);
-  // Much may have happened to the Bundle while the body came in.
+  // The Bundle may have changed while the body arrived.
   const bundle = await uploadBundle({ bundles }, name);
   const key = { name, uid: bundle.metadata.uid ?? '' };
   const isKnown = (await store.digest(key, signal).catch(fail)) === upload.digest;
@@ -101,7 +106,7 @@ async function store(
     }
     await store.put(key, upload, signal).catch(fail);
   }
-  // Also where it is known: whoever stored it may have ended before saying so.
+  // Also for known content: the process that stored it may have ended before the announcement.
   const newDigest = isKnown ? undefined : upload.digest;
   await bundles.announce(key, { newDigest, signal });
   return !isKnown;
@@ -111,7 +116,7 @@ function fail(error: unknown): never {
   throw notStored(error);
 }
 
-/** The Bundle, where one of that name awaits uploads. */
+/** The Bundle of that name, if it accepts uploads. */
 async function uploadBundle(
   { bundles }: Pick<UploadHandlerOptions, 'bundles'>,
   name: string,
@@ -125,7 +130,7 @@ async function uploadBundle(
   throw new UploadRefusal(409, `bundle source type is "${type}"; expected "upload"`);
 }
 
-/** For HEAD too: Node leaves the body out. */
+/** For HEAD too: Node omits the body. */
 async function answerGet(
   { store, bundles }: UploadHandlerOptions,
   name: string,
@@ -136,11 +141,12 @@ async function answerGet(
   const upload = uid === undefined ? undefined : await store.read({ name, uid }, signal);
   if (upload === undefined) return sendText(response, 404, '404 page not found');
   response.set('Content-Type', 'application/x-compressed-tar');
-  // A client that leaves early is its own business; one that stays must not take a part for all.
+  // A client that disconnects early is not an error; a client that stays must not take a part for
+  // the whole.
   await pipeline(upload, response).catch(() => response.destroy());
 }
 
-/** A body that nobody wants is passed over for a moment: a closed connection would hide the answer. */
+/** Discards an unwanted body for a moment, because closing the connection would hide the answer. */
 function endAfterAnswer(request: Request, response: Response): void {
   response.once('finish', () => {
     if (request.complete) return;
@@ -150,13 +156,13 @@ function endAfterAnswer(request: Request, response: Response): void {
 }
 
 interface ReceiveOptions {
-  /** Where the file is made: on the file system of a store that keeps files. */
+  /** Folder of the temporary file: on the file system of a store that keeps files. */
   readonly directory: string;
   readonly maxBytes: number;
 }
 
 /**
- * Writes a body to a file, synced to disk. Nothing is left of one that breaks off.
+ * Writes a body to a file, synced to disk. Deletes an incomplete file.
  * @throws UploadRefusal with RukPak's words
  */
 export async function receiveUpload(
@@ -183,7 +189,7 @@ export async function receiveUpload(
   return { path, size, digest: hash.digest('hex') };
 }
 
-/** What a disk or the cluster would not take. */
+/** The refusal after an error of the disk or the cluster. */
 function notStored(error: unknown): UploadRefusal {
   return new UploadRefusal(500, `failed to store bundle data: ${errorMessage(error)}`, {
     cause: error,
@@ -208,7 +214,7 @@ async function* readable(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
   }
 }
 
-/** Why a PUT is not taken, as its answer says. */
+/** The reason for refusing a PUT, for the answer. */
 export class UploadRefusal extends Error {
   override readonly name = 'UploadRefusal';
   readonly status: number;

@@ -29,7 +29,7 @@ const chunkKey = 'chunk';
 
 /** The chunks that one PUT wrote. */
 export interface UploadSet {
-  /** Random: no two PUTs ever write to the same chunks. */
+  /** Random, so that two PUTs never write the same chunks. */
   readonly set: string;
   readonly chunks: number;
   /** SHA-256 of all chunks, as hex. */
@@ -44,7 +44,7 @@ export function chunkName(uid: string, set: string, index: number): string {
   return `upload-${uid}-${set}-${index}`;
 }
 
-/** The set that an index names; undefined for a Secret that is no index of ours. */
+/** The set that an index names; undefined for a Secret that is not an index. */
 export function setOf({ metadata }: KubernetesObject): UploadSet | undefined {
   const set = metadata.labels?.[uploadLabel.set];
   const digest = metadata.annotations?.[uploadAnnotation.digest];
@@ -103,7 +103,7 @@ function aSecret(
         [label.ownerKind]: 'Bundle',
         [label.ownerName]: bundle,
       },
-      // Kubernetes removes it with the Bundle.
+      // The garbage collector deletes it with the Bundle.
       ownerReferences: [
         { apiVersion: 'core.rukpak.io/v1alpha1', kind: 'Bundle', name: bundle, uid },
       ],
@@ -133,17 +133,17 @@ const secretItem = z.object({
 
 const secretList = z.object({
   metadata: z.object({ continue: z.string().optional() }),
-  // An empty list has null.
+  // An empty list has `items: null`.
   items: z.array(secretItem).nullable(),
 });
 
 type SecretMetadata = z.infer<typeof secretItem>['metadata'];
 
 const pageSize = 500;
-/** Longer than any PUT takes to name its chunks in the index. */
+/** Milliseconds; longer than any PUT needs to name its chunks in the index. */
 const orphanAge = 60 * 60_000;
 
-/** What is to be deleted of the uploads in Secrets: of unwanted Bundles, and of PUTs that broke off. */
+/** Upload Secrets to delete: of Bundles without uploads, and of interrupted PUTs. */
 export async function collectUploads(
   secrets: UploadSecrets,
   isWanted: (key: ContentKey) => Promise<boolean>,
@@ -168,7 +168,7 @@ function orphansOf(parts: readonly SecretMetadata[]): Garbage[] {
   return [...new Set(old.map(setOf))].map((value) => ({ label: uploadLabel.set, value }));
 }
 
-/** Metadata alone: together the contents may be larger than this process may become. */
+/** Only metadata: all contents together may exceed this process's memory. */
 async function listSecrets({
   client,
   namespace,
