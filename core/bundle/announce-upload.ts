@@ -11,7 +11,7 @@ import { notUnpacked, recordTransition } from './status.ts';
 const received = new WaitingError('received bundle upload, waiting for provisioner to unpack it.');
 const maxTries = 20;
 
-/** The Bundle as the API server has it; undefined where there is none of that name. */
+/** The Bundle in the API server; undefined when there is none of that name. */
 export async function findBundle(
   client: Pick<KubeClient, 'get'>,
   name: string,
@@ -30,13 +30,13 @@ interface AnnounceOptions {
   readonly clock: Clock;
   readonly events: EventSink;
   readonly signal: AbortSignal;
-  /** Of the bytes that were stored just now; undefined where they were stored before. */
+  /** Digest of newly stored bytes; undefined when they were stored before. */
   readonly newDigest: string | undefined;
 }
 
 /**
- * Makes a Bundle Pending whose content was uploaded, unless it is gone or was unpacked from these
- * bytes: that change is what its reconciler wakes up for.
+ * Sets a Bundle with uploaded content to Pending, unless it is deleted or was unpacked from these
+ * bytes: the change wakes its reconciler.
  */
 export async function announceUpload(key: ContentKey, options: AnnounceOptions): Promise<void> {
   const { client, signal, newDigest } = options;
@@ -45,15 +45,15 @@ export async function announceUpload(key: ContentKey, options: AnnounceOptions):
     const bundle = await findBundle(client, key.name, signal);
     if (bundle?.metadata.uid !== key.uid) return;
     if (bundle.status?.phase === 'Unpacked' && newDigest === undefined) return;
-    // The reconciler writes the status too, and must not be overwritten with older news.
+    // The reconciler writes the status too, and newer conditions must not be overwritten.
     if (await writePending(bundle, options)) return;
     if (tries === maxTries) throw new Error(`the status of Bundle "${key.name}" changes too often`);
   }
 }
 
 /**
- * Changes the Bundle although its status may say already that an upload was received: unpacking that
- * began with the bytes before must not end as if it had been these.
+ * Changes the Bundle even if its status already reports a received upload: an unpacking of the
+ * earlier bytes must not count as one of these.
  */
 async function markUpload(
   { name, uid }: ContentKey,
@@ -63,12 +63,14 @@ async function markUpload(
   const patch = { metadata: { uid, annotations: { [annotation.uploadDigest]: digest } } };
   const target = { resource: bundleResource, key: { name } };
   await client.patch(target, patch, { type: 'merge', signal }).catch((error: unknown) => {
-    // Gone, or a namesake has come.
+    // It was deleted, or replaced by another one of its name.
     if (!isNotFound(error) && !isConflict(error)) throw error;
   });
 }
 
-/** Whether it is written; not where the Bundle has changed or gone since it was read. */
+/**
+ * Whether the write succeeded; false when the Bundle has changed or was deleted since it was read.
+ */
 async function writePending(
   bundle: Bundle,
   { client, clock, events, signal }: AnnounceOptions,

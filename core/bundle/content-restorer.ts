@@ -9,7 +9,7 @@ import { unpack } from './unpack.ts';
 interface ContentRestorerDependencies extends UnpackDependencies {
   readonly cache: Pick<BundleCache, 'get'>;
   readonly metrics: { readonly content: Pick<ContentMetrics, 'restored'> };
-  /** The life of the process. */
+  /** Aborted when the process ends. */
   readonly signal: AbortSignal;
 }
 
@@ -18,23 +18,23 @@ interface Restoring {
   readonly stop: AbortController;
 }
 
-/** Milliseconds; clients are told to come back after as long. */
+/** Milliseconds; clients are told to retry after the same time. */
 const failedFor = 10_000;
 
 /**
- * Brings back content of Bundles that are unpacked, where this process does not have it: it has
- * lost it, or another one unpacked it. Writes no status: that is the leader's alone.
+ * Restores content of unpacked Bundles that this process lacks, because it has lost it or another
+ * process unpacked it. Writes no status, because only the leader may.
  */
 export class ContentRestorer {
   readonly #dependencies: ContentRestorerDependencies;
-  /** By UID, with those that failed just now. */
+  /** By UID, including those that failed just now. */
   readonly #running = new Map<string, Restoring>();
 
   constructor(dependencies: ContentRestorerDependencies) {
     this.#dependencies = dependencies;
   }
 
-  /** Whether content of this Bundle is a thing to restore here. */
+  /** Whether this process can restore content of this Bundle. */
   canRestore({ metadata, spec, status }: Bundle): boolean {
     return (
       status?.phase === 'Unpacked' &&
@@ -44,9 +44,9 @@ export class ContentRestorer {
   }
 
   /**
-   * Resolves when the content is stored; whoever asks at the same time waits for the same fetch. It
-   * goes on when the signal ends the waiting, as long as there is the Bundle.
-   * @throws WaitingError in one sentence where the content cannot be had now.
+   * Resolves when the content is stored; concurrent callers share one fetch. The fetch continues
+   * when the signal ends the wait, while the Bundle exists.
+   * @throws WaitingError in one sentence when the content is not available now.
    */
   async restore(bundle: Bundle, signal: AbortSignal): Promise<void> {
     const { uid } = storedContentKey(bundle);
@@ -55,7 +55,7 @@ export class ContentRestorer {
     signal.throwIfAborted();
   }
 
-  /** Ends the restoring of a Bundle that is deleted: nobody waits for what it would take from others. */
+  /** Stops restoring a deleted Bundle, to free its memory and places. */
   abandon(uid: string): void {
     this.#running.get(uid)?.stop.abort(new Error('the Bundle is being deleted'));
   }
@@ -70,7 +70,7 @@ export class ContentRestorer {
     return restoring;
   }
 
-  /** What has just failed would fail again, and its server has others to serve. */
+  /** Waits after a failure: an immediate retry would fail again, and burden the server. */
   async #pause(): Promise<void> {
     const { clock, signal } = this.#dependencies;
     await clock.sleep(failedFor, signal).catch(() => undefined);
@@ -81,7 +81,7 @@ export class ContentRestorer {
     const { name } = storedContentKey(bundle);
     try {
       await this.#unpack(bundle, signal);
-      // Deleted meanwhile: nobody else will remove what was just stored.
+      // Deleted meanwhile: no finalizer is left to delete the stored content.
       if (!this.#isCurrent(bundle)) await release(bundle);
       metrics.content.restored('success');
     } catch (error) {

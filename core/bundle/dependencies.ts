@@ -15,48 +15,48 @@ import type { FetchedContent, OwnFetch } from './shared-fetches.ts';
 import type { SourceSecrets } from './source-secrets.ts';
 import type { ClassPlaces, UnpackSlot } from './unpack-slots.ts';
 
-/** Read and write access to the Bundles that the watch cache holds. */
+/** Read and write access to the Bundles in the watch cache. */
 export interface BundleCache {
   get(key: { readonly name: string }): Bundle | undefined;
-  /** Takes the server's answer to our own write, so that the next reconcile starts from it. */
+  /** Stores the response to an own write, so that the next reconcile starts from it. */
   upsertIfNewer(bundle: Bundle): void;
 }
 
-/** What unpacking works with: it neither reads nor writes Bundles. */
+/** The dependencies of unpacking, which neither reads nor writes Bundles. */
 export interface UnpackDependencies extends ClassPlaces {
   /** By spec.source.type. */
   readonly sources: ReadonlyMap<string, Source>;
   /** By class name; only classes with a bundle handler. */
   readonly provisioners: ReadonlyMap<string, Provisioner>;
-  /** On whose behalf a Bundle is unpacked: creators share what can be done at once. */
+  /** The creator for whom a Bundle is unpacked: creators share the concurrent places. */
   readonly creatorOf: (bundle: Bundle) => string;
-  /** Of the machine that a server's name stands for. */
+  /** Address of the machine behind a server's name. */
   readonly addressOf: (host: string) => Promise<string>;
   readonly store: ContentStore;
-  /** Removes what is stored of a Bundle that is gone or goes; what is installed is kept. */
+  /** Deletes the stored content of a deleted Bundle, unless it is installed. */
   readonly release: (bundle: Bundle) => Promise<void>;
-  /** Absent where this process takes no uploads. */
+  /** Undefined when this process accepts no uploads. */
   readonly uploads?: Pick<UploadStore, 'delete'> | undefined;
   readonly secrets: Pick<SourceSecrets, 'of' | 'identityOf'>;
   readonly configMaps: ConfigMapReader;
   readonly limits: ContentLimits;
-  /** What all content takes together, with the worker processes. */
+  /** Budget for the memory of all content and worker processes. */
   readonly memory: Pick<ByteBudget, 'open'>;
   readonly unpackMetrics?: Pick<UnpackMetrics, 'ended' | 'phaseEnded' | 'fetched'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** What the Bundle reconciler works with. */
+/** The dependencies of the Bundle reconciler. */
 export interface BundleDependencies extends UnpackDependencies {
   readonly client: KubeClient;
   readonly cache: BundleCache;
-  /** Deletions of classes that no process serves (default: another process ends them). */
+  /** Deletions of classes that no process serves (default: another process handles them). */
   readonly unserved?: UnservedDeletions | undefined;
   readonly events: EventSink;
 }
 
-/** What one reconcile of a Bundle has found out so far. */
+/** The findings of one reconcile of a Bundle so far. */
 export interface BundleState {
   /** As last read from or written to the API server. */
   bundle: Bundle;
@@ -64,25 +64,25 @@ export interface BundleState {
   status: BundleStatus;
   /** Held from the fetch to the end of the unpacking. */
   slot?: UnpackSlot;
-  /** Where the content is for this Bundle to fetch, and not for another one. */
+  /** Set when this Bundle must fetch the content itself. */
   ownFetch?: OwnFetch;
   fetched?: FetchedContent;
   converted?: BundleFiles;
-  /** What takes its time now, as a clause. */
+  /** The present slow work, as a clause. */
   doing?: string;
 }
 
 export interface StepContext {
   readonly signal: AbortSignal;
-  /** Aborted when the process begins to stop: what waits to begin ends. */
+  /** Aborted when the process begins to stop: waiting steps end. */
   readonly stopping: AbortSignal;
   readonly logger: Logger;
 }
 
-/** `done` ends the reconcile; the status is written either way. */
+/** `done` ends the reconcile; the status is written in either case. */
 export type StepOutcome = 'continue' | 'done';
 
-/** Where a Bundle's content is stored. */
+/** The key of a Bundle's stored content. */
 export function storedContentKey(bundle: Bundle): ContentKey {
   return { name: bundle.metadata.name ?? '', uid: bundle.metadata.uid ?? '' };
 }

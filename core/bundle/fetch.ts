@@ -16,7 +16,10 @@ import { sourceHost } from './source-secrets.ts';
 import { fetchFailed } from './status.ts';
 import { placesOf } from './unpack-slots.ts';
 
-/** The same for Bundles that one fetch is enough for; what another identity may read is not taken. */
+/**
+ * Equal for Bundles that can share one fetch; includes the identity that reads the Secret, so that
+ * nobody gets content of another identity.
+ */
 function sharedKey(
   bundle: Bundle,
   { sources, secrets }: Pick<UnpackDependencies, 'sources' | 'secrets'>,
@@ -26,7 +29,7 @@ function sharedKey(
   return stringifyJson([wanted, secrets.identityOf(bundle)]);
 }
 
-/** Takes the content that others fetch already; where nobody does, this Bundle is to fetch it. */
+/** Joins a fetch of the same content; without one, this Bundle must fetch it. */
 export async function joinFetch(
   state: BundleState,
   dependencies: UnpackDependencies,
@@ -46,8 +49,8 @@ export async function joinFetch(
 }
 
 /**
- * Waits until there is room for one more unpacking: at the source's machine and in this process. Content
- * that is here already is held for nothing until it goes on, so it comes first.
+ * Waits for a place for one more unpacking: at the source's machine and in this process. Fetched
+ * content only occupies memory until it continues, so it comes first.
  */
 export async function awaitSlot(
   state: BundleState,
@@ -69,10 +72,12 @@ export async function awaitSlot(
   return 'continue';
 }
 
-/** Content is held as it was fetched and, until it is stored, as its class has converted it. */
+/**
+ * Memory has the fetched content and, until it is stored, the content that the class has converted.
+ */
 const timesHeld = 2;
 
-/** Gets the content from its source: from where it was pinned to, once it has been resolved. */
+/** Fetches the content from its source; a resolved source from its pin. */
 export async function fetch(
   state: BundleState,
   dependencies: UnpackDependencies,
@@ -83,21 +88,21 @@ export async function fetch(
   state.doing = `fetching it from its source of type ${state.bundle.spec.source.type}`;
   try {
     state.fetched = await slot.fetch(async () => {
-      // Kept at once: it is to be released even where there is no slot to go on with.
+      // Recorded at once, so that it is released even without a slot to continue.
       state.fetched = await fetchWithinMemory(state, dependencies, context);
       return state.fetched;
     }, context.signal);
     ownFetch?.succeed(state.fetched);
     return 'continue';
   } catch (error) {
-    // An end that is this Bundle's alone is none for the others.
+    // The end of this Bundle alone must not fail the others.
     if (!context.signal.aborted) ownFetch?.fail(error);
     state.status = fetchFailed(state.status, error, dependencies.clock);
     throw error;
   }
 }
 
-/** The budget may end the fetch, for others to have the memory that a slow server keeps from them. */
+/** The budget may end the fetch, to free memory that a slow server occupies. */
 async function fetchWithinMemory(
   state: BundleState,
   dependencies: UnpackDependencies,

@@ -4,9 +4,9 @@ import type { SourceType } from '../contracts/source.ts';
 import { TerminalError } from '../errors.ts';
 
 /**
- * Which content a Bundle has is noted in an annotation, empty until it is resolved: writing a status
- * never changes metadata, and the webhook keeps the note as it is. A status is believed only where
- * there is no note at all: RukPak and earlier versions of core wrote none (ADR 39).
+ * The pin of a Bundle's content. An annotation records it, empty until it is resolved: a status
+ * write never changes metadata, and the webhook protects the annotation. Core trusts the status
+ * only without any annotation, because RukPak and earlier versions of core wrote none (ADR 39).
  */
 function knownPin({ metadata, spec, status }: Bundle, sources: SourceTypes): string | undefined {
   const ofSpec = pinIn(sources, spec.source, spec.source);
@@ -18,8 +18,8 @@ function knownPin({ metadata, spec, status }: Bundle, sources: SourceTypes): str
 }
 
 /**
- * The note of a Bundle that nobody has unpacked yet; undefined where it needs none. A type that this
- * process does not serve may need one in the process that does.
+ * The pin annotation of a new Bundle; undefined when it needs none. A type that this process does
+ * not serve may need one in the process that serves it.
  */
 export function unresolvedNote(
   source: BundleSource,
@@ -29,24 +29,23 @@ export function unresolvedNote(
   return isUnserved || isNoted(source, sources) ? { [annotation.pin]: '' } : undefined;
 }
 
-/** Whether a source may give other content tomorrow: what its spec pins, nobody can change. */
+/**
+ * Whether a source may return other content later: not when its immutable spec pins the content.
+ */
 export function isNoted(source: BundleSource, sources: SourceTypes): boolean {
   const { pin = 'immutable' } = sources.get(source.type) ?? {};
   return pin !== 'immutable' && pinIn(sources, source, source) === undefined;
 }
 
-/**
- * Whether fetching the Bundle again can only give the content that it was unpacked with: what is not
- * immutable needs its pin.
- */
+/** Whether fetching the Bundle again returns the same content: a mutable source needs its pin. */
 export function isPinned(bundle: Bundle, sources: SourceTypes): boolean {
   const { pin } = sources.get(bundle.spec.source.type) ?? {};
   return pin === 'immutable' || knownPin(bundle, sources) !== undefined;
 }
 
 /**
- * What is to be fetched: the spec, at what it is pinned to.
- * @throws TerminalError where the note is no pin
+ * The source to fetch: the spec with its pin.
+ * @throws TerminalError when the annotation is not a pin
  */
 export function wantedSource(bundle: Bundle, sources: SourceTypes): BundleSource {
   const { source } = bundle.spec;
@@ -54,7 +53,7 @@ export function wantedSource(bundle: Bundle, sources: SourceTypes): BundleSource
   return pin === undefined || !isNoted(source, sources) ? source : withPin(sources, source, pin);
 }
 
-/** The status, with the resolved source that the Bundle really has where it says something else. */
+/** The status, with the Bundle's real resolved source instead of a different one. */
 export function withKnownPin(bundle: Bundle, sources: SourceTypes): BundleStatus {
   const { spec, status = {} } = bundle;
   const { resolvedSource, ...rest } = status;
@@ -64,15 +63,15 @@ export function withKnownPin(bundle: Bundle, sources: SourceTypes): BundleStatus
   try {
     return known === undefined ? rest : { ...rest, resolvedSource: wantedSource(bundle, sources) };
   } catch {
-    // Fetching says what is wrong with the note.
+    // The fetch reports an invalid annotation.
     return rest;
   }
 }
 
-/** Sources that this process serves, by spec.source.type. */
+/** Sources of this process, by spec.source.type. */
 export type SourceTypes = ReadonlyMap<string, SourceType>;
 
-/** Digest, commit or version of `pinned`, where it is content of the very place that the spec names. */
+/** Digest, commit or version of `pinned`, if it is at the same place as the spec. */
 export function pinIn(
   sources: SourceTypes,
   pinned: BundleSource | undefined,
@@ -88,9 +87,9 @@ export function pinIn(
 }
 
 /**
- * The spec at a digest, commit or version. Nothing but that is ever taken from elsewhere: RukPak's
- * pins of images have lost their pull secret, and only a spec says where credentials go.
- * @throws TerminalError where it is none of the source's type
+ * The spec with a digest, commit or version. Takes nothing else from other places: RukPak's pins of
+ * images lack their pull secret, and only a spec may say where credentials are sent.
+ * @throws TerminalError when it is not a pin of the source's type
  */
 export function withPin(sources: SourceTypes, spec: BundleSource, text: string): BundleSource {
   const pin = sources.get(spec.type)?.pin;

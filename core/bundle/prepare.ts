@@ -15,7 +15,7 @@ import {
 import { isNoted, pinIn, type SourceTypes, unresolvedNote, withKnownPin, withPin } from './pin.ts';
 import { finalizerFailed, notUnpacked, stillUnpacked, unpacked } from './status.ts';
 
-/** Keeps the finalizer on a living Bundle; removes the cached content of a deleted one. */
+/** Keeps the finalizer on an existing Bundle; deletes the cached content of a deleted one. */
 export async function finalize(
   state: BundleState,
   dependencies: BundleDependencies,
@@ -31,7 +31,7 @@ export async function finalize(
     await changeFinalizer(change, state, { dependencies, context });
     return outcome;
   } catch (error) {
-    // Somebody else changed the Bundle meanwhile: no news for its status.
+    // Somebody else changed the Bundle meanwhile: not an error for its status.
     if (isConflict(error)) throw error;
     state.status = finalizerFailed(
       state.status,
@@ -63,13 +63,13 @@ async function changeFinalizer(
   const written = await change(target, state.bundle, finalizer.deleteCachedBundle);
   if (written === undefined) return;
   state.bundle = written as Bundle;
-  // What was written into the status before core first saw the Bundle counts no longer.
+  // A status from before core first reconciled the Bundle does not count.
   const { observedGeneration = 0 } = state.status;
   state.status = { ...withKnownPin(state.bundle, dependencies.sources), observedGeneration };
   cache.upsertIfNewer(state.bundle);
 }
 
-/** Nobody has unpacked a Bundle that has no finalizer yet. */
+/** A Bundle without finalizer has never been unpacked. */
 function withEmptyNote(
   { metadata, spec }: Bundle,
   { sources }: BundleDependencies,
@@ -81,8 +81,8 @@ function withEmptyNote(
 }
 
 /**
- * Notes which content the Bundle has: before its status tells of that, and at once where a status
- * from before there were notes does.
+ * Writes the pin annotation: before the status reports the content, and at once for a status of a
+ * version without annotations.
  */
 export async function notePin(
   state: BundleState,
@@ -98,7 +98,7 @@ export async function notePin(
     await writeNote(pin, state, { ...dependencies, signal });
     return 'continue';
   } catch (error) {
-    // Nothing is offered that has no note; what was offered before stays so.
+    // Content without the annotation must not be offered; content offered before stays so.
     const prefix = `note the content in annotation ${annotation.pin}: `;
     const isNews = before.phase !== 'Unpacked' && !isConflict(error);
     state.status = isNews ? notUnpacked(before, { error, prefix }, dependencies.clock) : before;
@@ -123,8 +123,8 @@ async function writeNote(
 }
 
 /**
- * A Bundle is unpacked once: nothing is left to do while its content is still stored, whatever its
- * status says. That is put right.
+ * A Bundle is unpacked once: while its content is stored, there is nothing to do, whatever its
+ * status says. Corrects the status.
  */
 export async function reuse(
   state: BundleState,
@@ -134,7 +134,7 @@ export async function reuse(
   const key = storedContentKey(bundle);
   const source = storedSource(state, sources);
   if (source === undefined || !(await store.has(key))) return 'continue';
-  // The address may be another one than when the content was stored.
+  // The address may have changed since the content was stored.
   const contentURL = store.contentURL(key.name);
   state.status = saysUnpacked(status)
     ? stillUnpacked(status, contentURL, clock)
@@ -142,7 +142,7 @@ export async function reuse(
   return 'done';
 }
 
-/** What stored content is from; undefined where there may be other content to fetch. */
+/** The source of the stored content; undefined when there may be other content to fetch. */
 function storedSource(
   { bundle, status }: BundleState,
   sources: SourceTypes,
@@ -154,7 +154,7 @@ function storedSource(
   }
   const pin = pinIn(sources, source, source);
   if (pin !== undefined) return withPin(sources, source, pin);
-  // Of an upload only its status says whether there is another one since.
+  // For an upload, only its status shows whether there is a later one.
   return source.type === 'configMaps' || saysUnpacked(status) ? source : undefined;
 }
 

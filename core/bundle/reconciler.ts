@@ -15,25 +15,30 @@ type Step = (
   context: StepContext,
 ) => Promise<StepOutcome>;
 
-/** What comes before unpacking, and is quick. */
+/** Quick steps before unpacking. */
 const firstSteps: readonly Step[] = [finalize, notePin, reuse];
 
-/** Bundles in their first steps at once: at a start there may be thousands. */
+/** Maximum number of Bundles in their first steps: at a start there may be thousands. */
 const maxFirstSteps = 64;
 
-/** Unpacking that takes longer is announced by phase Unpacking, so that a slow pull is seen. */
+/** Milliseconds of unpacking before phase Unpacking announces it, so that users see a slow pull. */
 const slowUnpack = 2_000;
 
-/** So is waiting that takes longer: announcing each of a thousand would make them all wait longer. */
+/**
+ * Milliseconds of waiting before it is announced: announcing each of a thousand would make all wait
+ * longer.
+ */
 const longWait = 30_000;
 
-/** What is done next is announced only where it takes so long as well: each announcement is a request. */
+/**
+ * Milliseconds before the next step is announced as well, because each announcement is a request.
+ */
 const longStep = 10_000;
 
-/** Brings one Bundle from its source into the store. */
+/** Fetches, converts and stores the content of one Bundle. */
 export class BundleReconciler {
   readonly #dependencies: BundleDependencies;
-  /** By name, those that are being unpacked. */
+  /** Bundles in unpacking, by name. */
   readonly #unpacking = new Map<string, AbortController>();
   readonly #firstSteps = new Semaphore(maxFirstSteps);
 
@@ -42,8 +47,8 @@ export class BundleReconciler {
   }
 
   /**
-   * Reconciles the Bundle of that name; a rejection asks for another try with back-off.
-   * A Bundle of a class that is not served here is left alone, unless nobody ends its deletion.
+   * Reconciles the Bundle of that name; a rejection requests a retry with back-off. Ignores a
+   * Bundle of a class that is not served here, unless no process handles its deletion.
    */
   async reconcile(
     name: string,
@@ -65,7 +70,10 @@ export class BundleReconciler {
     return undefined;
   }
 
-  /** All that the finalizer waits for is done by whoever has stored content, once the Bundle is gone. */
+  /**
+   * The processes with stored content delete it after the Bundle is deleted, so nothing else waits
+   * for the finalizer.
+   */
   async #endUnserved(bundle: Bundle, context: StepContext): Promise<void> {
     const { provisionerClassName } = bundle.spec;
     context.logger.info(
@@ -87,14 +95,14 @@ export class BundleReconciler {
     try {
       await this.#reconcile(bundle, { ...context, signal });
     } catch (error) {
-      // The deletion asks for a reconcile of its own.
+      // The deletion causes a separate reconcile.
       if (!abandoned.signal.aborted) throw error;
     } finally {
       this.#unpacking.delete(name);
     }
   }
 
-  /** Ends the unpacking of a Bundle that is being deleted: its finalizer waits for that. */
+  /** Stops unpacking a Bundle that is being deleted, because its finalizer waits for that. */
   abandon(name: string): void {
     this.#unpacking.get(name)?.abort(new Error('the Bundle is being deleted'));
   }
@@ -134,7 +142,10 @@ export class BundleReconciler {
     return 'continue';
   }
 
-  /** The returned function ends the waiting, and awaits a write under way: status has one writer. */
+  /**
+   * The returned function stops the announcement, and awaits a running write: only one writer at a
+   * time may write the status.
+   */
   #announceWhenSlow(state: BundleState, context: StepContext): () => Promise<void> {
     let writing = Promise.resolve();
     let waited = 0;
@@ -156,7 +167,7 @@ export class BundleReconciler {
   async #announce(state: BundleState, doing: string, context: StepContext): Promise<void> {
     const { clock } = this.#dependencies;
     const { phase = 'Unpacking' } = state.bundle.status ?? {};
-    // What was offered before does not become less true, and why it failed before says more.
+    // Offered content stays offered, and the reason of an earlier failure says more.
     if (phase !== 'Unpacking') return;
     if (state.bundle.metadata.deletionTimestamp !== undefined) return;
     const announced = { ...state, status: unpacking(state.status, doing, clock) };
@@ -170,7 +181,7 @@ export class BundleReconciler {
 
   async #writeStatus(state: BundleState, { signal }: StepContext): Promise<void> {
     const { client, cache, events, sources } = this.#dependencies;
-    // Another upload may come while one is being unpacked: that is never called the content of both.
+    // Another upload may arrive during unpacking: the content must not be reported for both.
     const ifUnchanged = state.bundle.spec.source.type === 'upload';
     const patch = statusPatch(state.bundle, state.status, { ifUnchanged });
     if (patch === undefined) return;
@@ -186,7 +197,7 @@ export class BundleReconciler {
   }
 }
 
-/** Whether a Bundle that waited to be unpacked was told that the process stops. */
+/** Whether a Bundle's wait for its unpacking was ended by a stop of the process. */
 function isStop(error: unknown, { stopping }: StepContext): boolean {
   return stopping.aborted && error === stopping.reason;
 }

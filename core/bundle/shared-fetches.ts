@@ -2,7 +2,7 @@ import type { SourceResult } from '../contracts/source.ts';
 import { aborted } from '../platform/clock.ts';
 import { type MemoryShare } from '../platform/runtime/index.ts';
 
-/** What was fetched, for each Bundle that has it to release when it needs it no longer. */
+/** Fetched content; each Bundle that has it must release it. */
 export interface FetchedContent extends SourceResult {
   readonly memory: Pick<MemoryShare, 'retain' | 'release'>;
 }
@@ -10,17 +10,17 @@ export interface FetchedContent extends SourceResult {
 type Outcome =
   | { readonly content: FetchedContent }
   | { readonly error: unknown }
-  /** Whoever fetched does no longer; the content may be there nevertheless. */
+  /** The fetching Bundle has given up; the content may exist nevertheless. */
   | 'given up';
 
-/** One fetch for all Bundles that want the same source at the same time, with the same Secret. */
+/** One fetch for all Bundles that need the same source at the same time, with the same Secret. */
 export class SharedFetches {
   readonly #running = new Map<string, Promise<Outcome>>();
 
   /**
-   * The content, where somebody else fetches the same key, retained for the caller; else the right
-   * to fetch it, which has to be given up in the end. Without a key the fetch is not shared.
-   * @throws what the other fetch throws, or the signal's reason where it is aborted before.
+   * The content of a running fetch with the same key, retained for the caller; otherwise the right
+   * to fetch it, which the caller must give up in the end. A fetch without a key is not shared.
+   * @throws the error of the other fetch, or the signal's reason when it is aborted first.
    */
   async join(key: string | undefined, signal: AbortSignal): Promise<FetchedContent | OwnFetch> {
     for (;;) {
@@ -48,7 +48,7 @@ export class SharedFetches {
   }
 }
 
-/** The right to fetch a source, for those who wait for it as well; only the first call counts. */
+/** The right to fetch a source, also for waiting Bundles; only the first call counts. */
 export class OwnFetch {
   readonly #end: (outcome: Outcome) => void;
 
@@ -64,7 +64,7 @@ export class OwnFetch {
     this.#end({ error });
   }
 
-  /** The next of those who wait fetches instead. */
+  /** The next waiting Bundle fetches instead. */
   giveUp(): void {
     this.#end('given up');
   }

@@ -9,19 +9,19 @@ import type { SourceTypes } from './pin.ts';
 
 interface SourceSecretsOptions {
   readonly sources: SourceTypes;
-  /** Of the system namespace. */
+  /** Reads Secrets of the system namespace. */
   readonly system: SecretReader;
-  /** Of a ServiceAccount's namespace, with its rights. */
+  /** Reads Secrets of a ServiceAccount's namespace, with its permissions. */
   readonly as: (account: ServiceAccountRef) => SecretReader;
-  /** The ServiceAccount of the deployment that a Bundle was made for. */
+  /** The ServiceAccount of a Bundle's deployment. */
   readonly accountOf: (bundle: Bundle) => ServiceAccountRef | undefined;
-  /** Whether a Secret that names no hosts may be shown to any. */
+  /** Allow sources to send a Secret without host annotation to any host. */
   readonly allowUnscoped: boolean;
 }
 
 /**
- * Which Secrets a Bundle's source may read, and show to its host: who names a Secret in a spec need
- * not be allowed to read it, and must not learn it from a server of their own (ADR 38).
+ * Decides which Secrets a Bundle's source may read and send to its host. A user who names a Secret
+ * in a spec may lack permission to read it, and must not receive it with an own server (ADR 38).
  */
 export class SourceSecrets {
   readonly #options: SourceSecretsOptions;
@@ -30,7 +30,10 @@ export class SourceSecrets {
     this.#options = options;
   }
 
-  /** With whose rights the Secret of a Bundle's source is read; empty for core's, or without Secret. */
+  /**
+   * The identity that reads the Secret of a Bundle's source; empty for core's own, or without a
+   * Secret.
+   */
   identityOf(bundle: Bundle): string {
     const { sources, accountOf } = this.#options;
     const { source } = bundle.spec;
@@ -40,7 +43,7 @@ export class SourceSecrets {
     return account ? `${account.namespace}/${account.name}` : '';
   }
 
-  /** What the source of a Bundle is given to read Secrets with. */
+  /** The reader of Secrets for a Bundle's source. */
   of(bundle: Bundle): SecretReader {
     const { system, as, accountOf, sources } = this.#options;
     const { source } = bundle.spec;
@@ -95,14 +98,14 @@ async function read(
   }
 }
 
-/** Which server a source is fetched from, without its port; for one of no server its type. */
+/** The server of a source, without its port; the source's type if it has no server. */
 export function sourceHost(source: BundleSource, sources: SourceTypes): string {
   return sources.get(source.type)?.host(source)?.hostname || source.type;
 }
 
 /**
- * The names of the server that a source shows its Secret to: `host:port`, and `host` where the port
- * is its protocol's own. None where there is no such server.
+ * Names of the server that receives a source's Secret: `host:port`, and `host` when the port is its
+ * protocol's default. Empty without a server.
  */
 function credentialHosts(source: BundleSource, sources: SourceTypes): readonly string[] {
   const server = sources.get(source.type)?.host(source);

@@ -11,7 +11,7 @@ import {
 } from '../platform/runtime/index.ts';
 import { isNoted, pinIn, type SourceTypes } from './pin.ts';
 
-/** The statuses of a Bundle (docs/spec/bundle.md), one function for each. */
+/** The statuses of a Bundle (docs/spec/bundle.md), one function each. */
 
 export function unpacked(
   status: BundleStatus,
@@ -34,7 +34,7 @@ export function unpacked(
   };
 }
 
-/** Unpacked and Ready of one that is unpacked already: others than Ready stay as they were written. */
+/** Unpacked and Ready of a Bundle that is already unpacked; changes only Ready. */
 export function stillUnpacked(
   status: BundleStatus,
   contentURL: string,
@@ -47,7 +47,7 @@ export function stillUnpacked(
   return { ...withReady(status, { status: 'True', reason, message }, clock), contentURL };
 }
 
-/** `doing` is what takes so long. */
+/** `doing` is the slow work. */
 export function unpacking(status: BundleStatus, doing: string, clock: Clock): BundleStatus {
   return {
     ...withCondition(
@@ -65,7 +65,7 @@ export function unpacking(status: BundleStatus, doing: string, clock: Clock): Bu
   };
 }
 
-/** Pending where something outside is awaited, Failing otherwise. */
+/** Pending while core waits for something outside, otherwise Failing. */
 export function notUnpacked(
   status: BundleStatus,
   failure: { error: unknown; prefix: string },
@@ -88,14 +88,14 @@ export function notUnpacked(
   };
 }
 
-/** An upload is made by somebody, in their own time: neither is core at work on it, nor is it stuck. */
+/** A user makes an upload at any time: meanwhile core is neither reconciling nor stalled. */
 function outlookOf(error: unknown): Pick<Outcome, 'ready' | 'outlook'> {
   if (error instanceof TerminalError) return { outlook: 'stalled' };
   const isUpload = error instanceof WaitingError && error.retry === 'on-change';
   return isUpload ? { ready: { reason: readyReason.awaitingUpload } } : { outlook: 'reconciling' };
 }
 
-/** What the source has against it. */
+/** The problem of the source. */
 export function fetchFailed(status: BundleStatus, error: unknown, clock: Clock): BundleStatus {
   return notUnpacked(status, { error, prefix: 'source bundle content: ' }, clock);
 }
@@ -121,7 +121,7 @@ export function finalizerFailed(
 }
 
 interface Outcome extends Pick<Readiness, 'status' | 'reason' | 'message' | 'outlook'> {
-  /** What Ready says otherwise than Unpacked. */
+  /** Reason and message of Ready, if they differ from Unpacked. */
   readonly ready?: Partial<Pick<Readiness, 'reason' | 'message'>>;
 }
 
@@ -143,8 +143,8 @@ function withReady(
 }
 
 /**
- * Content that is not there is not offered. A pin stays: once resolved, a Bundle never becomes
- * other content, even when the source has moved on by the time the cache is lost.
+ * Withdraws missing content. A pin stays: once resolved, a Bundle never gets other content, even if
+ * the source has changed when the cache is lost.
  */
 function withoutContent(status: BundleStatus): BundleStatus {
   const { contentURL: _, ...rest } = status;
@@ -156,13 +156,13 @@ const failures: ReadonlySet<string> = new Set([
   bundleReason.processingFinalizerFailed,
 ]);
 
-/** Of an upload it is no failure that it has not come yet. */
+/** An upload that has not arrived yet is not a failure. */
 function isFailure(reason: string, { spec: { source } }: Bundle): boolean {
   if (reason === bundleReason.unpackPending) return source.type !== 'upload';
   return failures.has(reason);
 }
 
-/** Records an Event where the condition says something new. */
+/** Records an Event when the condition has news. */
 export function recordTransition(
   events: EventSink,
   { before, after }: { before: Bundle; after: Bundle },
@@ -174,7 +174,7 @@ export function recordTransition(
   events.event(after, { type, reason: now.reason, message: now.message });
 }
 
-/** Says that somebody else than core has written what a Bundle is unpacked from. */
+/** Records that somebody else than core has written the pin of a Bundle. */
 export function recordForgery(
   events: EventSink,
   { before, after, sources }: { before: Bundle; after: Bundle; sources: SourceTypes },

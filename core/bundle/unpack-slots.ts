@@ -3,18 +3,21 @@ import type { Clock } from '../platform/clock.ts';
 import { FairSemaphore, precedence, Semaphore } from '../platform/runtime/index.ts';
 import type { SharedFetches } from './shared-fetches.ts';
 
-/** Where Bundles wait for each other. */
+/** Limits for concurrent Bundles. */
 interface UnpackPlaces {
   readonly slots: UnpackSlots;
   readonly fetches: SharedFetches;
 }
 
-/** The places of one class alone, for its deployments too: none waits for a process meanwhile. */
+/**
+ * Separate places of one class, also for its deployments, so that none waits for a process while it
+ * has a place.
+ */
 export interface OwnPlaces extends UnpackPlaces {
   readonly workers: FairSemaphore;
 }
 
-/** The places that a class shares with others, but for those that have some of their own. */
+/** Places that classes without separate ones share. */
 export interface ClassPlaces extends UnpackPlaces {
   /** By class name. */
   readonly ownPlaces?: ReadonlyMap<string, OwnPlaces>;
@@ -25,35 +28,35 @@ export function placesOf({ spec }: Bundle, { ownPlaces, ...shared }: ClassPlaces
 }
 
 interface UnpackSlotsOptions {
-  /** Unpackings at work at once. One machine has half of them at most, so that it never has all. */
+  /** Maximum number of active unpackings. One machine may have at most half of them. */
   readonly slots: number;
-  /** Of that size; others may take places of it too. */
+  /** Semaphore of that size, which others may use too. */
   readonly active?: FairSemaphore;
   readonly clock: Clock;
 }
 
-/** A fetch that takes longer, in milliseconds, waits for its server more than it works. */
+/** Milliseconds: a longer fetch mostly waits for its server. */
 const slowFetch = 2_000;
 
-/** So many slow fetches may wait for their servers for each slot; each may hold content. */
+/** Maximum number of slow fetches per slot; each may occupy memory. */
 const slowFetchesPerSlot = 8;
 
 /** Who unpacks, and from where. */
 interface UnpackClaim {
   readonly creator: string;
-  /** Of the machine that the content is fetched from. */
+  /** Address of the machine with the content. */
   readonly address: string;
 }
 
 /**
- * Bounds the costly part of unpacking: fetch, convert, persist. Memory is bounded by the number of
- * slots; servers that do not answer cost a slot for a moment only, and neither one machine nor one
- * creator has all places.
+ * Limits the expensive part of unpacking: fetch, convert, persist. The number of slots limits
+ * memory; an unresponsive server occupies a slot only for a moment, and neither one machine nor one
+ * creator can take all places.
  */
 export class UnpackSlots {
   readonly #active: FairSemaphore;
   readonly #slow: Semaphore;
-  /** As many as can be active or slow: what a creator begins can always be lent. */
+  /** As many as can be active or slow, so that every started fetch can lend its slot. */
   readonly #fetches: FairSemaphore;
   readonly #clock: Clock;
 
@@ -67,7 +70,7 @@ export class UnpackSlots {
 
   /**
    * Waits for a place at the machine, then for a slot; creators take turns.
-   * @throws the signal's reason where it is aborted before.
+   * @throws the signal's reason when it is aborted first.
    */
   async take(claim: UnpackClaim, signal: AbortSignal): Promise<UnpackSlot> {
     const leaveHost = await this.#fetches.take(claim, signal);
@@ -82,8 +85,8 @@ export class UnpackSlots {
   }
 
   /**
-   * Waits for a slot for content that somebody else has fetched, before those who are yet to fetch.
-   * @throws the signal's reason where it is aborted before.
+   * Waits for a slot for content that is already fetched, with priority over those that must fetch.
+   * @throws the signal's reason when it is aborted first.
    */
   async takeWithContent(creator: string, signal: AbortSignal): Promise<UnpackSlot> {
     const giveBack = await this.#active.take(withContent(creator), signal);
@@ -102,7 +105,7 @@ export class UnpackSlots {
 
 const atNoHost = (): void => undefined;
 
-/** Content takes memory while it waits. */
+/** Content occupies memory while it waits. */
 function withContent(creator: string) {
   return { creator, precedence: precedence.urgent };
 }
@@ -127,9 +130,9 @@ export class UnpackSlot {
   }
 
   /**
-   * Runs the fetch and leaves its machine. A slow one lends the slot to others, and has one again
-   * when its content is there; until then it keeps its place at the machine, as there is content to
-   * hold.
+   * Runs the fetch and then frees the place at its machine. A slow fetch lends its slot to others,
+   * and takes one again when its content has arrived; until then it keeps its place at the machine,
+   * because it may occupy memory.
    */
   async fetch<T>(fetch: () => Promise<T>, signal: AbortSignal): Promise<T> {
     const ended = new AbortController();
@@ -149,13 +152,13 @@ export class UnpackSlot {
     }
   }
 
-  /** Ends the unpacking, wherever it is. */
+  /** Ends the unpacking in any state. */
   release(): void {
     this.#giveBack();
     this.#parts.leaveHost();
   }
 
-  /** Gives up a place among the slow where it was taken. */
+  /** Frees the place among slow fetches if it was taken. */
   async #lendWhenSlow(ended: AbortSignal): Promise<(() => void) | undefined> {
     const { slow, clock } = this.#parts;
     try {

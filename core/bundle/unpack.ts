@@ -22,8 +22,8 @@ type Step = (
 const phases: Readonly<Record<string, Step>> = { fetch, convert, persist };
 
 /**
- * Brings a Bundle's content from its source into the store. The state's status tells how it went,
- * and is the caller's to write.
+ * Fetches, converts and stores a Bundle's content. The state's status has the result, which the
+ * caller must write.
  */
 export async function unpack(
   state: BundleState,
@@ -38,7 +38,7 @@ export async function unpack(
   } finally {
     state.ownFetch?.giveUp();
     state.slot?.release();
-    // The status is yet to be written: content is not to be held for so long.
+    // Release it before the status is written, which may take a while.
     state.fetched?.memory.release();
     delete state.fetched;
     delete state.converted;
@@ -57,7 +57,7 @@ async function runPhases(
   }
 }
 
-/** Lets the Bundle's class check and convert what was fetched. */
+/** The Bundle's class checks and converts the fetched content. */
 async function convert(
   state: BundleState,
   dependencies: UnpackDependencies,
@@ -88,7 +88,7 @@ async function convert(
   }
 }
 
-/** Stores the converted content and says where it is. */
+/** Stores the converted content and records its URL. */
 async function persist(state: BundleState, dependencies: UnpackDependencies): Promise<StepOutcome> {
   const { store, clock } = dependencies;
   const { bundle, fetched, converted } = state;
@@ -109,7 +109,7 @@ async function persist(state: BundleState, dependencies: UnpackDependencies): Pr
 
 type Measured = Pick<UnpackDependencies, 'clock' | 'sources' | 'unpackMetrics'>;
 
-/** Runs an unpacking that has its slot; one that was aborted says nothing about its source. */
+/** Measures an unpacking with its slot; an aborted one says nothing about its source. */
 async function measureUnpack(
   state: BundleState,
   { clock, sources, unpackMetrics }: Measured,
@@ -128,7 +128,7 @@ async function measureUnpack(
   ended('unpacked');
 }
 
-/** Runs one step of an unpacking, and counts what has come with it. */
+/** Runs one step of an unpacking, and measures its time and bytes. */
 async function measurePhase<T>(
   state: BundleState,
   { clock, sources, unpackMetrics }: Measured,
@@ -144,7 +144,7 @@ async function measurePhase<T>(
   }
 }
 
-/** Types that nobody serves are as many as users can think of. */
+/** Labels of types that no process serves would be unlimited. */
 function sourceLabel({ bundle }: BundleState, sources: Measured['sources']): string {
   const { type } = bundle.spec.source;
   return sources.has(type) ? type : 'other';

@@ -8,20 +8,23 @@ const batchSize = 65_536;
 /** The tar.gz that stores a bundle's content; equal content gives equal bytes. */
 export function packBundle(files: BundleFiles): Readable {
   const gzip = createGzip();
-  // Whoever reads the stream receives the error; the callback keeps it from being thrown twice.
+  // The reader of the stream receives the error; the callback only prevents a second throw.
   pipeline(Readable.from(batches(tarParts(entriesOf(files)))), gzip, () => undefined);
   return gzip;
 }
 
 function* entriesOf(files: BundleFiles): Generator<WrittenEntry> {
   yield { path: '.' };
-  // Any fixed order would do in which a directory comes before what is in it.
+  // Any fixed order works in which a directory comes before its content.
   for (const path of [...files.directories, ...files.files.keys()].sort()) {
     yield { path, content: files.files.get(path) };
   }
 }
 
-/** Joins small parts, as a write to the compressor costs more than a copy; large ones go alone. */
+/**
+ * Joins small parts, because a write to the compressor costs more than a copy; large ones stay
+ * separate.
+ */
 function* batches(parts: Iterable<Uint8Array>): Generator<Uint8Array> {
   let batch: Uint8Array[] = [];
   let size = 0;
@@ -48,10 +51,10 @@ export interface WrittenEntry {
 }
 
 const blockSize = 512;
-/** Equal content makes equal archives. */
+/** A fixed time, so that equal content makes equal archives. */
 const modified = new Date(0);
 
-/** An uncompressed tar of files and directories in the order in which they are given. */
+/** An uncompressed tar of files and directories in the given order. */
 export function* tarParts(entries: Iterable<WrittenEntry>): Generator<Uint8Array> {
   for (const { path, content } of entries) {
     yield* tarHeader({ path, size: content?.byteLength });
@@ -62,10 +65,10 @@ export function* tarParts(entries: Iterable<WrittenEntry>): Generator<Uint8Array
   yield tarEnd;
 }
 
-/** The blocks that end an archive. */
+/** The end blocks of an archive. */
 export const tarEnd: Uint8Array = new Uint8Array(2 * blockSize);
 
-/** Zeros after content of so many bytes. */
+/** The padding after content of so many bytes. */
 export function tarPadding(size: number): Uint8Array {
   return new Uint8Array((blockSize - (size % blockSize)) % blockSize);
 }
@@ -76,7 +79,7 @@ interface WrittenHeader {
   readonly size?: number | undefined;
 }
 
-/** What stands before an entry's content: of root, without a time, readable for all. */
+/** The header of an entry: owned by root, without a time, readable for all. */
 export function* tarHeader({ path, size }: WrittenHeader): Generator<Uint8Array> {
   const isDirectory = size === undefined;
   const header = new Header({

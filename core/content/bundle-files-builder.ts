@@ -2,8 +2,9 @@ import type { BundleFiles, ContentLimits } from '../contracts/bundle-files.ts';
 import { TerminalError } from '../errors.ts';
 
 /**
- * Collects a bundle's files, refusing with a TerminalError what leaves the tree or passes a limit.
- * `.` parts and doubled slashes in paths are dropped; a later file replaces an earlier one.
+ * Collects a bundle's files; refuses paths outside of the tree and exceeded limits with a
+ * TerminalError. Drops `.` parts and doubled slashes in paths; a later file replaces an earlier
+ * one.
  */
 export class BundleFilesBuilder {
   readonly #limits: ContentLimits;
@@ -16,7 +17,7 @@ export class BundleFilesBuilder {
   }
 
   addFile(path: string, content: Uint8Array): void {
-    // Of anything else nothing is known to be within the limits.
+    // Limits can be checked only for these types.
     if (typeof path !== 'string' || !((content as unknown) instanceof Uint8Array)) {
       throw new TypeError(
         'addFile(path, content) is to be given the path, a string, and then the bytes, a Uint8Array',
@@ -104,9 +105,7 @@ function outside(path: string): TerminalError {
   );
 }
 
-/**
- * Refuses with a TerminalError a tree that passes a limit: it could be stored, but never loaded.
- */
+/** Refuses a tree above a limit with a TerminalError: it could be stored, but never loaded. */
 export function checkFiles({ files, directories }: BundleFiles, limits: ContentLimits): void {
   const builder = new BundleFilesBuilder(limits);
   for (const path of directories) builder.addDirectory(path);
@@ -115,7 +114,10 @@ export function checkFiles({ files, directories }: BundleFiles, limits: ContentL
 
 const mebibyte = 1024 * 1024;
 
-/** Sane for operators and far from what a process of 512 MiB can bear; each is a flag of core. */
+/**
+ * Large enough for operators, and far below what a process of 512 MiB can handle; each is a flag of
+ * core.
+ */
 export const defaultLimits: ContentLimits = {
   maxBytes: 64 * mebibyte,
   maxEntries: 20_000,
@@ -126,8 +128,8 @@ export const defaultLimits: ContentLimits = {
 };
 
 /**
- * The limits for content that was within them when it was stored. Our own archives compress better
- * than those that the content came in, and have an entry for the root.
+ * The limits for content that was within `limits` when it was stored: core's archives compress
+ * better than those of sources, and have an additional entry for the root.
  */
 export function storedLimits(limits: ContentLimits): ContentLimits {
   return {

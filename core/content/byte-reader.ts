@@ -4,13 +4,15 @@ import type { ContentMemory } from '../contracts/source.ts';
 /** Bytes as they arrive: a Node stream, a fetch body, a generator. */
 export type ByteStream = AsyncIterable<Uint8Array>;
 
-/** As much is asked for at once: who is kept waiting by a server takes no more than has come. */
+/**
+ * Bytes to reserve at once, so that a reader that waits for a server reserves little more than has
+ * arrived.
+ */
 const memoryStep = 256 * 1024;
 
 /**
- * Takes a stream apart by counts of bytes, holding no more than one chunk of it.
- * Errors of the stream pass through; aborting the signal rejects with its reason, even while
- * the stream hangs.
+ * Reads a stream by numbers of bytes, and buffers at most one chunk. Errors of the stream pass
+ * through; aborting the signal rejects with its reason, even while the stream hangs.
  */
 export class ByteReader {
   readonly #stream: ByteStream;
@@ -25,7 +27,7 @@ export class ByteReader {
     this.#signal = signal;
   }
 
-  /** How many bytes were taken from the stream so far. */
+  /** Number of bytes taken from the stream so far. */
   get consumed(): number {
     return this.#consumed;
   }
@@ -43,7 +45,7 @@ export class ByteReader {
     return taken;
   }
 
-  /** Exactly `count` bytes, fewer only at the end of the stream; room for them is asked for first. */
+  /** Exactly `count` bytes, fewer only at the end of the stream; reserves their memory first. */
   async read(count: number, memory?: ContentMemory): Promise<Uint8Array> {
     const bytes = new Uint8Array(count);
     let length = 0;
@@ -62,7 +64,7 @@ export class ByteReader {
     return bytes;
   }
 
-  /** Passes over `count` bytes; false where the stream ends before. */
+  /** Skips `count` bytes; false when the stream ends before. */
   async skip(count: number): Promise<boolean> {
     let left = count;
     while (left > 0) {
@@ -73,10 +75,10 @@ export class ByteReader {
     return true;
   }
 
-  /** Lets go of the stream; what it still holds is lost. */
+  /** Releases the stream and discards its rest. */
   release(): void {
     if (this.#stream instanceof Readable) this.#stream.destroy();
-    // Not awaited: a generator that waits for its peer finishes only when that one answers.
+    // Not awaited: a generator that waits for its peer ends only when the peer answers.
     this.#iterator.return?.().catch(() => undefined);
   }
 }

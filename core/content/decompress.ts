@@ -11,7 +11,7 @@ import { errorMessage, TerminalError } from '../errors.ts';
 import { ByteReader, type ByteStream } from './byte-reader.ts';
 
 export interface DecompressOptions {
-  /** `detect` goes by the first bytes and takes what is neither gzip nor zstd as it is. */
+  /** `detect` decides by the first bytes, and passes on data that is neither gzip nor zstd. */
   readonly compression: 'gzip' | 'zstd' | 'none' | 'detect';
   readonly limits: Pick<ContentLimits, 'maxCompressionRatio'>;
   readonly signal: AbortSignal;
@@ -20,7 +20,7 @@ export interface DecompressOptions {
 const mebibyte = 1024 * 1024;
 const gzipHeaderLength = 10;
 const gzipMagic = Buffer.from([0x1f, 0x8b, 0x08]);
-/** Go's words for zlib's. */
+/** Go's messages for zlib's. */
 const goMessages: Readonly<Record<string, string>> = {
   'unexpected end of file': 'unexpected EOF',
   'incorrect header check': 'gzip: invalid header',
@@ -30,9 +30,9 @@ const goMessages: Readonly<Record<string, string>> = {
 const zstdMagic = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
 
 /**
- * The unpacked bytes, as they come. A body that is not what it should be, ends early or unpacks
- * to more than the allowed multiple ends in a TerminalError, with Go's words; errors
- * of the stream itself pass through.
+ * The unpacked bytes, as they arrive. A malformed or truncated body, or one that unpacks to more
+ * than the allowed multiple, ends in a TerminalError with Go's words; errors of the stream itself
+ * pass through.
  */
 export async function* decompressed(
   stream: ByteStream,
@@ -104,12 +104,12 @@ async function* unpacked(
 
 function gunzip(input: AsyncGenerator<Uint8Array>): Gunzip {
   const engine = createGunzip({ chunkSize: 65_536 });
-  // Whoever reads it receives every error; the callback only keeps it from being thrown twice.
+  // The reader receives every error; the callback only prevents a second throw.
   pipeline(Readable.from(input), engine, () => undefined);
   return engine;
 }
 
-/** Errors of the decoder are the content's fault; all others are not ours to judge. */
+/** Errors of the decoder are the content's fault; all others pass through. */
 function asTerminal(error: unknown, compression: 'gzip' | 'zstd'): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   if (!code.startsWith('Z_') && !code.startsWith('ZSTD_')) return error;
@@ -117,17 +117,19 @@ function asTerminal(error: unknown, compression: 'gzip' | 'zstd'): unknown {
   return new TerminalError(goMessages[message] ?? `${compression}: ${message}`, { cause: error });
 }
 
-/** 8 MiB is the window every decoder must bear (RFC 8878); more is memory for nothing. */
+/**
+ * 8 MiB is the window that every decoder must support (RFC 8878); a larger one only costs memory.
+ */
 const maxWindowLog = 23;
 const chunkSize = 65_536;
 
 /**
- * Unpacks zstd data of any number of frames, as zstd:chunked layers have them by the thousand.
- * Node's own decoder ends without an error after the first frame of a chunk.
+ * Unpacks zstd data with any number of frames, such as zstd:chunked layers with thousands. Node's
+ * own decoder stops without an error after the first frame of a chunk.
  */
 export class ZstdFrames implements AsyncIterable<Uint8Array> {
   readonly #input: AsyncGenerator<Uint8Array>;
-  /** What the decoder was given and may not have taken yet. */
+  /** Data passed to the decoder that it may not have read yet. */
   #given: Uint8Array[] = [];
   #givenBytes = 0;
   #decoder: ZstdDecompress | undefined;
@@ -137,7 +139,7 @@ export class ZstdFrames implements AsyncIterable<Uint8Array> {
     this.#input = input;
   }
 
-  /** Compressed bytes that were unpacked so far. */
+  /** Number of compressed bytes unpacked so far. */
   get bytesWritten(): number {
     return this.#finishedBytes + (this.#decoder?.bytesWritten ?? 0);
   }
@@ -151,10 +153,10 @@ export class ZstdFrames implements AsyncIterable<Uint8Array> {
       });
       this.#decoder = decoder;
       const feed = this.#feed(rest, decoder);
-      // The loop below receives every error; the callback only keeps it from being thrown twice.
+      // The loop below receives every error; the callback only prevents a second throw.
       pipeline(Readable.from(feed), decoder, () => undefined);
       yield* decoder as AsyncIterable<Uint8Array>;
-      // It may still be taking a chunk that belongs to the next frame.
+      // It may still be reading a chunk that belongs to the next frame.
       await feed.return(undefined);
       rest = this.#left(decoder);
     } while (rest.length > 0);
@@ -188,7 +190,7 @@ export class ZstdFrames implements AsyncIterable<Uint8Array> {
     }
   }
 
-  /** What the decoder left over, which is the next frame's. */
+  /** Data that the decoder did not use, which belongs to the next frame. */
   #left(decoder: ZstdDecompress): Uint8Array[] {
     this.#forget(decoder.bytesWritten);
     const given = this.#given.reduce((sum, chunk) => sum + chunk.byteLength, 0);

@@ -1,7 +1,7 @@
 import { Header } from 'tar';
 import { TerminalError } from '../errors.ts';
 
-/** What an extended header says about the entry after it. */
+/** The fields of an extended header for the entry after it. */
 export interface TarExtension {
   readonly path?: string;
   readonly linkpath?: string;
@@ -16,7 +16,10 @@ export interface TarHeader {
   readonly size: number;
 }
 
-/** Reads one header block, refusing one that is damaged. */
+/**
+ * Reads one header block.
+ * @throws TerminalError for a damaged one.
+ */
 export function parseTarHeader(block: Uint8Array, extension: TarExtension): TarHeader {
   const header = decoded(block, extension);
   if (!header.cksumValid) throw new TerminalError('archive/tar: invalid tar header');
@@ -52,7 +55,7 @@ export function parsePaxRecords(body: Uint8Array): TarExtension {
       throw new TerminalError('archive/tar: sparse files are not supported');
     }
     if (key !== 'path' && key !== 'linkpath' && key !== 'size') continue;
-    // An empty value takes a record back.
+    // An empty value removes an earlier record.
     if (value === '') delete extension[key];
     else if (key === 'size') extension.size = paxSize(value);
     else extension[key] = value;

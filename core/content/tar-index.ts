@@ -2,9 +2,9 @@ import type { FileHandle } from 'node:fs/promises';
 import { TerminalError } from '../errors.ts';
 import { parsePaxRecords, parseTarHeader, type TarExtension } from './tar-header.ts';
 
-/** Where a file of an archive lies in it. */
+/** The position of a file in an archive. */
 export interface TarPlace {
-  /** Byte of the archive at which the content begins. */
+  /** First byte of the content in the archive. */
   readonly start: number;
   /** Bytes. */
   readonly size: number;
@@ -14,9 +14,9 @@ const blockSize = 512;
 const maxExtensionSize = 1024 * 1024;
 
 /**
- * Finds the files of an uncompressed tar by its headers alone, without reading their content. The
- * last one of a name counts; all that is no file is passed over.
- * @throws TerminalError for what is no tar, a truncated one, or one with too many entries
+ * Finds the files of an uncompressed tar by its headers, without reading their content. The last
+ * file of a name counts; ignores entries that are not files.
+ * @throws TerminalError for an invalid or truncated tar, or one with too many entries
  */
 export async function indexTar(
   file: FileHandle,
@@ -49,7 +49,7 @@ function isFile(typeFlag: string): boolean {
   return typeFlag === '0' || typeFlag === '7';
 }
 
-/** What an extended header says; undefined where the entry is none. */
+/** The fields of an extended header; undefined for another entry. */
 async function extensionOf(
   file: FileHandle,
   typeFlag: string,

@@ -10,36 +10,36 @@ import {
 } from './tar-header.ts';
 
 export interface TarEntry {
-  /** As written, `./` and trailing slash included; never absolute, empty or with a `..` part. */
+  /** As written, with `./` and trailing slash; never absolute, empty or with a `..` part. */
   readonly path: string;
   /** `other` is a device, a pipe, a sparse file or a vendor's own type. */
   readonly type: 'file' | 'directory' | 'symlink' | 'hardlink' | 'other';
-  /** Where a link points, as written and not checked. */
+  /** The target of a link, as written and unchecked. */
   readonly linkPath?: string;
-  /** Empty for everything but files. */
+  /** Empty except for files. */
   readonly content: Uint8Array;
 }
 
 export interface ReadTarOptions {
   readonly limits: Pick<ContentLimits, 'maxBytes' | 'maxEntries' | 'maxPathLength'>;
   readonly signal: AbortSignal;
-  /** Asked for the bytes of each file. */
+  /** Reserves the bytes of each file. */
   readonly memory?: ContentMemory | undefined;
-  /** Entries to pass over: neither reported nor counted, yet all together bounded by maxBytes. */
+  /** Entries to skip: neither reported nor counted, but maxBytes limits their sum. */
   skip?(path: string): boolean;
-  /** Called in the archive's order; the next entry is read when it is done. */
+  /** Called in the archive's order; the next entry is read afterwards. */
   onEntry(entry: TarEntry): void | Promise<void>;
 }
 
 const blockSize = 512;
-/** Headers, long names and padding that one entry may take besides its content. */
+/** Bytes of headers, long names and padding that one entry may have besides its content. */
 const overheadPerEntry = 4096;
 const maxExtensionSize = 1024 * 1024;
 
 /**
- * Reads an uncompressed tar (ustar, pax, GNU long names) to its end, holding one file at a time.
- * Paths that leave the tree, passed limits, garbage and truncation end in a TerminalError;
- * errors of the stream pass through. Links and devices are reported: the caller decides.
+ * Reads an uncompressed tar (ustar, pax, GNU long names) to its end, with one file in memory at a
+ * time. Paths outside of the tree, exceeded limits, garbage and truncation end in a TerminalError;
+ * errors of the stream pass through. Reports links and devices to the caller.
  */
 export async function readTar(stream: ByteStream, options: ReadTarOptions): Promise<void> {
   const reader = new ByteReader(stream, options.signal);
@@ -65,7 +65,7 @@ export async function readTar(stream: ByteStream, options: ReadTarOptions): Prom
   }
 }
 
-/** The next entry's header with what extended headers say; undefined at the archive's end. */
+/** The next entry's header with the fields of extended headers; undefined at the archive's end. */
 async function nextHeader(
   reader: ByteReader,
   options: ReadTarOptions,
@@ -74,7 +74,7 @@ async function nextHeader(
   for (;;) {
     checkConsumed(reader, options.limits);
     const block = await reader.read(blockSize);
-    // Archives without the closing zero blocks are common enough, as long as something was there.
+    // Archives without closing zero blocks are common; accepted if there was any entry.
     if (block.byteLength === 0 && reader.consumed > 0) return undefined;
     if (block.byteLength < blockSize) throw new TerminalError('unexpected EOF');
     if (block.every((byte) => byte === 0)) return undefined;
@@ -85,7 +85,7 @@ async function nextHeader(
   }
 }
 
-/** What an extended header says, or undefined where this is the header of an entry. */
+/** The fields of an extended header; undefined for the header of an entry. */
 async function readExtension(
   reader: ByteReader,
   header: TarHeader,
@@ -95,7 +95,7 @@ async function readExtension(
     case 'X':
       return parsePaxRecords(await readExtensionBody(reader, header.size));
     case 'g':
-      // Comments and defaults for all entries: nothing in it can concern one entry's name or size.
+      // A global header or comment cannot change the name or size of one entry.
       await readExtensionBody(reader, header.size);
       return {};
     case 'L':
@@ -116,7 +116,7 @@ async function readExtensionBody(reader: ByteReader, size: number): Promise<Uint
 }
 
 function gnuName(body: Uint8Array): string {
-  // No pattern: one for trailing zeros takes minutes for a mebibyte of others.
+  // Not by a regular expression, which would take minutes for a mebibyte of other bytes.
   const end = body.findLastIndex((byte) => byte !== 0) + 1;
   return Buffer.from(body.subarray(0, end)).toString('utf8');
 }
@@ -173,7 +173,7 @@ function entryType(typeFlag: string): TarEntry['type'] {
   }
 }
 
-/** Reads what follows the end, so that checksums of the layers below cover the whole stream. */
+/** Reads the rest after the end, so that checksums of the layers below cover the whole stream. */
 async function drain(reader: ByteReader, options: ReadTarOptions): Promise<void> {
   while ((await reader.next()) !== undefined) checkConsumed(reader, options.limits);
 }
@@ -205,8 +205,8 @@ function checkTotals(
 }
 
 /**
- * Extended headers and whatever trails the archive count as little as headers do, but count.
- * Twice the bytes: what is passed over has the same bound as what is not.
+ * Limits extended headers and trailing data like headers. Counts twice the bytes, because skipped
+ * entries have the same limit as others.
  */
 function checkConsumed(reader: ByteReader, limits: ReadTarOptions['limits']): void {
   const overhead = maxExtensionSize + limits.maxEntries * overheadPerEntry;

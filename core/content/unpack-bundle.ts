@@ -9,13 +9,13 @@ import { readTar, type TarEntry } from './tar-reader.ts';
 export interface UnpackOptions {
   readonly limits: ContentLimits;
   readonly signal: AbortSignal;
-  /** Asked for the bytes of the content as they come. */
+  /** Reserves the bytes of the content as they arrive. */
   readonly memory?: ContentMemory | undefined;
 }
 
 /**
- * The content of a tar.gz, as stored or as fetched. Links, devices and paths that leave the
- * bundle are refused with a TerminalError, like damage and passed limits.
+ * The content of a tar.gz, stored or fetched. Refuses links, devices, paths outside of the bundle,
+ * damage and exceeded limits with a TerminalError.
  */
 export async function unpackBundle(
   stream: ByteStream,
@@ -24,7 +24,7 @@ export async function unpackBundle(
   return await unpackTar(decompressed(stream, { ...options, compression: 'gzip' }), options);
 }
 
-/** The same of an uncompressed tar. */
+/** The content of an uncompressed tar. */
 export async function unpackTar(stream: ByteStream, options: UnpackOptions): Promise<BundleFiles> {
   const builder = new BundleFilesBuilder(options.limits);
   await readTar(stream, {
@@ -50,13 +50,13 @@ function addEntry(builder: BundleFilesBuilder, entry: TarEntry): void {
 }
 
 interface UnpackFetchedOptions extends UnpackOptions {
-  /** What errors begin with: those of the compression, and those of the archive in it. */
+  /** Start of error messages: about the compression, and about the archive in it. */
   readonly prefixes: { readonly gzip: string; readonly tar: string };
 }
 
 /**
- * The content of a tar.gz that a user made, saying which of its layers is bad.
- * @throws TerminalError where the content is at fault; errors of the stream pass through
+ * The content of a user's tar.gz; its errors name the bad layer.
+ * @throws TerminalError for bad content; errors of the stream pass through
  */
 export async function unpackFetched(
   stream: ByteStream,

@@ -3,7 +3,7 @@ import { BundleFilesBuilder } from '../content/index.ts';
 import type { Source, SourceContext, SourceResult, SourceType } from '../contracts/source.ts';
 import { TerminalError } from '../errors.ts';
 
-/** Sources of type configMaps: of immutable ConfigMaps in the system namespace. */
+/** Sources of type configMaps: immutable ConfigMaps in the system namespace. */
 export const configMapsType: SourceType = {
   type: 'configMaps',
   pin: 'immutable',
@@ -61,8 +61,8 @@ async function readConfigMap(
 }
 
 /**
- * The folder that a `path` names, empty for the bundle's root; undefined where it is outside.
- * Cleaned by hand: node:path takes minutes for the parts that an object has room for.
+ * The folder of a `path`, empty for the bundle's root; undefined outside of it. Implemented here,
+ * because node:path takes minutes for the number of parts that an object can contain.
  */
 function bundleFolder(path = ''): string | undefined {
   if (path.startsWith('/')) return undefined;
@@ -75,7 +75,7 @@ function bundleFolder(path = ''): string | undefined {
   return parts.join('/');
 }
 
-/** Refuses paths that more than one ConfigMap gives, in RukPak's words. */
+/** Refuses paths that occur in more than one ConfigMap, in RukPak's words. */
 function checkDuplicates(origins: ReadonlyMap<string, ReadonlySet<string>>): void {
   const problems = [...origins]
     .filter(([, names]) => names.size > 1)
@@ -83,6 +83,6 @@ function checkDuplicates(origins: ReadonlyMap<string, ReadonlySet<string>>): voi
       return `duplicate path "${path}" found in configmaps [${[...names].sort().join(' ')}]`;
     });
   if (problems.length === 0) return;
-  // Go's aggregates have brackets around more than one.
+  // Go's aggregates have brackets around several errors.
   throw new TerminalError(problems.length === 1 ? problems.join() : `[${problems.join(', ')}]`);
 }

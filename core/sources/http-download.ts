@@ -6,19 +6,19 @@ import { TerminalError } from '../errors.ts';
 import { connectionProblem, requestError } from '../platform/net/index.ts';
 
 interface DownloadOptions {
-  /** Sent to the URL's own origin, and to no other that it redirects to. */
+  /** Sent only to the URL's own origin, not to other origins of redirects. */
   readonly authorization: string | undefined;
   readonly dispatcher: Dispatcher;
   readonly signal: AbortSignal;
 }
 
-/** As many as Go's client follows. */
+/** The limit of Go's client. */
 const maxRedirects = 10;
 const longestPhrase = 100;
 
 /**
- * The body of one GET, redirects followed.
- * @throws Error for anything but an answer of status 200
+ * The body of one GET, after redirects.
+ * @throws Error for any answer other than status 200
  */
 export async function download(
   start: URL,
@@ -40,7 +40,7 @@ export async function download(
   throw failed(start, `Get "${start.href}": stopped after ${maxRedirects} redirects`);
 }
 
-/** A status line may be as long as the server likes, and another one each time. */
+/** A status line may have any length and content, and differ each time. */
 function shownStatus(code: number, text: string): string {
   return text === '' || text.length > longestPhrase ? String(code) : `${code} ${text}`;
 }
@@ -78,13 +78,13 @@ function redirectTarget(from: URL, location: string, start: URL): URL {
       `Get "${start.href}": refusing the redirect from ${from.protocol}// to ${target.protocol}//`,
     );
   }
-  // Credentials come from the Secret alone.
+  // Credentials come only from the Secret.
   target.username = '';
   target.password = '';
   return target;
 }
 
-/** Where a redirect leads is often signed: its query is a password, and another one each time. */
+/** Redirect targets are often signed: their query is a secret, and differs each time. */
 function shown(url: URL, start: URL): URL {
   return url.href === start.href ? url : new URL(url.pathname, url.origin);
 }
@@ -103,7 +103,7 @@ interface MeasuredBodyOptions {
 /** Headers and padding, for content that compresses badly. */
 const overhead = 1024 * 1024;
 
-/** A response's body that knows its digest, and has no more bytes than content may have. */
+/** A response's body with its digest, limited to the maximum size of content. */
 export class MeasuredBody implements ByteStream {
   readonly #chunks: AsyncIterator<Uint8Array>;
   readonly #options: MeasuredBodyOptions;
@@ -115,12 +115,12 @@ export class MeasuredBody implements ByteStream {
     this.#options = options;
   }
 
-  /** Whoever stops early leaves the rest to `checksum`: there is no `return` that would close it. */
+  /** Without `return`, a reader that stops early leaves the rest to `checksum`. */
   [Symbol.asyncIterator](): AsyncIterator<Uint8Array> {
     return { next: () => this.#next() };
   }
 
-  /** `sha256:<hex>` of the whole body, once everybody else has read what they need. */
+  /** `sha256:<hex>` of the whole body; call it after the other readers have finished. */
   async checksum(): Promise<string> {
     while ((await this.#next()).done !== true);
     return `sha256:${this.#hash.digest('hex')}`;
@@ -149,7 +149,7 @@ export class MeasuredBody implements ByteStream {
   }
 }
 
-/** What broke while the body was being read. */
+/** The error that ended the body. */
 function bodyError(url: URL, error: unknown): Error {
   return new Error(
     `GET ${url.href}: reading the bundle content failed: ${connectionProblem(error)}`,

@@ -16,9 +16,9 @@ import { download, MeasuredBody } from './http-download.ts';
 
 export interface HttpSourceOptions {
   readonly proxy?: ProxyConfig | undefined;
-  /** Which addresses may be connected to, redirects included (default: all). */
+  /** Addresses that connections may use, redirects included (default: all). */
   readonly addresses?: AddressPolicy | undefined;
-  /** Milliseconds that a server may stay silent (default: 30 s). */
+  /** Milliseconds without data from a server (default: 30 s). */
   readonly idleTimeout?: number;
 }
 
@@ -92,7 +92,7 @@ function checkDigest(
   );
 }
 
-/** What `http.url` says; not quoted where refused, as it may hold a password. */
+/** Parses `http.url`; messages do not quote it, because it may contain a password. */
 function sourceURL(text: string): URL {
   const url = URL.parse(text);
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
@@ -107,15 +107,15 @@ function sourceURL(text: string): URL {
 }
 
 interface HttpAccess {
-  /** The header's value; undefined where nobody is to be told who we are. */
+  /** The header's value; undefined without credentials. */
   readonly authorization: string | undefined;
   /** PEM. */
   readonly caCertificates: readonly string[];
 }
 
 /**
- * What the Secret of an http source gives: basic auth from `username` and `password`, an authority
- * to trust from `ca.crt`. The Secret may still come or be mended, so its faults are tried again.
+ * Login and CA from the Secret of an http source: basic auth from `username` and `password`, a CA
+ * from `ca.crt`. Its errors are retried, because the Secret may be created or repaired.
  */
 async function httpAccess(
   secretName: string | undefined,
@@ -129,7 +129,7 @@ async function httpAccess(
   return { authorization: basicAuth(secret), caCertificates: authority(secret, secretName) };
 }
 
-/** As RukPak does, one missing key is an empty string; a Secret for `ca.crt` alone has neither. */
+/** As in RukPak, one missing key is an empty string; a Secret with only `ca.crt` has no login. */
 function basicAuth({ data }: SecretContent): string | undefined {
   if (!data.has('username') && !data.has('password')) return undefined;
   const text = (key: string): string => Buffer.from(data.get(key) ?? []).toString('utf8');

@@ -4,7 +4,7 @@ import type { Source, SourceContext, SourceResult, SourceType } from '../contrac
 import type { UploadStore } from '../contracts/upload-store.ts';
 import { WaitingError } from '../errors.ts';
 
-/** Sources of type upload. A new upload is announced in the status of its Bundle. */
+/** Sources of type upload. The status of its Bundle announces a new upload. */
 export const uploadType: SourceType = {
   type: 'upload',
   pin: 'immutable',
@@ -25,7 +25,7 @@ async function fetchUpload(
 ): Promise<SourceResult> {
   const body = await uploads.read(bundle, signal);
   if (body === undefined) {
-    // The upload writes the Bundle's status.
+    // The upload writes the Bundle's status, which wakes the Bundle.
     throw new WaitingError('waiting for bundle to be uploaded', { retry: 'on-change' });
   }
   const prefixes = {

@@ -7,16 +7,16 @@ import type { SSHAddress } from './repository-address.ts';
 import { HostKeys, parseKnownHosts } from './ssh/known-hosts.ts';
 import { parsePrivateKey } from './ssh/private-key.ts';
 
-/** The Secret that `git.auth.secret` names. */
+/** The Secret of `git.auth.secret`. */
 interface AuthSecret {
   readonly name: string;
-  /** The value of a key as text; undefined where there is no such key. */
+  /** The value of a key as text; undefined without the key. */
   text(key: string): string | undefined;
 }
 
 /**
- * Undefined where none is named.
- * @throws Error where there is no such Secret; it may still come
+ * Undefined when the source names none.
+ * @throws Error when the Secret does not exist; it may be created later
  */
 export async function readAuthSecret(
   { auth }: GitSource,
@@ -38,7 +38,7 @@ export async function readAuthSecret(
 
 export interface HTTPCredentials {
   readonly basic?: BasicAuth | undefined;
-  /** PEM certificates of authorities to trust besides the system's. */
+  /** PEM certificates of trusted CAs, in addition to the system's. */
   readonly caCertificates: readonly string[];
 }
 
@@ -48,9 +48,9 @@ interface BasicAuth {
 }
 
 /**
- * What a server over HTTP is shown, and trusted by: the keys `username`, `password` and `ca.crt` of
- * the Secret. Missing keys are empty strings, but a Secret for `ca.crt` alone is
- * no login. Without a Secret the URL's own user is taken.
+ * Login and CA for an HTTP server: the keys `username`, `password` and `ca.crt` of the Secret. A
+ * missing key is an empty string, but a Secret with only `ca.crt` is not a login. Without a Secret
+ * the URL's own user counts.
  */
 export function httpCredentials(secret: AuthSecret | undefined, url: URL): HTTPCredentials {
   if (secret === undefined) return { basic: userOf(url), caCertificates: [] };
@@ -69,10 +69,10 @@ function userOf({ username, password }: URL): BasicAuth | undefined {
   return { username: decodeURIComponent(username), password: decodeURIComponent(password) };
 }
 
-/** A certificate that cannot be read would not be missed until a server is not trusted. */
+/** An unreadable certificate would otherwise show only when a server is not trusted. */
 function checkedAuthority(pem: string, name: string): string {
   try {
-    // Of several the first tells whether it is PEM at all.
+    // The first of several shows whether the text is PEM at all.
     new X509Certificate(pem).toString();
     return pem;
   } catch (error) {
@@ -85,15 +85,15 @@ function checkedAuthority(pem: string, name: string): string {
 
 export interface SSHCredentials {
   readonly key: ParsedKey;
-  /** Where the key is from, for messages. */
+  /** Secret of the key, for messages. */
   readonly secretName: string;
   /** Undefined accepts any host key. */
   readonly hostKeys: HostKeys | undefined;
 }
 
 /**
- * The keys `ssh-privatekey`, `passphrase` and `ssh-knownhosts` of the Secret.
- * There is no other place for known hosts: a pod has no user's or system's file of them.
+ * The keys `ssh-privatekey`, `passphrase` and `ssh-knownhosts` of the Secret. Core reads no other
+ * known hosts, because a pod has no such file of a user or system.
  */
 export async function sshCredentials(
   secret: AuthSecret | undefined,
@@ -117,7 +117,7 @@ async function privateKey(secret: AuthSecret): Promise<ParsedKey> {
       `configuring Auth error: ssh: no key found: Secret "${secret.name}" has no key "ssh-privatekey"`,
     );
   }
-  // Files that passphrases are read from tend to end in a line break.
+  // Files with passphrases usually end in a line break.
   const passphrase = secret.text('passphrase')?.replace(/\r?\n$/, '');
   try {
     return await parsePrivateKey(text, passphrase);

@@ -17,9 +17,9 @@ import {
 import { SSHTransport } from './ssh/ssh-transport.ts';
 
 export interface GitSourceOptions {
-  /** For repositories over HTTP(S); SSH knows no such proxies. */
+  /** For repositories over HTTP(S); SSH does not use proxies. */
   readonly proxy?: ProxyConfig | undefined;
-  /** Which addresses may be connected to, redirects included (default: all). */
+  /** Addresses that connections may use, redirects included (default: all). */
   readonly addresses?: AddressPolicy | undefined;
 }
 
@@ -85,7 +85,7 @@ async function clone(
   }
 }
 
-/** The trailing `- ` is where upstream appends what the server printed. */
+/** After the trailing `- `, upstream appends what the server printed. */
 function cloneErrorMessage(error: unknown): string {
   const text = errorMessage(error);
   if (text.startsWith('checkout commit ')) return text;
@@ -112,6 +112,6 @@ function serverRefusal(error: unknown): string | undefined {
   }
 }
 
-/** For worker processes: reading packs takes more time than an event loop has. */
+/** For worker processes, because reading packs blocks an event loop for too long. */
 // oxlint-disable-next-line import/no-default-export -- what every module of a worker exports
 export default createGitSource;

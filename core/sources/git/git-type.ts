@@ -2,7 +2,7 @@ import type { BundleSource } from '../../../api/v1alpha1/bundle.ts';
 import type { SourceServer, SourceType } from '../../contracts/source.ts';
 import { repositoryAddress } from './repository-address.ts';
 
-/** Sources of type git, pinned to a commit. Without the libraries that fetch. */
+/** Sources of type git, pinned to a commit; separate from the libraries that fetch. */
 export const gitType: SourceType = {
   type: 'git',
   pin: {
@@ -27,7 +27,7 @@ function serverOf({ git }: BundleSource): SourceServer | undefined {
     const hostname = (host.includes(':') ? `[${host}]` : host).toLowerCase();
     return { protocol: 'ssh:', hostname, port: String(port) };
   } catch {
-    // The fetch says what is wrong with it.
+    // The fetch reports the invalid address.
     return undefined;
   }
 }

@@ -14,7 +14,7 @@ interface HTTPTransportOptions extends HTTPCredentials {
   readonly proxy?: ProxyConfig | undefined;
   readonly addresses?: AddressPolicy | undefined;
   readonly insecureSkipVerify: boolean;
-  /** Bytes that all responses together may have. */
+  /** Maximum bytes of all responses together. */
   readonly maxBytes: number;
   readonly signal: AbortSignal;
 }
@@ -22,16 +22,16 @@ interface HTTPTransportOptions extends HTTPCredentials {
 const maxRedirects = 5;
 const timeouts = { connectTimeout: 10_000, idleTimeout: 30_000 } as const;
 
-/** isomorphic-git's HTTP, with a signal, a bound on bytes, and credentials for one origin only. */
+/** isomorphic-git's HTTP, with a signal, a limit on bytes, and credentials for one origin only. */
 export class HTTPTransport implements GitTransport {
   readonly url: string;
   readonly protocolVersion = 2;
   readonly #options: HTTPTransportOptions;
   readonly #dispatcher: Dispatcher;
   readonly #bytes: AnswerBytes;
-  /** Credentials are for the repository's own origin, wherever it redirects to. */
+  /** Credentials are sent only to the repository's own origin, even after a redirect. */
   readonly #origin: string;
-  /** Where the first request was redirected to; the next ones go there at once, as git's do. */
+  /** Target of the first redirect; later requests use it at once, as git's do. */
   #redirect: { readonly from: string; readonly to: string } | undefined;
 
   constructor(repository: URL, options: HTTPTransportOptions) {
@@ -109,7 +109,7 @@ export class HTTPTransport implements GitTransport {
     return signal.aborted ? signal.reason : requestError(method, this.#shown(url), error);
   }
 
-  /** Where a redirect leads is often signed: its query is a password, and another one each time. */
+  /** Redirect targets are often signed: their query is a secret, and differs each time. */
   #shown(url: URL): URL {
     return url.origin === this.#origin ? url : new URL(url.pathname, url.origin);
   }
@@ -128,7 +128,7 @@ export class HTTPTransport implements GitTransport {
       : url;
   }
 
-  /** Learns the repository's new address from where its info/refs went. */
+  /** Remembers the repository's new address from the redirect of its info/refs. */
   #remember(wanted: string, location: string): void {
     const suffix = '/info/refs?service=git-upload-pack';
     if (!wanted.endsWith(suffix) || !location.endsWith(suffix)) return;
@@ -175,7 +175,7 @@ async function collect(
   return Buffer.concat(chunks);
 }
 
-/** Bounds what a server sends in all its answers together, and keeps what ended one early. */
+/** Limits the bytes of all answers of a server together, and remembers why one ended early. */
 export class AnswerBytes {
   readonly #max: number;
   #count = 0;
@@ -189,13 +189,13 @@ export class AnswerBytes {
     return this.#failure;
   }
 
-  /** Keeps the first failure, and returns it. */
+  /** Remembers the first failure, and returns it. */
   fail(error: unknown): Error {
     this.#failure ??= error instanceof Error ? error : new Error(String(error));
     return this.#failure;
   }
 
-  /** The same bytes; `explain` words the errors of the stream. */
+  /** The same bytes; `explain` rewords the errors of the stream. */
   async *bounded(
     body: AsyncIterable<Uint8Array>,
     explain: (error: unknown) => unknown,

@@ -12,7 +12,7 @@ import {
 } from './pack-entry.ts';
 
 export interface PackOptions {
-  /** Where it comes from, for messages; without a password. */
+  /** The repository for messages, without a password. */
   readonly repository: string;
   readonly limits: ContentLimits;
 }
@@ -23,26 +23,26 @@ const checksumLength = 20;
 /** git makes chains of 50, or of 250 with --aggressive. */
 const maxChain = 250;
 
-/** A repository has more objects than the directory in it that is the bundle. */
+/** Objects per allowed file: a repository contains more than the directory of the bundle. */
 const objectsPerEntry = 50;
 
-/** Results of deltas that are bases of others: a cache, so that few are made twice. */
+/** Cached results of deltas that are bases of others, so that few are computed twice. */
 const cachedBytes = 16 * 1024 * 1024;
 
 interface Resolved extends PackEntry {
   readonly type: ObjectType;
-  /** Deltas between it and an object that is none. */
+  /** Number of deltas between this object and a complete one. */
   readonly chain: number;
-  /** What a delta is made of. */
+  /** The base of a delta. */
   readonly parent: Resolved | undefined;
 }
 
 /**
- * The index (gitformat-pack) of a packfile's objects, made in bounded memory: isomorphic-git's own
- * indexing keeps what chained deltas make until the end, and follows a delta that is its own base.
- * Deltas whose base is in another pack have no place in it, as we ask for no such packs.
- * @throws TerminalError that names the repository, what passes a limit, and the limit
- * @throws Error for a pack that is broken
+ * The index (gitformat-pack) of a packfile's objects, computed in limited memory: isomorphic-git's
+ * own indexing keeps the results of chained deltas until the end, and follows a delta that is its
+ * own base. Ignores deltas whose base is in another pack, because core requests no such packs.
+ * @throws TerminalError that names the repository, the exceeded limit and the value
+ * @throws Error for a broken pack
  */
 export function indexPack(pack: Uint8Array, options: PackOptions): Buffer {
   try {
@@ -60,9 +60,9 @@ class PackIndexer {
   readonly #options: PackOptions;
   readonly #allowed: number;
   readonly #starts = new Set<number>();
-  /** The first object of each id: a later one may be a delta that has the first as its base. */
+  /** The first object of each id: a later one may be a delta with the first as its base. */
   readonly #objects = new Map<string, Resolved>();
-  /** By where their base begins, or by its id. */
+  /** By their base: its position, or its id. */
   readonly #deltas = new Map<number | string, PackEntry[]>();
   readonly #cache = new ContentCache(cachedBytes);
   #unpacked = 0;
@@ -86,7 +86,7 @@ class PackIndexer {
     return writeIndex(new Map(offsets), this.#checksum);
   }
 
-  /** Every object's sizes are checked before any delta is resolved. */
+  /** Checks every object's size before any delta is resolved. */
   #readEntries(count: number): readonly [string, Resolved][] {
     this.#checkCount(count);
     const plain: [string, Resolved][] = [];
@@ -106,7 +106,7 @@ class PackIndexer {
   }
 
   #addDelta(entry: PackEntry, base: number | string, content: Buffer): void {
-    // A base stands before: what would be its own base ends here.
+    // A base must come before its deltas, so that no delta is its own base.
     if (typeof base === 'number' && !this.#starts.has(base)) {
       throw new Error(`no object that a delta may have as its base begins at byte ${base}`);
     }
@@ -116,7 +116,10 @@ class PackIndexer {
     else siblings.push(entry);
   }
 
-  /** All that are made of an object, however long the chains: one after the other, never nested. */
+  /**
+   * Resolves all deltas based on an object, in a loop instead of recursion, because chains may be
+   * long.
+   */
   #resolveDeltasOf([id, plain]: readonly [string, Resolved]): void {
     const waiting = this.#takeDeltasOf(id, plain);
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
@@ -125,12 +128,12 @@ class PackIndexer {
       if (chain > maxChain) throw this.#exceeded(`has chains of more than ${maxChain} deltas`);
       const object = { ...entry, type: parent.type, chain, parent };
       const [id] = this.#add(object, this.#contentOf(object));
-      // Not all at once: there may be more of them than a call has arguments.
+      // One by one: there may be more of them than a call may have arguments.
       for (const delta of this.#takeDeltasOf(id, object)) waiting.push(delta);
     }
   }
 
-  /** Those that name an id are made of the first object that has it. */
+  /** Deltas that name a base by id use the first object with that id. */
   #takeDeltasOf(id: string, parent: Resolved): { entry: PackEntry; parent: Resolved }[] {
     const entries = [parent.start, id].flatMap((base) => this.#deltas.get(base) ?? []);
     this.#deltas.delete(parent.start);
@@ -192,7 +195,7 @@ class PackIndexer {
 
 const signature = Buffer.from([0xff, 0x74, 0x4f, 0x63, 0, 0, 0, 2]);
 
-/** A version 2 index (gitformat-pack) of where each id's object begins. */
+/** A version 2 index (gitformat-pack) with the position of each id's object. */
 function writeIndex(starts: ReadonlyMap<string, number>, packChecksum: Uint8Array): Buffer {
   const ids = [...starts.keys()].sort();
   const offsets = Buffer.alloc(ids.length * 4);
@@ -201,7 +204,7 @@ function writeIndex(starts: ReadonlyMap<string, number>, packChecksum: Uint8Arra
     signature,
     fanout(ids),
     Buffer.from(ids.join(''), 'hex'),
-    // Checksums of the packed objects, for copying them to other packs: nobody does here.
+    // Checksums of the packed objects, for copying them to other packs, which core never does.
     Buffer.alloc(ids.length * 4),
     offsets,
     packChecksum,
@@ -209,7 +212,7 @@ function writeIndex(starts: ReadonlyMap<string, number>, packChecksum: Uint8Arra
   return Buffer.concat([body, createHash('sha1').update(body).digest()]);
 }
 
-/** For each first byte how many ids have it, or a lower one. */
+/** For each first byte, the number of ids with that byte or a lower one. */
 function fanout(ids: readonly string[]): Buffer {
   const counts = new Uint32Array(256);
   for (const id of ids) {

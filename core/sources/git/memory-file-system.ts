@@ -14,14 +14,14 @@ interface Stats {
 }
 
 /**
- * The promises half of node:fs as far as isomorphic-git uses it, in memory: a fetched repository
- * leaves nothing behind on disk, and the process needs no writable folder for it.
+ * The part of node:fs's promise API that isomorphic-git uses, in memory: a fetch leaves nothing on
+ * disk, and needs no writable folder.
  */
 export class MemoryFileSystem {
   readonly #entries = new Map<string, Entry>([['/', 'directory']]);
   readonly #beforeWrite: (path: string, data: Uint8Array) => void;
 
-  /** A throw of `beforeWrite` refuses the file. */
+  /** `beforeWrite` refuses a file by throwing. */
   constructor(beforeWrite: (path: string, data: Uint8Array) => void) {
     this.#beforeWrite = beforeWrite;
   }
@@ -31,7 +31,7 @@ export class MemoryFileSystem {
     return this;
   }
 
-  /** Writes a file without asking `beforeWrite`. */
+  /** Writes a file without calling `beforeWrite`. */
   put(path: string, data: Uint8Array): void {
     this.#entries.set(posix.normalize(path), data);
   }

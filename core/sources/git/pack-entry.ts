@@ -2,17 +2,17 @@ import { inflateSync } from 'node:zlib';
 
 export type ObjectType = 'commit' | 'tree' | 'blob' | 'tag';
 
-/** One object of a packfile as it is written there (gitformat-pack). */
+/** One object of a packfile as it is stored (gitformat-pack). */
 export interface PackEntry {
-  /** Where it begins. */
+  /** Position of its header. */
   readonly start: number;
-  /** Undefined for a delta: it has its base's. */
+  /** Undefined for a delta, which has its base's type. */
   readonly type: ObjectType | undefined;
-  /** Declared bytes of its data, inflated. */
+  /** Declared bytes of its inflated data. */
   readonly size: number;
-  /** Of a delta: where its base begins, or the base's id. */
+  /** For a delta: the position or id of its base. */
   readonly base: number | string | undefined;
-  /** Where its deflated data begins. */
+  /** Position of its deflated data. */
   readonly data: number;
 }
 
@@ -21,7 +21,7 @@ const offsetDelta = 6;
 const referenceDelta = 7;
 const idLength = 20;
 
-/** @throws Error where there is none. */
+/** @throws Error when there is no valid entry. */
 export function readEntry(pack: Buffer, start: number): PackEntry {
   const { type, size, end } = readHeader(pack, start);
   switch (type) {
@@ -39,7 +39,7 @@ export function readEntry(pack: Buffer, start: number): PackEntry {
   }
 }
 
-/** The data of an entry, never more of it than declared, and where the next entry begins. */
+/** The data of an entry, at most as long as declared, and the position of the next entry. */
 export function inflateEntry(
   pack: Buffer,
   { data, size }: PackEntry,
@@ -67,7 +67,9 @@ function readHeader(pack: Buffer, start: number): { type: number; size: number; 
   return { type, size, end };
 }
 
-/** The highest bits first; each further byte adds one, for no distance to be written in two ways. */
+/**
+ * The highest bits first; each further byte adds one, so that each distance has only one encoding.
+ */
 function readDistance(pack: Buffer, start: number): { value: number; end: number } {
   let end = start;
   let byte = pack.readUInt8(end++);
@@ -81,14 +83,14 @@ function readDistance(pack: Buffer, start: number): { value: number; end: number
 
 const mostCopied = 0x10000;
 
-/** Bytes that a delta makes, as it declares them. */
+/** The declared size of a delta's result. */
 export function deltaResultSize(delta: Buffer): number {
   return readSize(delta, readSize(delta, 0).end).value;
 }
 
 /**
- * What a delta makes of its base (gitformat-pack, deltified representation).
- * @throws Error where it is for another base, or makes more or less than it declares
+ * Applies a delta to its base (gitformat-pack, deltified representation).
+ * @throws Error when it belongs to another base, or its result has another size than declared
  */
 export function applyDelta(delta: Buffer, base: Buffer): Buffer {
   const baseSize = readSize(delta, 0);
@@ -111,7 +113,7 @@ export function applyDelta(delta: Buffer, base: Buffer): Buffer {
   return result;
 }
 
-/** The next bytes of the result: of the base, or of the delta itself. */
+/** The next bytes of the result: from the base, or from the delta itself. */
 function readInstruction(
   delta: Buffer,
   start: number,
@@ -125,7 +127,7 @@ function readInstruction(
     if (part.byteLength < code) throw new Error('a delta is cut off');
     return { part, end: end + code };
   }
-  // Bits 0 to 3 say which bytes of the offset follow, bits 4 to 6 which of the size; others are 0.
+  // Bits 0 to 3 tell which bytes of the offset follow, bits 4 to 6 which of the size; others are 0.
   const given = (bits: readonly number[]): number => {
     let value = 0;
     for (const [byte, bit] of bits.entries()) {
@@ -140,7 +142,7 @@ function readInstruction(
   return { part: base.subarray(offset, offset + copied), end };
 }
 
-/** Seven bits a byte, the lowest first. */
+/** Seven bits per byte, the lowest first. */
 function readSize(delta: Buffer, start: number): { value: number; end: number } {
   let end = start;
   let value = 0;
@@ -155,7 +157,10 @@ function wrongSize(declared: number): Error {
   return new Error(`a delta does not make the ${declared} bytes that it declares`);
 }
 
-/** Contents by where they begin, those used last: the newest, and others as far as there is room. */
+/**
+ * Contents by their position, the most recently used ones: always the newest, and others while
+ * there is room.
+ */
 export class ContentCache {
   readonly #maxBytes: number;
   readonly #contents = new Map<number, Buffer>();

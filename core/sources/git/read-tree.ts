@@ -7,8 +7,8 @@ import type { Checkout } from './repository.ts';
 const symlinkMode = '120000';
 
 /**
- * The files below one directory of a commit. Symbolic links are dropped, as everywhere in a bundle;
- * a directory that does not exist is an empty tree.
+ * The files below one directory of a commit. Drops symbolic links, as for all bundles; a missing
+ * directory is an empty tree.
  */
 export async function readTree(
   checkout: Checkout,
@@ -82,8 +82,8 @@ function submodule(path: string): TerminalError {
 }
 
 /**
- * The tree path of `git.directory`, empty for the repository's root. Cleaned by
- * hand: node:path takes minutes for the hundred thousand parts that an object has room for.
+ * The tree path of `git.directory`, empty for the repository's root. Implemented here, because
+ * node:path takes minutes for the hundred thousand parts that an object can contain.
  */
 export function bundleDirectory(directory: string | undefined, repository: string): string {
   const parts: string[] = [];

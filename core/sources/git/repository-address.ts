@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net';
 import { quoted, TerminalError } from '../../errors.ts';
 
-/** Where a repository is, and in which way its server is spoken to. */
+/** The address of a repository, and the protocol of its server. */
 export type RepositoryAddress = HTTPAddress | SSHAddress;
 
 export interface HTTPAddress {
@@ -15,7 +15,10 @@ export interface SSHAddress {
   /** A name or an address, without brackets. */
   readonly host: string;
   readonly port: number;
-  /** As the server's git takes it; relative to the user's home where it has no leading slash. */
+  /**
+   * In the form that the server's git receives; relative to the user's home without a leading
+   * slash.
+   */
   readonly path: string;
 }
 
@@ -26,9 +29,9 @@ const defaultPort = 22;
 const controlCharacters = /[\u0000-\u001f\u007f]/;
 
 /**
- * What `git.repository` means: `https://…`, `http://…`, `ssh://[user@]host[:port]/path`, or
- * `[user@]host:path` as scp has it. Everything else is refused: local paths,
- * helpers like `ext::`, and what a command line would take for an option.
+ * Parses `git.repository`: `https://…`, `http://…`, `ssh://[user@]host[:port]/path`, or
+ * `[user@]host:path` in scp's notation. Refuses everything else: local paths, helpers like `ext::`,
+ * and text that a command line would read as an option.
  */
 export function repositoryAddress(repository: string): RepositoryAddress {
   if (repository === '') {
@@ -51,13 +54,13 @@ export function repositoryAddress(repository: string): RepositoryAddress {
   }
 }
 
-/** A repository for messages: without the password that its URL may hold. */
+/** A repository for messages, without the password that its URL may contain. */
 export function shownRepository(repository: string): string {
   return repository.replace(/(\/\/[^/@:]*):[^/]*@/, '$1:***@');
 }
 
 function parseURL(repository: string): URL {
-  // Not URL.canParse: it takes hosts of 16 KiB and more that no URL can be made of.
+  // Not URL.canParse, which accepts invalid URLs with hosts of 16 KiB and more.
   const url = URL.parse(repository);
   if (url !== null) return url;
   throw refusal(repository, 'it is no valid URL');
@@ -77,7 +80,7 @@ function sshURL(repository: string): SSHAddress {
     user: decoded(repository, url.username) || defaultUser,
     host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
     port: url.port === '' ? defaultPort : Number(url.port),
-    // As git does: ssh://host/~user/x is below that user's home.
+    // As in git, ssh://host/~user/x is below that user's home.
     path: path.startsWith('/~') ? path.slice(1) : path,
   };
 }
@@ -90,7 +93,7 @@ function decoded(repository: string, part: string): string {
   }
 }
 
-/** `[user@]host:path`; a slash before the first colon makes it a local path, as for git. */
+/** `[user@]host:path`; as in git, a slash before the first colon makes it a local path. */
 function scpAddress(repository: string): SSHAddress {
   const [, user = defaultUser, bracketed, name, path] =
     /^(?:([^@/:]+)@)?(?:\[([^\]]+)\]|([^@/:[\]]+)):([^:\\].*)$/.exec(repository) ?? [];
@@ -104,7 +107,7 @@ function checked(repository: string, address: SSHAddress): SSHAddress {
   if (!/^[a-z0-9_]([a-z0-9._-]*[a-z0-9_])?\.?$/i.test(host) && !isIPv6(host)) {
     throw refusal(repository, `${quoted(host)} is no host name`);
   }
-  // What an SSH client or a shell might take for an option or worse is no name of anyone.
+  // Refuses user names that an SSH client or a shell might read as an option or a command.
   if (!/^[a-z0-9_.@+][a-z0-9_.@+-]*$/i.test(user)) {
     throw refusal(repository, `${quoted(user)} is no user name`);
   }

@@ -5,13 +5,15 @@ import { TerminalError } from '../../errors.ts';
 import { indexPack, type PackOptions } from './index-pack.ts';
 import { MemoryFileSystem } from './memory-file-system.ts';
 
-/** How isomorphic-git reaches one repository: in its words, always over HTTP. */
+/** The connection of isomorphic-git to one repository, in its HTTP interface. */
 export interface GitTransport extends HttpClient {
-  /** What isomorphic-git is told to be the repository's URL; without credentials. */
+  /** The repository's URL for isomorphic-git, without credentials. */
   readonly url: string;
-  /** The version of git's protocol to list refs with. */
+  /** Version of git's protocol for listing refs. */
   readonly protocolVersion: 1 | 2;
-  /** What went wrong below git's protocol: isomorphic-git takes a failed stream for a finished one. */
+  /**
+   * The error below git's protocol, because isomorphic-git reads a failed stream as a finished one.
+   */
   readonly failure: Error | undefined;
   close(): Promise<void>;
 }
@@ -24,12 +26,12 @@ export interface Repository {
   readonly cache: object;
 }
 
-/** A repository fetched as far as one commit needs, with that commit. */
+/** A fetched repository, and the commit to read. */
 export interface Checkout extends Repository {
   readonly commit: string;
 }
 
-/** Fetches what a `git.ref` names: one commit without its history where the server allows it. */
+/** Fetches the commit of a `git.ref`; without its history if the server allows that. */
 export async function checkOut(
   { branch, tag, commit }: GitSource['ref'],
   transport: GitTransport,
@@ -51,10 +53,10 @@ export async function checkOut(
   return await checkOutRef(repository, ref, transport);
 }
 
-/** Has isomorphic-git go no further: the pack that it has written is indexed already. */
+/** Stops isomorphic-git after it has written the pack, which is indexed already. */
 class PackTaken extends Error {}
 
-/** What the writing of a pack is to end with: it is either there with its index, or refused. */
+/** Ends the writing of a pack: either it has its index, or it is refused. */
 function takePack(
   fs: MemoryFileSystem,
   { path, data }: { readonly path: string; readonly data: Uint8Array },
@@ -85,7 +87,7 @@ async function checkOutRef(
 ): Promise<Checkout> {
   const found = (await listRefs(ref, transport)).find((candidate) => candidate.ref === ref);
   if (found === undefined) throw new Error(`couldn't find remote ref "${ref}"`);
-  // Servers may give what a ref names and nothing else, so an annotated tag is fetched as such.
+  // Servers may send only what a ref names, so an annotated tag is fetched itself.
   await fetchShallow(repository, found.oid, transport);
   const commit = found.peeled ?? found.oid;
   if (await hasCommit(repository, commit)) return { ...repository, commit };
@@ -103,7 +105,9 @@ async function listRefs(prefix: string, transport: GitTransport): Promise<readon
   });
 }
 
-/** Servers may refuse to send a commit that no ref names; a tag or the whole history has it then. */
+/**
+ * Servers may refuse to send a commit that no ref names: then fetches its tag or the whole history.
+ */
 async function checkOutCommit(
   repository: Repository,
   commit: string,
@@ -111,7 +115,7 @@ async function checkOutCommit(
 ): Promise<Checkout> {
   const notFound = `checkout commit "${commit.padEnd(40, '0')}": object not found`;
   if (!/^[0-9a-f]{40}$/.test(commit)) {
-    // No server has it: the zeros that fill it up show that all 40 digits are wanted.
+    // Zeros complete the id, and show that all 40 digits are needed; no server has such a commit.
     throw new TerminalError(notFound);
   }
   for (const fetch of [tryFetchShallow, fetchTag, fetchBranches]) {
@@ -134,7 +138,7 @@ async function tryFetchShallow(
   }
 }
 
-/** The annotated tag of a commit, for tags that are on no branch. */
+/** The annotated tag of a commit, for tags outside of all branches. */
 async function fetchTag(
   repository: Repository,
   commit: string,
@@ -145,7 +149,7 @@ async function fetchTag(
   if (tag !== undefined) await fetchShallow(repository, tag.oid, transport);
 }
 
-/** The history stays behind where the server can leave it out. */
+/** Leaves out the history if the server supports that. */
 async function fetchShallow(
   { fs, gitdir, cache }: Repository,
   oid: string,
@@ -181,7 +185,7 @@ async function hasCommit({ fs, gitdir, cache }: Repository, oid: string): Promis
   }
 }
 
-/** Whether it is about what the server answered in git's protocol. */
+/** Whether the error is about the server's answer in git's protocol. */
 function isGitError(error: unknown): boolean {
   return error instanceof Error && !(error instanceof git.Errors.HttpError) && 'caller' in error;
 }

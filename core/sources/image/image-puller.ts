@@ -34,22 +34,22 @@ import {
 import { downloadLayers } from './layers.ts';
 
 export interface ImagePullerOptions {
-  /** Hosts (`host[:port]`) that are spoken to over plain HTTP; all others over HTTPS. */
+  /** Hosts (`host[:port]`) to use over plain HTTP; all others use HTTPS. */
   readonly insecureRegistries: readonly string[];
-  /** Mirrors and other places of registries. */
+  /** Mirrors and rewritten places of registries. */
   readonly registries?: RegistriesConfig | undefined;
-  /** PEM certificates of authorities to trust besides the system's. */
+  /** PEM certificates of trusted CAs, in addition to the system's. */
   readonly caCertificates?: string | undefined;
   readonly hostCertificates?: RegistryCertificates | undefined;
   readonly proxy?: ProxyConfig | undefined;
   /**
-   * Which addresses may be connected to, token servers and redirects included (default: all).
-   * Registries that the other options name are no matter of it.
+   * Addresses that connections may use, token servers and redirects included (default: all).
+   * Registries in the other options are always allowed.
    */
   readonly addresses?: AddressPolicy | undefined;
-  /** Refuses images before anything of them is downloaded. */
+  /** Refuses images before their layers are downloaded. */
   readonly verifier?: ImageVerifier | undefined;
-  /** Which manifest of an index to take; Linux on this process's architecture if absent. */
+  /** The manifest to take from an index (default: Linux on this process's architecture). */
   readonly platform?: Platform | undefined;
   readonly userAgent?: string | undefined;
   readonly clock: Clock;
@@ -58,30 +58,32 @@ export interface ImagePullerOptions {
 export interface PullOptions {
   readonly limits: ContentLimits;
   readonly keychain: Keychain;
-  /** PEM certificates of authorities to trust for this pull alone. */
+  /** PEM certificates of trusted CAs for this pull only. */
   readonly caCertificates?: string | undefined;
-  /** Asked for the bytes of the files; of those who pull the same at the same time, the first one's. */
+  /**
+   * Reserves the bytes of the files; of concurrent pulls of the same image, the first one's counts.
+   */
   readonly memory?: ContentMemory | undefined;
   readonly signal: AbortSignal;
 }
 
 export interface PulledImage {
   readonly files: BundleFiles;
-  /** `<repository>@<digest>`, the digest being that of the manifest or index referred to. */
+  /** `<repository>@<digest>`, with the digest of the referenced manifest or index. */
   readonly pinnedRef: string;
 }
 
-/** Decides whether an image may be used; a rejection means that it may not. */
+/** Decides whether an image may be used; a rejection refuses it. */
 export interface ImageVerifier {
   verify(image: ImageToVerify, signal: AbortSignal): Promise<void>;
 }
 
 export interface ImageToVerify {
-  /** `<domain>/<path>` as it was asked for, wherever the image is read. */
+  /** The requested `<domain>/<path>`, even if a mirror is read. */
   readonly repository: string;
-  /** Of the manifest or index that was referred to. */
+  /** Digest of the referenced manifest or index. */
   readonly digest: string;
-  /** Where the image is read. */
+  /** Client of the registry that is read. */
   readonly client: RegistryClient;
 }
 
@@ -93,17 +95,17 @@ interface ResolvedImage {
 }
 
 interface NamedPull extends PullOptions {
-  /** What is asked for, wherever it is found. */
+  /** The requested repository, even if a mirror is read. */
   readonly repository: string;
 }
 
 const maxIndexDepth = 3;
-/** A little less than all the time there is, so that what was waited for can still be said. */
+/** Part of the timeout for one attempt, so that its error can still be reported. */
 const shareOfTimeout = 0.9;
 
 /**
- * Pulls images from OCI registries: manifest, layers, files. The same image is downloaded once for
- * all who pull it at the same time with the same credentials.
+ * Pulls images from OCI registries: manifest, layers, files. Concurrent pulls of the same image
+ * with the same credentials share one download.
  */
 export class ImagePuller {
   readonly #options: ImagePullerOptions;
@@ -123,8 +125,8 @@ export class ImagePuller {
   }
 
   /**
-   * @throws WaitingError `Back-off pulling image "<ref>": <cause>` where there is no such image or
-   * no registry; TerminalError for a reference that is none, and for bad content of a digest
+   * @throws WaitingError `Back-off pulling image "<ref>": <cause>` when the image or the registry
+   * is not available; TerminalError for an invalid reference, and for bad content of a digest
    */
   async pull(ref: string, options: PullOptions): Promise<PulledImage> {
     const reference = parseImageReference(ref);
@@ -134,7 +136,7 @@ export class ImagePuller {
     const repository = repositoryName(reference);
     const image = await this.#pullFromAny(places, { ...options, repository, signal });
     if (!(image instanceof PullFailure)) {
-      // What a mirror gave is known by the name that was asked for.
+      // An image from a mirror keeps its requested name.
       return { files: image.files, pinnedRef: `${repository}@${image.digest}` };
     }
     options.signal.throwIfAborted();
@@ -177,7 +179,7 @@ export class ImagePuller {
     }
   }
 
-  /** With the first credentials that the registry takes. */
+  /** Uses the first credentials that the registry accepts. */
   async #resolve(place: PullPlace, options: PullOptions): Promise<ResolvedImage> {
     const { reference, insecure } = place;
     const { caCertificates, keychain } = options;

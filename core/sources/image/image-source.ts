@@ -50,7 +50,7 @@ function referenceOf({ image }: BundleSource): ImageReference | undefined {
   try {
     return image && parseImageReference(image.ref);
   } catch {
-    // The fetch says what is wrong with it.
+    // The fetch reports the invalid reference.
     return undefined;
   }
 }
@@ -91,10 +91,10 @@ async function fetchImage(
   return { files, resolvedSource: { type: 'image', image: { ...image, ref: pinnedRef } } };
 }
 
-/** What a pull secret says about a registry. */
+/** The content of a pull secret for a registry. */
 interface PullSecret {
   readonly keychain: Keychain;
-  /** PEM certificates of authorities to trust besides the system's, under the key `ca.crt`. */
+  /** PEM certificates of trusted CAs in addition to the system's, from the key `ca.crt`. */
   readonly caCertificates?: string;
 }
 
@@ -104,9 +104,8 @@ const formats = {
 } as const;
 
 /**
- * Reads the Secret that an image source names; no name means no credentials, and so does a Secret
- * that is not there, as for kubelets. One that is wrong may be put right, so every error here is
- * worth another try.
+ * Reads the Secret of an image source; no credentials without a name, or when the Secret does not
+ * exist, as in the kubelet. Its errors are retried, because a wrong Secret may be repaired.
  */
 export async function readPullSecret(
   name: string | undefined,
@@ -128,7 +127,10 @@ export async function readPullSecret(
     : { keychain, caCertificates: checkedPem(shown, text(ca)) };
 }
 
-/** TLS itself passes over what is no certificate, and then trusts less than was asked for. */
+/**
+ * TLS itself ignores text that is not a certificate, and would then trust fewer CAs than
+ * configured.
+ */
 function checkedPem(shown: string, pem: string): string {
   try {
     new X509Certificate(pem).toString();

@@ -11,7 +11,7 @@ interface File {
   readonly content: Uint8Array;
 }
 
-/** Bundles hold no links; one still takes the place of what was there. */
+/** Bundles contain no links, but a link replaces what was at its path. */
 interface Symlink {
   readonly kind: 'symlink';
 }
@@ -22,7 +22,7 @@ export type Node = Directory | Leaf;
 /** Path parts. */
 export type Path = readonly string[];
 
-/** A file tree as layers write it: whatever comes later takes the place of what was there. */
+/** A file tree as layers write it: later entries replace earlier ones. */
 export class ImageTree {
   readonly #root: Directory = directory();
 
@@ -35,7 +35,7 @@ export class ImageTree {
     return node;
   }
 
-  /** Gives back how many entries came to be, parents included. */
+  /** Returns the number of new entries, including parents. */
   addDirectory(path: Path): number {
     let made = 0;
     let node = this.#root;
@@ -66,18 +66,18 @@ export class ImageTree {
     if (parent?.kind === 'directory') parent.children.delete(path.at(-1) ?? '');
   }
 
-  /** Removes all that is in a directory. */
+  /** Removes the content of a directory. */
   clear(path: Path): void {
     const node = this.find(path);
     if (node?.kind === 'directory') node.children.clear();
   }
 
-  /** Lays another tree over this one, which takes its nodes over. */
+  /** Puts another tree on top of this one, which takes over its nodes. */
   overlay(tree: ImageTree): void {
     overlayDirectory(this.#root, tree.#root);
   }
 
-  /** The files and directories of it. */
+  /** The files and directories of the tree. */
   bundleFiles(limits: ContentLimits): BundleFiles {
     const builder = new BundleFilesBuilder(limits);
     addTo(builder, this.#root, '');

@@ -4,7 +4,7 @@ import { errorMessage, quoted, TerminalError } from '../../errors.ts';
 import { type Descriptor, type ImageManifest, type RegistryClient } from '../../registry/index.ts';
 import { ImageTree, type Path } from './image-tree.ts';
 
-/** The files of an image's layers, the bottom one first; each digest is checked. */
+/** The files of an image's layers, the bottom one first; verifies each digest. */
 export async function downloadLayers(
   client: RegistryClient,
   { layers, isArtifact }: ImageManifest,
@@ -35,11 +35,11 @@ function checkCompressedSize(layers: readonly Descriptor[], { maxBytes }: Conten
 }
 
 interface ApplyLayerOptions extends UnpackOptions {
-  /** Whether the system's own files are in it, which are left out. */
+  /** Whether it contains the system's own files, which are left out. */
   readonly isSystem: boolean;
 }
 
-/** What upstream leaves out of a bundle: the system's own, not the image's. */
+/** Directories of the system that upstream leaves out of a bundle. */
 const skippedRoots: ReadonlySet<string> = new Set([
   'dev',
   'etc',
@@ -52,7 +52,7 @@ const skippedRoots: ReadonlySet<string> = new Set([
 const whiteoutPrefix = '.wh.';
 const opaqueWhiteout = '.wh..wh..opq';
 
-/** The file tree that an image's layers make, bottom first, within the limits for all together. */
+/** The file tree of an image's layers, bottom first, within the limits for all together. */
 export class LayeredTree {
   readonly #tree = new ImageTree();
   readonly #options: ApplyLayerOptions;
@@ -67,7 +67,7 @@ export class LayeredTree {
     return this.#tree;
   }
 
-  /** Reads a layer's archive, compressed or not, and lays it over those below. */
+  /** Reads a layer's archive, compressed or not, and puts it on top of those below. */
   async apply(archive: AsyncIterable<Uint8Array>): Promise<void> {
     const layer = new Layer(this.#tree);
     const { isSystem } = this.#options;
@@ -102,8 +102,8 @@ interface Added {
 }
 
 /**
- * One layer, kept apart until it is read to its end: whiteouts hide what is in the layers below,
- * never what is in their own, wherever they stand in the archive (OCI image spec, layers).
+ * One layer, kept separate until its end: whiteouts hide entries of the layers below, never of
+ * their own, wherever they are in the archive (OCI image spec, layers).
  */
 class Layer {
   readonly #below: ImageTree;
@@ -145,7 +145,7 @@ class Layer {
   #addWhiteout(path: Path, name: string): Added {
     const parent = path.slice(0, -1);
     if (name === opaqueWhiteout) this.#opaque.push(parent);
-    // Other names of this form are bookkeeping of AUFS.
+    // Other names of this form are metadata of AUFS.
     else if (!name.startsWith('.wh..wh.')) {
       this.#whiteouts.push([...parent, name.slice(whiteoutPrefix.length)]);
     }
@@ -181,7 +181,7 @@ function checkSymlink(path: Path, entry: TarEntry): void {
   if (resolved(start, target) === undefined) throw outside('symlink', entry);
 }
 
-/** Where a link leads, by its text alone; undefined where that is outside of the image. */
+/** The target of a link, from its text alone; undefined outside of the image. */
 function resolved(start: Path, target: string): Path | undefined {
   const parts = [...start];
   for (const part of partsOf(target)) {
@@ -201,7 +201,7 @@ function outside(what: string, entry: TarEntry): TerminalError {
   );
 }
 
-/** Names the layer that an error is about. */
+/** Adds the layer's digest to an error. */
 function layerError(digest: string, error: unknown): unknown {
   if (!(error instanceof TerminalError)) return error;
   return new TerminalError(`layer ${digest}: ${errorMessage(error)}`, { cause: error });

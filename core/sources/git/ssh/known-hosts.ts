@@ -3,7 +3,7 @@ import type { ServerHostKeyAlgorithm } from 'ssh2';
 import { matchesWildcard } from '../../../platform/net/index.ts';
 import type { SSHAddress } from '../repository-address.ts';
 
-/** What a host may identify itself with; best first where nothing is known. */
+/** Host key algorithms by key type; the best first for an unknown host. */
 const algorithmsOf: ReadonlyMap<string, readonly ServerHostKeyAlgorithm[]> = new Map<
   string,
   readonly ServerHostKeyAlgorithm[]
@@ -15,30 +15,30 @@ const algorithmsOf: ReadonlyMap<string, readonly ServerHostKeyAlgorithm[]> = new
   ['ssh-rsa', ['rsa-sha2-512', 'rsa-sha2-256', 'ssh-rsa']],
 ]);
 
-/** The lines of a known_hosts file that are about one host. */
+/** The lines of a known_hosts file about one host. */
 export class HostKeys {
   readonly #name: string;
   readonly #place: string;
   readonly #lines: readonly KnownHost[];
 
-  /** `place` says where the lines are, for messages. */
+  /** `place` names the lines' source in messages. */
   constructor(lines: readonly KnownHost[], { host, port }: SSHAddress, place: string) {
     this.#name = port === 22 ? host : `[${host}]:${port}`;
     this.#place = place;
     const exact = lines.filter((line) => isAbout(line, this.#name));
-    // As ssh does: a host's key serves its other ports, where nothing else is known of them.
+    // As in ssh, a host's key is valid for other ports that have no line of their own.
     this.#lines =
       exact.length > 0 || port === 22 ? exact : lines.filter((line) => isAbout(line, host));
   }
 
-  /** Known types first, so that a host with several keys shows one that is known. */
+  /** Known types first, so that a host with several keys presents a known one. */
   get algorithms(): readonly ServerHostKeyAlgorithm[] {
     const types = this.#lines.filter(({ marker }) => marker === 'none').map((line) => line.keyType);
     const ordered = new Set([...types, ...algorithmsOf.keys()]);
     return [...ordered].flatMap((type) => algorithmsOf.get(type) ?? []);
   }
 
-  /** @throws Error where the key that the host shows is not to be trusted */
+  /** @throws Error when the host's key is not trusted */
   check(key: Buffer): void {
     const shown = `the host shows ${keyTypeOf(key) ?? 'a'} key ${fingerprint(key)}`;
     const same = this.#lines.filter((line) => line.key.equals(key));
@@ -64,13 +64,13 @@ export class HostKeys {
   }
 }
 
-/** As `ssh-keygen -l` prints it. */
+/** In the format of `ssh-keygen -l`. */
 function fingerprint(key: Buffer): string {
   return `SHA256:${createHash('sha256').update(key).digest('base64').replace(/=+$/, '')}`;
 }
 
 interface KnownHost {
-  /** Without a marker the key is the host's own. */
+  /** `none` for a host's own key. */
   readonly marker: 'none' | 'revoked' | 'cert-authority';
   /** Host patterns, or one hashed name, as written. */
   readonly hosts: string;
@@ -80,7 +80,7 @@ interface KnownHost {
   readonly key: Buffer;
 }
 
-/** The lines of a known_hosts file (sshd(8)); as for ssh, lines that are none are passed over. */
+/** The lines of a known_hosts file (sshd(8)); ignores invalid lines, as ssh does. */
 export function parseKnownHosts(text: string): readonly KnownHost[] {
   return text.split('\n').flatMap((line) => parseLine(line) ?? []);
 }
@@ -91,7 +91,7 @@ const markers: ReadonlyMap<string, KnownHost['marker']> = new Map([
 ]);
 
 function parseLine(line: string): KnownHost | undefined {
-  // As for ssh no other blanks count: what looks like them is part of a name.
+  // As in ssh, other blanks are part of a name.
   const fields = line.replaceAll(/^[ \t]+|[ \t\r]+$/g, '').split(/[ \t]+/);
   const marker = markers.get(fields[0] ?? '');
   const [hosts = '', keyType = '', encoded = ''] = marker === undefined ? fields : fields.slice(1);
@@ -101,7 +101,7 @@ function parseLine(line: string): KnownHost | undefined {
   return { marker: marker ?? 'none', hosts, keyType, key };
 }
 
-/** The type that a public key in wire form names first; undefined where it is none. */
+/** The type at the start of a public key in wire form; undefined for anything else. */
 function keyTypeOf(key: Buffer): string | undefined {
   if (key.byteLength < 4) return undefined;
   const length = key.readUInt32BE(0);
@@ -109,7 +109,7 @@ function keyTypeOf(key: Buffer): string | undefined {
   return key.toString('latin1', 4, 4 + length);
 }
 
-/** Whether a line is about a host, given as known_hosts has it: `host`, or `[host]:port`. */
+/** Whether a line is about a host in known_hosts' notation: `host`, or `[host]:port`. */
 function isAbout({ hosts }: KnownHost, name: string): boolean {
   const wanted = name.toLowerCase();
   if (hosts.startsWith('|')) return matchesHash(hosts, wanted);

@@ -4,9 +4,9 @@ import { errorMessage } from '../../../errors.ts';
 import { printable } from './remote-process.ts';
 
 /**
- * A private key in any of the forms that ssh-keygen and openssl write: OpenSSH's own, PKCS#1, SEC 1
- * and PKCS#8; RSA, ECDSA and Ed25519; encrypted or not.
- * @throws Error `ssh: no key found` where there is none, or why it is of no use
+ * Parses a private key in any format of ssh-keygen and openssl: OpenSSH's own, PKCS#1, SEC 1 and
+ * PKCS#8; RSA, ECDSA and Ed25519; encrypted or not.
+ * @throws Error `ssh: no key found` without a key, or the reason why it is unusable
  */
 export async function parsePrivateKey(
   text: string,
@@ -41,7 +41,7 @@ interface PEM {
   readonly text: string;
 }
 
-/** The first private key among whatever else there is, such as EC parameters. */
+/** The first private key in a text with other blocks, such as EC parameters. */
 function findPrivateKey(text: string): PEM | undefined {
   const head = '-----BEGIN ';
   for (let begin = text.indexOf(head); begin !== -1; begin = text.indexOf(head, begin + 1)) {
@@ -62,7 +62,7 @@ function isEncrypted({ label, text }: PEM): boolean {
 }
 
 async function parse({ label, text }: PEM, passphrase: string | undefined): Promise<ParsedKey> {
-  // Loaded where it is needed: most repositories are not fetched over SSH.
+  // Loaded when needed: most repositories are not fetched over SSH.
   const { default: ssh2 } = await import('ssh2');
   const isOpenSSH = label.startsWith('OPENSSH');
   const parsed = isOpenSSH
@@ -76,7 +76,7 @@ function options(passphrase: string | undefined): { readonly passphrase?: string
   return passphrase === undefined ? {} : { passphrase };
 }
 
-/** The forms that ssh2 reads. */
+/** Converts to a format that ssh2 reads. */
 function convert(key: KeyObject): string {
   switch (key.asymmetricKeyType) {
     case 'rsa':
@@ -94,7 +94,7 @@ function convert(key: KeyObject): string {
 
 const magic = Buffer.from('openssh-key-v1\0');
 
-/** Whether a key in OpenSSH's own form is encrypted: the name of its cipher follows the magic. */
+/** Whether a key in OpenSSH's format is encrypted: the name of its cipher follows the magic. */
 function isEncryptedOpenSSH(pem: string): boolean {
   const data = Buffer.from(pem.replace(/-----[A-Z ]+-----/g, ''), 'base64');
   if (!data.subarray(0, magic.byteLength).equals(magic)) return false;
@@ -102,7 +102,7 @@ function isEncryptedOpenSSH(pem: string): boolean {
   return !cipher.subarray(0, 8).equals(string('none'));
 }
 
-/** An Ed25519 key in OpenSSH's own form (PROTOCOL.key), not encrypted. */
+/** An Ed25519 key in OpenSSH's format (PROTOCOL.key), unencrypted. */
 export function ed25519AsOpenSSH(key: KeyObject): string {
   const { d = '', x = '' } = key.export({ format: 'jwk' });
   const publicPart = Buffer.from(x, 'base64url');

@@ -9,17 +9,17 @@ import type { SSHCredentials } from '../credentials.ts';
 import type { SSHAddress } from '../repository-address.ts';
 
 interface SSHTimeouts {
-  /** Milliseconds until the connection must stand. */
+  /** Milliseconds until the connection must be established. */
   readonly connect: number;
-  /** Milliseconds until the server must have let us in, from the beginning. */
+  /** Milliseconds from the start until the login must succeed. */
   readonly handshake: number;
-  /** Milliseconds that the server may stay silent. */
+  /** Milliseconds without data from the server. */
   readonly idle: number;
 }
 
 export interface RemoteProcessOptions extends SSHCredentials {
   readonly address: SSHAddress;
-  /** Which addresses may be connected to (default: all). */
+  /** Addresses that connections may use (default: all). */
   readonly addresses?: AddressPolicy | undefined;
   readonly timeouts: SSHTimeouts;
   /** Ends the connection. */
@@ -28,7 +28,7 @@ export interface RemoteProcessOptions extends SSHCredentials {
 
 const stderrKept = 4096;
 
-/** One command on a host, on an SSH connection of its own, as git's ssh has it. */
+/** One command on a host, over a separate SSH connection, as with git's ssh. */
 export class RemoteProcess {
   readonly #options: RemoteProcessOptions;
   readonly #client: Client;
@@ -45,7 +45,8 @@ export class RemoteProcess {
     this.#client = client;
     this.#failed.promise.catch(() => undefined);
     const { host, port } = options.address;
-    // A handshake is many small packets, and each would wait for the ACK of the one before.
+    // Without noDelay, each of the handshake's many small packets would wait for the ACK of the one
+    // before.
     const guard = options.addresses && createAddressGuard(options.addresses);
     guard?.checkHost(host);
     const lookup = guard && { lookup: guard.lookup };
@@ -53,9 +54,9 @@ export class RemoteProcess {
     options.signal.addEventListener('abort', this.#abort, { once: true });
   }
 
-  /** Resolves when the command was started; close it in any case. */
+  /** Resolves when the command has started; close it in any case. */
   static async start(command: string, options: RemoteProcessOptions): Promise<RemoteProcess> {
-    // Loaded where it is needed: most repositories are not fetched over SSH.
+    // Loaded when needed: most repositories are not fetched over SSH.
     const { default: ssh2 } = await import('ssh2');
     options.signal.throwIfAborted();
     const process = new RemoteProcess(new ssh2.Client(), options);
@@ -69,12 +70,12 @@ export class RemoteProcess {
     }
   }
 
-  /** The last of what the command wrote to its standard error. */
+  /** The end of the command's standard error. */
   get stderr(): string {
     return this.#stderr;
   }
 
-  /** Its standard output; throws where that ends because of the connection. */
+  /** Its standard output; throws when the connection ends it. */
   async *output(): AsyncIterableIterator<Uint8Array> {
     try {
       for await (const chunk of this.#channel ?? []) yield chunk as Buffer;
@@ -85,7 +86,7 @@ export class RemoteProcess {
     if (this.#failure !== undefined) throw this.#failure;
   }
 
-  /** Writes all that the command gets to its standard input. */
+  /** Writes the command's whole standard input. */
   end(input: Uint8Array): void {
     this.#channel?.end(input);
   }
@@ -101,7 +102,7 @@ export class RemoteProcess {
     const socket = this.#socket.setTimeout(timeouts.connect);
     socket.once('connect', () => socket.setTimeout(timeouts.idle));
     socket.on('timeout', () => this.#fail(this.#silence(socket)));
-    // Not once: a connection may fail in more ways than one, and nobody else listens.
+    // Not `once`: a connection may emit several errors, and an unhandled one ends the process.
     this.#client.on('error', (error) => this.#fail(sshError(error, this.#options)));
     this.#client.on('close', () => {
       if (!this.#exited) this.#fail(new Error('ssh: the server closed the connection too early'));
@@ -141,7 +142,7 @@ export class RemoteProcess {
         this.#channel = channel;
         channel.on('exit', () => (this.#exited = true));
         channel.on('close', () => this.#closed.resolve());
-        // Whoever reads its output hears of it.
+        // The reader of its output receives the error.
         channel.on('error', () => undefined);
         channel.stderr.on('data', (chunk: Buffer) => {
           this.#stderr = (this.#stderr + chunk.toString('utf8')).slice(-stderrKept);
@@ -174,7 +175,7 @@ interface FailedConnection {
   readonly secretName: string;
 }
 
-/** An error of ssh2 in the words that users of git know. */
+/** An error of ssh2 in words that users of git know. */
 function sshError(
   error: Error & { readonly level?: string },
   { address, timeouts, secretName }: FailedConnection,
@@ -197,7 +198,7 @@ function sshError(
   }
 }
 
-/** What a server says, as part of a message: one line of no more than 200 characters. */
+/** A server's text for a message: one line of at most 200 characters. */
 export function printable(text: string): string {
   const line = text.replace(/[^\p{L}\p{N}\p{P}\p{S}]+/gu, ' ').trim();
   return line.length > 200 ? `${line.slice(0, 199)}…` : line;

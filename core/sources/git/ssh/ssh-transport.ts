@@ -5,7 +5,7 @@ import type { GitTransport } from '../repository.ts';
 import { printable, RemoteProcess, type RemoteProcessOptions } from './remote-process.ts';
 
 interface SSHTransportOptions extends Omit<RemoteProcessOptions, 'timeouts'> {
-  /** Bytes that all answers together may have. */
+  /** Maximum bytes of all answers together. */
   readonly maxBytes: number;
   readonly timeouts?: RemoteProcessOptions['timeouts'];
 }
@@ -13,23 +13,23 @@ interface SSHTransportOptions extends Omit<RemoteProcessOptions, 'timeouts'> {
 interface Session {
   readonly process: RemoteProcess;
   readonly reader: ByteReader;
-  /** The refs and capabilities that the server begins with. */
+  /** The refs and capabilities at the start of the server's output. */
   readonly advertisement: Uint8Array;
 }
 
 const usualTimeouts = { connect: 10_000, handshake: 20_000, idle: 30_000 } as const;
 
 /**
- * git-upload-pack on the server, as isomorphic-git's HTTP: asking for the refs starts it, and the
- * one request that it takes is written to it. Speaks version 0 of git's protocol, as that needs no
- * environment variables, which servers refuse.
+ * git-upload-pack on the server, behind isomorphic-git's HTTP interface: a request for the refs
+ * starts it, and its single request is written to it. Uses version 0 of git's protocol, which needs
+ * no environment variables, because servers refuse these.
  */
 export class SSHTransport implements GitTransport {
   readonly url = 'http://ssh/';
   readonly protocolVersion = 1;
   readonly #options: SSHTransportOptions;
   readonly #bytes: AnswerBytes;
-  /** Has told its refs and waits for a request. */
+  /** A session that has sent its refs and waits for a request. */
   #waiting: Session | undefined;
   readonly #processes = new Set<RemoteProcess>();
 
@@ -73,12 +73,12 @@ export class SSHTransport implements GitTransport {
   }
 }
 
-/** How a shell takes it for one word; as git does it, `!` is for csh. */
+/** Quotes a path as one word for a shell, as git does; `!` is special in csh. */
 function quoted(path: string): string {
   return `'${path.replace(/['!]/g, "'\\$&'")}'`;
 }
 
-// What the HTTP protocol puts before the refs.
+// Precedes the refs in the HTTP protocol.
 const serviceLine = Buffer.from('001e# service=git-upload-pack\n0000');
 
 function answer(
@@ -91,7 +91,7 @@ function answer(
     statusCode: 200,
     statusMessage: 'OK',
     headers: { 'content-type': type },
-    // An array will do, whatever the type says.
+    // An array works, whatever the type says.
     body: body as AsyncIterableIterator<Uint8Array>,
   };
 }
@@ -111,16 +111,19 @@ async function collected(body: GitHttpRequest['body']): Promise<Buffer> {
 const lengthDigits = 4;
 const flush = Buffer.from('0000');
 
-// What git has a server say that has no refs but capabilities; old ones say nothing at all.
+// The advertisement of a server without refs; old servers send nothing at all.
 const noRefs = pktLine(`${'0'.repeat(40)} capabilities^{}\0\n`);
 
-/** How hosting services and git itself say that there is no such repository, or none for us. */
+/**
+ * Messages of hosting services and git about a repository that does not exist, or that the user may
+ * not see.
+ */
 const notFound =
   /not found|does not exist|not appear to be a git repository|no such (file or directory|repository)|could not be found|DENIED by fallthru/i;
 
 /**
- * What git-upload-pack begins with: the refs and capabilities, to the flush that ends them.
- * @throws Error `repository not found`, or what the server says instead
+ * The start of git-upload-pack's output: the refs and capabilities, up to a flush.
+ * @throws Error `repository not found`, or the server's other message
  */
 export async function readAdvertisement(
   reader: ByteReader,
@@ -141,7 +144,7 @@ export async function readAdvertisement(
   }
 }
 
-/** The whole line's, zero for a flush; undefined where it is none. */
+/** The size of the whole line, zero for a flush; undefined for anything else. */
 function lineSize(header: Uint8Array): number | undefined {
   const digits = Buffer.from(header).toString('latin1');
   if (!/^[0-9a-f]{4}$/i.test(digits)) return undefined;

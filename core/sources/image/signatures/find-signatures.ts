@@ -10,11 +10,11 @@ import {
   simpleSigningMediaType,
 } from './signed-statement.ts';
 
-/** One repository of a registry, as far as it is needed to find signatures. */
+/** The operations on a repository that finding signatures needs. */
 export interface SignatureRepository {
-  /** Undefined where the registry says that there is none; rejects where it does not answer. */
+  /** Undefined when the registry reports that there is none; rejects when it does not answer. */
   findManifest(reference: string, signal: AbortSignal): Promise<ManifestContent | undefined>;
-  /** The index of what refers to a digest; undefined where the registry keeps none. */
+  /** The index of a digest's referrers; undefined when the registry does not support them. */
   findReferrers(digest: string, signal: AbortSignal): Promise<ManifestContent | undefined>;
   blob(descriptor: Descriptor, signal: AbortSignal): AsyncIterable<Uint8Array> & Verifiable;
 }
@@ -24,7 +24,7 @@ interface Verifiable {
   close(): void;
 }
 
-/** A payload is some hundred bytes, a bundle some thousand. */
+/** A payload has some hundred bytes, a bundle some thousand. */
 const maxSignatureSize = 1024 * 1024;
 
 const descriptorSchema = z.object({
@@ -40,9 +40,9 @@ const referrersSchema = z.object({ manifests: z.array(descriptorSchema) });
 type SignatureLayer = z.infer<typeof descriptorSchema>;
 
 /**
- * What is attached to a manifest and claims to sign it: under cosign's tag, and as referrers, by the
- * API or its fallback tag (distribution spec). What is malformed counts as not there.
- * @throws where the registry does not answer
+ * The alleged signatures of a manifest: under cosign's tag, and as referrers, by the API or its
+ * fallback tag (distribution spec). Ignores malformed ones.
+ * @throws Error when the registry does not answer
  */
 export async function findSignatures(
   repository: SignatureRepository,
@@ -106,7 +106,7 @@ async function readBlob(
   }
 }
 
-/** Anybody who may push can attach something broken: it must not hide the good one beside it. */
+/** Anybody who may push can attach a broken signature: it must not hide a good one. */
 function readStatement(
   content: Uint8Array,
   { mediaType, annotations = {} }: SignatureLayer,

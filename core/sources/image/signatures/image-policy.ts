@@ -4,31 +4,34 @@ import { z } from 'zod';
 import { errorMessage } from '../../../errors.ts';
 import { parseManifests } from '../../../manifests/index.ts';
 
-/** Who must have signed an image's manifest; any one authority of a policy suffices. */
+/** The required signers of an image's manifest; any one authority of a policy suffices. */
 export interface ImagePolicy {
   readonly name: string;
-  /** Whether the policy is about a repository, named `<domain>/<path>`. */
+  /** Whether the policy applies to a repository, named `<domain>/<path>`. */
   matches(repository: string): boolean;
   readonly authorities: readonly Authority[];
 }
 
 export type Authority = KeyAuthority | KeylessAuthority | StaticAuthority;
 
-/** Whoever holds the private key. */
+/** The holder of a private key. */
 export interface KeyAuthority {
   readonly type: 'key';
   readonly name: string;
   readonly publicKey: KeyObject;
 }
 
-/** Whoever could sign in as one of these to the issuer, as a certificate of the trust root says. */
+/**
+ * The users who can log in as one of these identities at the issuer, by a certificate of the trust
+ * root.
+ */
 export interface KeylessAuthority {
   readonly type: 'keyless';
   readonly name: string;
   readonly identities: readonly Identity[];
 }
 
-/** No signature is looked at. */
+/** Decides without any signature. */
 export interface StaticAuthority {
   readonly type: 'static';
   readonly name: string;
@@ -68,7 +71,7 @@ const authoritySchema = z
     'needs exactly one of key, keyless and static',
   );
 
-// What is not understood is refused: a field that is skipped in silence would be a hole.
+// Refuses unknown fields: ignoring one silently would be a security hole.
 const policySchema = z.strictObject({
   apiVersion: z.enum(['policy.sigstore.dev/v1beta1', 'policy.sigstore.dev/v1alpha1']),
   kind: z.literal('ClusterImagePolicy'),
@@ -83,7 +86,7 @@ const policySchema = z.strictObject({
 type AuthoritySpec = z.infer<typeof authoritySchema>;
 
 /**
- * Reads ClusterImagePolicies as sigstore's policy-controller has them, as far as they are listed in
+ * Reads ClusterImagePolicies of sigstore's policy-controller, with the fields listed in
  * docs/howto/signatures.md.
  * @throws Error that names the file, the policy and the field
  */
@@ -111,7 +114,7 @@ function problemOf({ issues: [issue] }: z.ZodError): string {
   return `${path}${path === '' ? '' : ': '}${issue?.message ?? 'not valid'}`;
 }
 
-/** `*` stands for anything within one part of a path, `**` for anything at all. */
+/** `*` matches anything within one part of a path, `**` anything at all. */
 function globPattern(glob: string): Pattern {
   const pattern = glob.replaceAll(/\*\*|\*|[^*]+/g, (part) => {
     if (part === '**') return '.*';
@@ -160,7 +163,7 @@ function textMatcher(
   return (text) => (exact === undefined || text === exact) && pattern.test(text);
 }
 
-/** In time that is linear in the text, whatever the pattern: strangers choose the text. */
+/** Matches in time linear in the text, whatever the pattern, because the text is untrusted. */
 interface Pattern {
   test(text: string): boolean;
 }

@@ -6,8 +6,8 @@ import { parseImagePolicies } from './image-policy.ts';
 import { parseTrustedRoot, SignatureVerifier } from './signature-verifier.ts';
 
 /**
- * Holds images to the policies in a file.
- * @throws Error that names the file and what of it cannot be used
+ * Verifies images by the policies in a file.
+ * @throws Error that names the file and its unusable part
  */
 export function readImageVerifier(
   policyFile: string,

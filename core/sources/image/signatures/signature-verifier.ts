@@ -10,27 +10,27 @@ import type {
 } from './image-policy.ts';
 import type { SignedStatement } from './signed-statement.ts';
 
-/** A manifest or index in a repository, and what is found there that claims to sign it. */
+/** A manifest or index in a repository, and its alleged signatures. */
 interface SignedImage {
   /** `<domain>/<path>` */
   readonly repository: string;
   readonly digest: string;
-  /** Rejects where the registry cannot tell: that never means that there are none. */
+  /** Rejects when the registry does not answer; that never means that there are none. */
   statements(): Promise<readonly SignedStatement[]>;
 }
 
 interface SignatureVerifierOptions {
   readonly policies: readonly ImagePolicy[];
-  /** Needed by keyless authorities. */
+  /** Required by keyless authorities. */
   readonly trustRoot?: TrustRoot | undefined;
 }
 
-/** Holds images to the policies that are about their repository; fails closed. */
+/** Verifies images by the policies for their repository; fails closed. */
 export class SignatureVerifier {
   readonly #policies: readonly ImagePolicy[];
   readonly #trustRoot: TrustRoot | undefined;
 
-  /** @throws Error where a policy cannot be decided with what is given. */
+  /** @throws Error when a policy needs options that are missing. */
   constructor({ policies, trustRoot }: SignatureVerifierOptions) {
     this.#policies = policies;
     this.#trustRoot = trustRoot;
@@ -43,7 +43,7 @@ export class SignatureVerifier {
     );
   }
 
-  /** @throws Error that names the policy and why none of its authorities is satisfied. */
+  /** @throws Error that names the policy and why none of its authorities accepts the image. */
   async verify(image: SignedImage): Promise<void> {
     const policies = this.#policies.filter((policy) => policy.matches(image.repository));
     const looks = policies.some((policy) => !isStatic(policy.authorities));
@@ -58,7 +58,7 @@ export class SignatureVerifier {
     }
   }
 
-  /** Undefined where the policy is satisfied. */
+  /** Undefined when the policy accepts the image. */
   #problems(policy: ImagePolicy, signed: readonly SignedStatement[]): string | undefined {
     const problems = policy.authorities.map((authority) => this.#problem(authority, signed));
     return problems.includes(undefined) ? undefined : [...new Set(problems)].join('; ');
@@ -105,7 +105,7 @@ function checkKeySignature(statement: SignedStatement, { publicKey }: KeyAuthori
     ctlogs: [],
     publicKey: () => ({ publicKey, validFor: () => true }),
   };
-  // A key is trusted for its own sake: neither logs nor time stamps have a say.
+  // The key alone is enough: neither logs nor time stamps count.
   const verifier = new Verifier(material, {
     tlogThreshold: 0,
     ctlogThreshold: 0,
@@ -119,7 +119,7 @@ function checkKeySignature(statement: SignedStatement, { publicKey }: KeyAuthori
   });
 }
 
-/** @throws Error with the reason, unless one of the identities signed, as the trust root tells. */
+/** @throws Error with the reason, unless one of the identities signed, by the trust root. */
 function checkKeylessSignature(
   statement: SignedStatement,
   { identities }: KeylessAuthority,
@@ -127,7 +127,7 @@ function checkKeylessSignature(
 ): void {
   const entity = toSignedEntity(statement.bundle, statement.artifact);
   if (entity.key.$case !== 'certificate') throw new Error('it is signed without a certificate');
-  // A trust root without logs is of an installation that has none; a time is always needed.
+  // A trust root without logs belongs to an installation without logs; a time is always needed.
   const verifier = new Verifier(material, {
     tlogThreshold: material.tlogs.length === 0 ? 0 : 1,
     ctlogThreshold: material.ctlogs.length === 0 ? 0 : 1,
@@ -147,7 +147,7 @@ function matchesOne(
   return identities.some((identity) => identity.matches(signer));
 }
 
-/** Certificate authorities and logs that keyless signatures are held to. */
+/** Certificate authorities and logs for keyless signatures. */
 interface TrustRoot {
   readonly material: TrustMaterial;
 }

@@ -8,19 +8,22 @@ import {
 import { z } from 'zod';
 import { record } from '../../../../api/record.ts';
 
-/** Something that is signed, and what it says it signs; nothing of it is verified yet. */
+/** A signature and what it claims to sign, not verified yet. */
 export interface SignedStatement {
   readonly bundle: SigstoreBundle;
-  /** The signed bytes, where the bundle does not hold them itself. */
+  /** The signed bytes, when the bundle does not contain them itself. */
   readonly artifact?: Buffer;
   /** Digests of manifests, `sha256:…`. */
   readonly digests: readonly string[];
 }
 
-/** At most so many signatures of an image are looked at. */
+/** Maximum number of signatures to check per image. */
 export const maxSignatures = 50;
 
-/** Signatures as cosign attaches them under the tag `sha256-<hex>.sig` (its signature spec). */
+/**
+ * Media type of signatures that cosign attaches under the tag `sha256-<hex>.sig` (its signature
+ * spec).
+ */
 export const simpleSigningMediaType = 'application/vnd.dev.cosign.simplesigning.v1+json';
 
 const annotation = {
@@ -50,7 +53,7 @@ const logBodySchema = z.object({ kind: z.string(), apiVersion: z.string() });
 
 /**
  * One layer of a signature image, as a statement.
- * @throws Error that says what of it is malformed
+ * @throws Error that names the malformed part
  */
 export function readSimpleSignature(
   payload: Uint8Array,
@@ -91,10 +94,10 @@ function readLogEntry(value: unknown): TransparencyLogEntry {
   };
 }
 
-/** Sigstore's bundles, which newer signers attach as referrers of the image. */
+/** Media type of Sigstore's bundles, which newer signers attach as referrers of the image. */
 export const sigstoreBundleMediaType = 'application/vnd.dev.sigstore.bundle.v0.3+json';
 
-/** Other predicates say something about an image; this one says that it is good to use. */
+/** Predicate type of a signature; other predicates only describe an image. */
 const signaturePredicate = 'https://sigstore.dev/cosign/sign/v1';
 const statementType = 'application/vnd.in-toto+json';
 
@@ -104,8 +107,8 @@ const statementSchema = z.object({
 });
 
 /**
- * A bundle's statement; undefined where it is no signature, but some other attestation.
- * @throws Error that says what of it is malformed
+ * A bundle's statement; undefined for an attestation that is not a signature.
+ * @throws Error that names the malformed part
  */
 export function readSigstoreBundle(content: Uint8Array): SignedStatement | undefined {
   const bundle = bundleFromJSON(JSON.parse(Buffer.from(content).toString('utf8')));
