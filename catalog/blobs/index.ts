@@ -17,6 +17,7 @@ export { BlobError, placedError } from './blob-error.ts';
 export { blobOfValue } from './blob-value.ts';
 export { decodeBundle, decodeChannel, decodeDeprecations, decodePackage } from './decode.ts';
 export { goYaml } from './go-yaml.ts';
+export { iconMediaType } from './icon-type.ts';
 export { htmlEscaped, indentedText, jsonText, stringText } from './json-text.ts';
 export { type NewPackage, newPackage } from './new-package.ts';
 export { readBlobs, readObjects } from './read-blobs.ts';

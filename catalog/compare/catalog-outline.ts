@@ -91,10 +91,7 @@ class CatalogOutline {
     const bundle = decodeBundle(blob);
     const { bundles } = this.#package(bundle.package);
     if (bundles.has(bundle.name)) throw duplicate('bundle', blob);
-    const { name, package: owner, properties } = bundle;
-    const provides = new Set([`package/${owner}`, ...properties.flatMap(provided)]);
-    const requires = properties.flatMap((property) => this.#requirements.of(property) ?? []);
-    bundles.set(name, { name, package: owner, version: versionOf(bundle), provides, requires });
+    bundles.set(bundle.name, bundleOutline(bundle, this.#requirements));
   }
 
   #package(name: string): OpenPackage {
@@ -108,6 +105,17 @@ class CatalogOutline {
     this.#packages.set(name, found);
     return found;
   }
+}
+
+export function bundleOutline(bundle: OlmBundle, requirements: Requirements): BundleOutline {
+  const { name, package: owner, properties } = bundle;
+  return {
+    name,
+    package: owner,
+    version: versionOf(bundle),
+    provides: new Set([`package/${owner}`, ...properties.flatMap(provided)]),
+    requires: properties.flatMap((property) => requirements.of(property) ?? []),
+  };
 }
 
 function duplicate(kind: 'channel' | 'bundle', { package: owner, name, place }: Blob): BlobError {

@@ -7,6 +7,9 @@ export type {
   PackageDiff,
   Stranded,
 } from './diff-model.ts';
+export { type LintOptions, lintCatalog } from './lint.ts';
+export type { Finding, LintLevel } from './lint-model.ts';
+export { lintRules } from './lint-rules.ts';
 export { pruneCatalog } from './prune.ts';
 export {
   type CatalogSelection,

@@ -10,6 +10,7 @@ import {
 } from './content/third-party-flag.ts';
 import { addConfigFlag, type ConfigFlags, deploymentConfig } from './flags.ts';
 import { type OutputFlags, outputOption, progressOn, Report } from './output.ts';
+import { counted } from './terminal/text.ts';
 
 interface ValidateFlags extends RegistryFlags, ConfigFlags, OutputFlags, ThirdPartyFlags {
   readonly class?: string;
@@ -93,8 +94,4 @@ function verdict(found: Validation, errors: number, warnings: number): string {
   const verdict = `not valid as ${found.class}: ${counts.join(', ')}`;
   if (!found.installable) return verdict;
   return `${verdict}; all the same it can be installed (${objects}): only catalogs and other tools refuse it`;
-}
-
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }

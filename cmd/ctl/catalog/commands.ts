@@ -25,6 +25,11 @@ export const catalogCommands: readonly CommandRow[] = [
     load: async () => (await import('./serve.ts')).serveCommand(),
   },
   {
+    usage: 'lint [options] <catalog>',
+    summary: 'Report what is doubtful in a catalog, beyond what opm refuses',
+    load: async () => await (await import('./lint.ts')).lintCommand(),
+  },
+  {
     usage: 'diff [options] <old> <new>',
     summary: 'Show what changes from one catalog to another, and who loses upgrades',
     load: async () => (await import('./diff.ts')).diffCommand(),

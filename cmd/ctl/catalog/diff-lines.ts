@@ -7,6 +7,7 @@ import type {
   Stranded,
 } from '../../../catalog/compare/index.ts';
 import { type Colour, coloured } from '../terminal/paint.ts';
+import { counted } from '../terminal/text.ts';
 
 const signs = { added: '+', removed: '-', changed: '~' } as const;
 
@@ -36,7 +37,7 @@ const colours: ReadonlyMap<string, Colour> = new Map([
 function* packageLines(diff: PackageDiff): Generator<string> {
   const { name, change, channels, bundles, deprecations, blobs } = diff;
   if (change !== 'changed') {
-    const parts = [counted(channels, 'channel'), counted(bundles, 'bundle')];
+    const parts = [counted(channels.length, 'channel'), counted(bundles.length, 'bundle')];
     yield `${signs[change]} package ${name}: ${parts.join(', ')}`;
     return;
   }
@@ -51,7 +52,7 @@ function* packageLines(diff: PackageDiff): Generator<string> {
 function* channelLines({ name, change, entries, fields }: ChannelDiff): Generator<string> {
   if (change !== 'changed') {
     const head = fields.filter(({ field }) => field === 'head').map(valuesOf);
-    yield `${signs[change]} channel ${name}: head ${head.join('')}, ${counted(entries, 'entries')}`;
+    yield `${signs[change]} channel ${name}: head ${head.join('')}, ${counted(entries.length, 'entry', 'entries')}`;
     return;
   }
   yield `~ channel ${name}`;
@@ -116,15 +117,10 @@ function counts(packages: readonly PackageDiff[]): string {
   return `packages: ${of('added')} added, ${of('removed')} removed, ${of('changed')} changed`;
 }
 
-function counted(list: readonly unknown[], what: string): string {
-  if (list.length !== 1) return `${list.length} ${what.endsWith('s') ? what : `${what}s`}`;
-  return `1 ${what === 'entries' ? 'entry' : what}`;
-}
-
 /** By where the path ends: a broken step strands what was upgraded through it. */
 function* strandedLines(stranded: readonly Stranded[]): Generator<string> {
   if (stranded.length === 0) return;
-  yield `stranded: ${counted(stranded, 'bundle')} without a path to the head of the channel`;
+  yield `stranded: ${counted(stranded.length, 'bundle')} without a path to the head of the channel`;
   const groups = Map.groupBy(stranded, ({ lastStep, ...each }) =>
     [each.package, each.channel, lastStep?.from ?? each.reason].join('\n'),
   );

@@ -19,12 +19,12 @@ interface PruneFlags extends RegistryFlags {
 export function pruneCommand(): Command {
   const command = new Command('prune')
     .addArgument(new Argument('<catalog>', 'Directory, image, oci:DIRECTORY or oci-archive:FILE'))
-    .option('--package <name>', 'Package to keep, repeatable (default: all)', also, [])
-    .option(
-      '--channel <name>',
-      'Channel to keep, of all packages or as PACKAGE=CHANNEL, repeatable (default: all)',
-      also,
-      [],
+    .addOption(named('--package <name>', 'Package to keep, repeatable'))
+    .addOption(
+      named(
+        '--channel <name>',
+        'Channel to keep, of all packages or as PACKAGE=CHANNEL, repeatable',
+      ),
     )
     .option('--versions <range>', 'Versions to keep, such as ">=1.2.0 <2.0.0" (default: all)')
     .addOption(
@@ -41,8 +41,10 @@ export function pruneCommand(): Command {
   return addRegistryFlags(command).action(withPlace(prune));
 }
 
-function also(value: string, values: readonly string[]): readonly string[] {
-  return [...values, value];
+function named(flags: string, summary: string): Option {
+  return new Option(flags, summary)
+    .argParser((value: string, values: readonly string[]) => [...values, value])
+    .default([], 'all');
 }
 
 async function prune(place: string, flags: PruneFlags): Promise<void> {

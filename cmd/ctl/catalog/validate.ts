@@ -3,6 +3,7 @@ import type { CatalogSize } from '../../../catalog/validate/index.ts';
 import { errorMessage, TerminalError } from '../../../core/errors.ts';
 import { addRegistryFlags, type RegistryFlags } from '../../registry-flags.ts';
 import { type OutputFlags, outputOption, Report } from '../output.ts';
+import { counted } from '../terminal/text.ts';
 
 /** `rukpakctl catalog validate`: what opm refuses in catalogs. */
 export function validateCommand(): Command {
@@ -56,8 +57,4 @@ async function verdict(place: string, flags: RegistryFlags): Promise<CatalogSize
   } finally {
     await catalog.close();
   }
-}
-
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }

@@ -32,3 +32,8 @@ export function age(milliseconds: number): string {
   if (seconds < 7_200) return `${Math.floor(seconds / 60)}m`;
   return seconds < 172_800 ? `${Math.floor(seconds / 3_600)}h` : `${Math.floor(seconds / 86_400)}d`;
 }
+
+/** `1 package`, `2 packages`. */
+export function counted(count: number, one: string, several = `${one}s`): string {
+  return `${count} ${count === 1 ? one : several}`;
+}

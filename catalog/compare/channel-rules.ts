@@ -1,0 +1,143 @@
+import { quoted } from '../../core/errors.ts';
+import { channelHeads } from '../validate/index.ts';
+import {
+  compareVersions,
+  isInRange,
+  parseRange,
+  rangeProblem,
+  versionText,
+} from '../versions/index.ts';
+import type { FieldPath, Found, LintBundle, LintChannel, LintPackage } from './lint-model.ts';
+import { upgradeSteps } from './upgrade-paths.ts';
+import { byVersion } from './version-order.ts';
+
+/** A step from a higher version to a lower one. */
+export function* upgradeOrder(checked: LintPackage): Generator<Found> {
+  for (const { at, edge, target } of edgesOf(checked)) {
+    const [own, lower] = [
+      checked.bundles.get(at.bundle)?.version,
+      checked.bundles.get(target)?.version,
+    ];
+    if (own === undefined || lower === undefined || compareVersions(own, lower) >= 0) continue;
+    yield {
+      ...at,
+      message: `${edge} ${target}, whose version ${versionText(lower)} is higher than its own, ${versionText(own)}: clusters that have it are downgraded`,
+    };
+  }
+}
+
+/** A bundle that is replaced, and is in no channel of the package. */
+export function* replacesMissing(checked: LintPackage): Generator<Found> {
+  for (const { at, edge, target } of edgesOf(checked)) {
+    if (edge !== 'replaces' || checked.bundles.has(target)) continue;
+    yield {
+      ...at,
+      message: `replaces ${target}, which the catalog does not have: only clusters that have it already upgrade from it`,
+    };
+  }
+}
+
+interface Edge {
+  readonly at: Omit<Found, 'message'> & { readonly bundle: string };
+  readonly edge: 'replaces' | 'skips';
+  readonly target: string;
+}
+
+function* edgesOf({ channels }: LintPackage): Generator<Edge> {
+  for (const channel of channels.values()) {
+    for (const { at, entry } of entriesOf(channel)) {
+      const { path } = at;
+      if (entry.replaces !== '') {
+        yield {
+          at: { ...at, path: [...path, 'replaces'] },
+          edge: 'replaces',
+          target: entry.replaces,
+        };
+      }
+      for (const [index, target] of entry.skips.entries()) {
+        yield { at: { ...at, path: [...path, 'skips', index] }, edge: 'skips', target };
+      }
+    }
+  }
+}
+
+interface Entry {
+  readonly at: Edge['at'] & { readonly path: FieldPath };
+  readonly entry: LintChannel['entries'] extends ReadonlyMap<string, infer E> ? E : never;
+}
+
+function* entriesOf({ name, place, entries }: LintChannel): Generator<Entry> {
+  let index = 0;
+  for (const entry of entries.values()) {
+    yield { at: { place, channel: name, bundle: entry.name, path: ['entries', index] }, entry };
+    index += 1;
+  }
+}
+
+/** An entry from which no path leads to the head. */
+export function* unreachableVersion({ channels, bundles }: LintPackage): Generator<Found> {
+  const versions = new Map([...bundles].map(([name, { version }]) => [name, version]));
+  for (const channel of channels.values()) {
+    const [head, other] = channelHeads(channel.entries);
+    if (head === undefined || other !== undefined) continue;
+    const steps = upgradeSteps(channel.entries, versions);
+    for (const { at } of entriesOf(channel)) {
+      if (steps.has(at.bundle)) continue;
+      yield { ...at, message: `no upgrade leads from it to the head, ${head}` };
+    }
+  }
+}
+
+/** A head that is not the highest version of its channel. */
+export function* headVersion({ channels, bundles }: LintPackage): Generator<Found> {
+  const order = byVersion((name) => bundles.get(name)?.version);
+  for (const { name, place, entries } of channels.values()) {
+    const [head = '', other] = channelHeads(entries);
+    const [own, highest = ''] = [bundles.get(head), [...entries.keys()].sort(order).at(-1)];
+    const above = bundles.get(highest);
+    if (other !== undefined || !isAbove(above, own)) continue;
+    yield {
+      place,
+      channel: name,
+      bundle: head,
+      message: `its head ${head} is lower than ${highest}, which nobody gets by default`,
+    };
+  }
+}
+
+function isAbove(a: LintBundle | undefined, b: LintBundle | undefined): boolean {
+  if (a?.version === undefined || b?.version === undefined) return false;
+  return compareVersions(a.version, b.version) > 0;
+}
+
+/** A skipRange that the version of its own bundle is in. */
+export function* ownSkipRange({ channels, bundles }: LintPackage): Generator<Found> {
+  for (const channel of channels.values()) {
+    for (const { at, entry } of entriesOf(channel)) {
+      const version = bundles.get(entry.name)?.version;
+      const { skipRange } = entry;
+      if (version === undefined || skipRange === '' || rangeProblem(skipRange) !== undefined)
+        continue;
+      if (!isInRange(version, parseRange(skipRange))) continue;
+      yield {
+        ...at,
+        path: [...at.path, 'skipRange'],
+        message: `skipRange ${quoted(skipRange)} has its own version ${versionText(version)}: end it with <${versionText(version)}`,
+      };
+    }
+  }
+}
+
+/** A channel that is not deprecated, and has a deprecated head. */
+export function* deprecatedHead({ channels, deprecations }: LintPackage): Generator<Found> {
+  const names = (schema: string) =>
+    new Set(deprecations.filter((each) => each.schema === schema).map(({ name }) => name));
+  const [oldBundles, oldChannels] = [names('olm.bundle'), names('olm.channel')];
+  for (const { name, place, entries } of channels.values()) {
+    if (oldChannels.has(name)) continue;
+    const head = channelHeads(entries).find((each) => oldBundles.has(each));
+    if (head === undefined) continue;
+    const message = `its head ${head} is deprecated, and the channel is not`;
+    yield { place, channel: name, bundle: head, message };
+  }
+}
