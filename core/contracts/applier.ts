@@ -8,40 +8,40 @@ export type { FinishedObject };
 export interface ApplyRequest {
   readonly owner: BundleDeployment;
   readonly objects: readonly KubernetesObject[];
-  /** Each stage begins only when the one before is healthy. Repairs never wait. */
+  /** Start each stage only when the one before is healthy. Repairs never wait. */
   readonly waitForReady?: boolean;
-  /** Objects of the content that are created when their time comes: checked with the rest. */
+  /** The content's hooks, which are created at their event: checked with the rest. */
   readonly hooks?: readonly KubernetesObject[];
   /**
-   * Checks everything, and applies no more than what hooks need: namespaces and CRDs. The result is
-   * never complete.
+   * Check everything, but apply only what hooks need: namespaces and CRDs. The result is never
+   * complete.
    */
   readonly foundationOnly?: boolean;
-  /** The same content was applied completely before: what differs was changed by others. */
+  /** The same content was completely applied before: differences were made by others. */
   readonly unchanged?: boolean;
-  /** False: objects that the set lacks wait to be confirmed. Default: true. */
+  /** False: deletions of objects that the set lacks must be confirmed (default: true). */
   readonly deletionsAsked?: boolean;
-  /** With that, as a clause: why the set may lack them. */
+  /** With `deletionsAsked: false`: why the set may lack them, as a clause. */
   readonly changedFacts?: string;
-  /** Name of the Bundle that the objects are of. */
+  /** Name of the objects' Bundle. */
   readonly bundle?: string;
-  /** Objects of that Bundle that have ended by themselves: they are not made again. */
+  /** Objects of that Bundle that have ended by themselves: they are not created again. */
   readonly finished?: readonly FinishedObject[];
   readonly signal: AbortSignal;
 }
 
 export interface ApplyResult {
-  /** Objects created, changed or deleted; 0 when everything already was as wanted. */
+  /** Number of objects created, changed or deleted; 0 when everything was as desired. */
   readonly changes: number;
-  /** False where later stages are still to come: an event of the objects wakes the owner then. */
+  /** False while later stages wait: an event of the objects wakes the owner. */
   readonly complete: boolean;
-  /** Why not everything was done, though nothing went wrong. */
+  /** Why the apply waits, without an error. */
   readonly blocked?: Blocked | undefined;
-  /** Deletions that wait to be confirmed. */
+  /** Deletions that wait for confirmation. */
   readonly heldPrune?: HeldPrune | undefined;
-  /** What others have changed and spec.drift.mode Warn leaves so. */
+  /** Drift that spec.drift.mode Warn leaves in place. */
   readonly drifted?: readonly DriftedObject[] | undefined;
-  /** As of the request, with those that have ended since. */
+  /** Those of the request, with objects that have ended since. */
   readonly finished?: readonly FinishedObject[];
 }
 
@@ -49,31 +49,34 @@ export interface ApplyResult {
 export interface HookRequest {
   readonly owner: BundleDeployment;
   readonly hook: KubernetesObject;
-  /** Names one run of it: an object that says so is found again, any other is of an earlier one. */
+  /**
+   * Name of one run of it: an object with this name is found again; any other belongs to an earlier
+   * run.
+   */
   readonly run: string;
   readonly signal: AbortSignal;
 }
 
-/** How far a hook is; an event of its object wakes the owner while it is not done. */
+/** The progress of a hook; an event of its object wakes the owner while it runs. */
 export type HookProgress =
-  /** Since when, by its object's creationTimestamp. */
+  /** Start time, from its object's creationTimestamp. */
   | { readonly state: 'running'; readonly since: string }
-  /** An earlier object has to go first. */
+  /** An earlier object must be deleted first. */
   | { readonly state: 'replacing' }
   | { readonly state: 'succeeded' }
-  /** Why, as a clause. */
+  /** The reason, as a clause. */
   | { readonly state: 'failed'; readonly reason: string };
 
-/** An object that is not as its bundle has it. */
+/** An object that differs from its bundle. */
 export interface DriftedObject {
   /** `<Kind>/<namespace>/<name>`, or `<Kind>/<name>` for a cluster-scoped object. */
   readonly object: string;
   readonly missing: boolean;
-  /** Paths of the fields that differ, such as `spec.replicas`; none where it is missing. */
+  /** Paths of the fields that differ, such as `spec.replicas`; empty when the object is missing. */
   readonly fields: readonly string[];
 }
 
-/** What becomes of the objects of an owner that is being deleted. */
+/** The removal of objects of an owner that is being deleted. */
 export interface RemoveRequest {
   readonly owner: BundleDeployment;
   readonly policy: DeletionPolicy;
@@ -81,26 +84,28 @@ export interface RemoveRequest {
 }
 
 export interface RemoveResult {
-  /** What the rest has to wait for; absent once nothing is left to do. An event wakes the owner then. */
+  /** What the removal waits for; undefined when it is finished. An event wakes the owner. */
   readonly waitsFor?: {
     readonly message: string;
-    /** By the monotonic clock: since when it waits for one thing after the other. */
+    /** Monotonic time since when it waits, for one object after the other. */
     readonly since: number;
   };
 }
 
-/** Why a Bundle is not, or not completely, rolled out: condition Progressing tells it. */
+/**
+ * Why a Bundle is not, or not completely, rolled out: reason and message of condition Progressing.
+ */
 export interface Blocked {
   /** One of `progressReason`. */
   readonly reason: string;
   readonly message: string;
 }
 
-/** One object that is not healthy, as the Healthy condition lists it. */
+/** One unhealthy object, as the Healthy condition lists it. */
 export interface HealthProblem {
   /** `(<group>/<version>, Kind=<Kind>)(<ns>/<name>): <text>` */
   readonly message: string;
-  /** The object is as an earlier process left it, and whether it is healthy is about to be known. */
+  /** The object is as an earlier process left it, and its health will be known soon. */
   readonly unknown?: true;
 }
 
@@ -108,80 +113,85 @@ export interface HealthProblem {
 export interface FieldChange {
   /** Such as `spec.template.spec.containers[name="app"].image`. */
   readonly path: string;
-  /** As JSON, cut where it is long, `***` in a Secret; absent where the field is new. */
+  /** As JSON, shortened, `***` in a Secret; undefined for a new field. */
   readonly before?: string;
-  /** Likewise; absent where the field goes. */
+  /** As above; undefined for a removed field. */
   readonly after?: string;
 }
 
-/** What an apply would do to one object. */
+/** The change that an apply would make to one object. */
 export interface ForecastChange {
   readonly action: 'Create' | 'Change' | 'Delete';
   /** Empty for the core group. */
   readonly group: string;
   readonly kind: string;
-  /** Absent for cluster-scoped objects. */
+  /** Undefined for cluster-scoped objects. */
   readonly namespace?: string;
   readonly name: string;
-  /** Of an object that would be changed: the first of them. */
+  /** The first fields that would change. */
   readonly fields?: readonly FieldChange[];
-  /** How many more there are. */
+  /** Number of further fields. */
   readonly moreFields?: number;
 }
 
-/** What an apply would do. */
+/** The result of an apply, forecast. */
 export interface Forecast {
-  /** Another one wherever the apply would do anything else. */
+  /** Differs whenever the apply would do anything else. */
   readonly digest: string;
   /** In the order of an apply; deletions last. */
   readonly changes: readonly ForecastChange[];
   readonly unchanged: number;
-  /** Why the apply would fail, object by object. */
+  /** Why the apply would fail, one per object. */
   readonly problems: readonly string[];
-  /** What the apply would leave out of objects. */
+  /** Warnings about fields that the apply would leave out. */
   readonly warnings: readonly string[];
 }
 
-/** Brings the cluster to a set of objects and keeps the inventory of what a deployment owns. */
+/** Applies sets of objects, and keeps the inventory of each deployment's objects. */
 export interface Applier {
   /**
-   * Applies in stages, checks ownership before anything changes and prunes what the owner no
-   * longer has. Sends nothing for objects that already are as wanted.
+   * Applies in stages, checks ownership before the first change, and prunes objects that the owner
+   * no longer wants. Sends no request for unchanged objects.
    * @throws TerminalError with the condition's reason (InstallFailed, UpgradeFailed,
    * ReconcileFailed, ErrorGettingReleaseState) and message.
    */
   apply(request: ApplyRequest): Promise<ApplyResult>;
   /**
-   * What `apply` would do now, by dry runs: nothing is written.
-   * @throws TerminalError where `apply` would refuse the set as a whole; Error where the API server
-   * cannot tell now.
+   * Forecasts by dry runs what `apply` would do now; writes nothing.
+   * @throws TerminalError when `apply` would refuse the set as a whole; Error when the API server
+   * cannot answer now.
    */
   plan(request: ApplyRequest): Promise<Forecast>;
   /**
-   * Deletes the objects of an owner that is being deleted, or leaves them, as far as can be done
-   * without waiting: the last stage first, each once the one before is gone from the cluster. Works
-   * from whatever is there, without the Bundle's content.
-   * @throws Error that names what the server refused.
+   * Deletes or orphans the objects of an owner that is being deleted, as far as possible without
+   * waiting: the last stage first, each after the one before is deleted. Works from any state,
+   * without the Bundle's content.
+   * @throws Error that names the objects which the server refused to delete.
    */
   remove(request: RemoveRequest): Promise<RemoveResult>;
   /**
    * Creates the object of a hook, or finds it; never waits for it.
-   * @throws TerminalError where something else is in its place; Error.
+   * @throws TerminalError when another object has its name; Error.
    */
   runHook(request: HookRequest): Promise<HookProgress>;
-  /** Deletes the object of that run, or of a later try of it, if it is there. */
+  /** Deletes the object of that run, or of a later attempt of it, if it exists. */
   removeHook(request: HookRequest): Promise<void>;
   /** Problems of the objects last applied, from the watch caches; empty means healthy. */
   health(owner: BundleDeployment): readonly HealthProblem[];
-  /** The same, with why pods of the first workloads do not get ready: asks the API server for it. */
+  /**
+   * The same, with the reason why pods of the first workloads are not ready: asks the API server
+   * for it.
+   */
   explainedHealth(owner: BundleDeployment, signal: AbortSignal): Promise<readonly HealthProblem[]>;
-  /** Whether this process has looked at the owner's objects yet: without, `health` knows of none. */
+  /**
+   * Whether this process has applied the owner's objects; otherwise `health` knows none of them.
+   */
   knows(ownerName: string): boolean;
-  /** Forgets an owner that is gone. */
+  /** Forgets a deleted owner. */
   forget(ownerName: string): void;
   /**
-   * Calls back with the owner's name when an object drifts, disappears or changes its health; `detail`
-   * where it is as unhealthy as before, and merely says so in other words.
+   * Calls back with the owner's name when an object drifts, disappears or changes its health;
+   * `detail` when only the text of its bad health changes.
    */
   onChange(listener: (ownerName: string, news: ObjectNews) => void): void;
 }

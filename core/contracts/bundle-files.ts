@@ -1,26 +1,26 @@
 /**
- * A bundle's content: a read-only tree of regular files, bounded by ContentLimits.
- * Paths are relative, `/`-separated, without `.` or `..` parts and never end in `/`.
+ * A bundle's content: a read-only tree of regular files within ContentLimits. Paths are relative,
+ * `/`-separated, without `.` or `..` parts, and never end in `/`.
  */
 export interface BundleFiles {
   /** Content by path, in byte order of the paths. */
   readonly files: ReadonlyMap<string, Uint8Array>;
-  /** Every directory but the root, empty ones and parents of files included. */
+  /** Every directory except the root, including empty ones and parents of files. */
   readonly directories: ReadonlySet<string>;
 }
 
-/** Bounds on what a source may bring in. Sizes are bytes, times milliseconds. */
+/** Limits on the content of a source. Sizes are bytes, times milliseconds. */
 export interface ContentLimits {
-  /** All files together, unpacked. */
+  /** Maximum size of all files together, unpacked. */
   readonly maxBytes: number;
-  /** Files and directories together. */
+  /** Maximum number of files and directories together. */
   readonly maxEntries: number;
-  /** One path, in bytes. */
+  /** Maximum length of one path, in bytes. */
   readonly maxPathLength: number;
-  /** Parts of one path. */
+  /** Maximum number of parts of one path. */
   readonly maxDepth: number;
-  /** Unpacked bytes per compressed byte; checked once more than a megabyte is unpacked. */
+  /** Maximum unpacked bytes per compressed byte; checked above a megabyte of unpacked content. */
   readonly maxCompressionRatio: number;
-  /** One fetch of one bundle, from connecting to the last byte. */
+  /** Maximum time of one fetch of one bundle, from connecting to the last byte. */
   readonly timeout: number;
 }

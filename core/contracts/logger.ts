@@ -1,4 +1,4 @@
-/** Structured logging; pino's loggers satisfy it. Values with secrets never go in. */
+/** Structured logging; pino's loggers implement it. Never log values with secrets. */
 export interface Logger {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;

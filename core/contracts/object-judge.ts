@@ -1,6 +1,6 @@
 import type { HealthRule } from '../../api/v1alpha1/deployment-policies.ts';
 
-/** A live object that a rule of its owner is for. */
+/** A live object for a rule of its owner. */
 export interface JudgedObject {
   /** Index of the rule. */
   readonly rule: number;
@@ -8,7 +8,7 @@ export interface JudgedObject {
   readonly json: string;
 }
 
-/** What a rule says of an object, in the terms of kstatus. */
+/** The verdict of a rule about an object, in kstatus' terms. */
 export interface Verdict {
   readonly status: 'Current' | 'InProgress' | 'Failed';
   readonly message: string;
@@ -17,17 +17,17 @@ export interface Verdict {
 export interface JudgeRequest {
   /** Name of the BundleDeployment, for messages. */
   readonly owner: string;
-  /** Of its spec.health. */
+  /** Rules of its spec.health. */
   readonly rules: readonly HealthRule[];
   readonly objects: readonly JudgedObject[];
   readonly signal: AbortSignal;
 }
 
-/** Evaluates rules that users wrote, with bounds on time and memory, outside of this process. */
+/** Evaluates users' rules outside of this process, with limits on time and memory. */
 export interface ObjectJudge {
   /**
    * Verdicts in the order of the objects.
-   * @throws Error with one sentence where the rules exceed the bounds. Requests of others go on.
+   * @throws Error with one sentence when the rules exceed the limits. Other requests continue.
    */
   judge(request: JudgeRequest): Promise<readonly Verdict[]>;
 }

@@ -4,32 +4,34 @@ import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import type { BundleFiles, ContentLimits } from './bundle-files.ts';
 import type { Logger } from './logger.ts';
 
-/** Of this contract; a class written for another one is refused when it is loaded. */
+/** Version of this contract; loading refuses a class for another version. */
 export const contractVersion = 1;
 
-/** What every handler is given besides content and object: data, and no way to reach anything. */
+/** The common context of every handler: only data, without access to the cluster. */
 export interface ProvisionerContext {
-  /** Aborted when nobody waits for the result any more: the handler then has a second to end. */
+  /** Aborted when the result is no longer needed: the handler then has a second to end. */
   readonly signal: AbortSignal;
-  /** Its lines carry the object that is handled. */
+  /** Adds the handled object to each line. */
   readonly logger: Logger;
-  /** Of what is stored, and `maxEntries` of the number of objects too. */
+  /** Limits on stored content; `maxEntries` also limits the number of objects. */
   readonly limits: ContentLimits;
 }
 
-/** What a class that `uses` it is told of the cluster: data, and no way to reach it. */
+/**
+ * Facts about the cluster for a class that `uses` them: only data, without access to the cluster.
+ */
 export interface ClusterFacts {
   /** Of the API server, such as `v1.36.3`. */
   readonly version: string;
-  /** What it serves: versions (`v1`, `apps/v1`) and kinds (`v1/Pod`, `apps/v1/Deployment`), sorted. */
+  /** Served versions (`v1`, `apps/v1`) and kinds (`v1/Pod`, `apps/v1/Deployment`), sorted. */
   readonly apiVersions: readonly string[];
-  /** Where objects without a namespace go. */
+  /** Namespace for objects that name none. */
   readonly systemNamespace: string;
-  /** What the cluster says its proxies are (`proxies.config.openshift.io`); absent where nothing. */
+  /** The cluster's proxies (`proxies.config.openshift.io`); undefined without any. */
   readonly proxy?: ClusterProxy;
 }
 
-/** As the variables HTTP_PROXY, HTTPS_PROXY and NO_PROXY have them; absent is not set. */
+/** In the format of the variables HTTP_PROXY, HTTPS_PROXY and NO_PROXY; undefined when not set. */
 export interface ClusterProxy {
   readonly httpProxy?: string;
   readonly httpsProxy?: string;
@@ -41,79 +43,82 @@ export interface InputReference {
   readonly kind: 'ConfigMap' | 'Secret';
   readonly name: string;
   readonly key: string;
-  /** Its absence is no error. */
+  /** Do not fail when it is missing. */
   readonly optional?: boolean;
 }
 
-/** What `deployment` is given besides content and object. */
+/** The context of `deployment`. */
 export interface DeploymentContext extends ProvisionerContext {
-  /** What `inputs` asked for, in that order; undefined for what is optional and not there. */
+  /** Values of `inputs`, in their order; undefined for a missing optional one. */
   readonly inputs: readonly (Uint8Array | undefined)[];
-  /** Only where the class `uses` it. */
+  /** Set only if the class `uses` it. */
   readonly cluster?: ClusterFacts;
   /**
-   * Only where the class `uses` it: 32 bytes that nobody can guess, for one deployment always the
-   * same, for whatever must be random and yet be the same at every call.
+   * Set only if the class `uses` it: 32 secret random bytes, always the same for one deployment, to
+   * generate values that must be random and yet equal at every call.
    */
   readonly seed?: Uint8Array;
   /**
-   * True where the same Bundle's content is what the deployment has installed. What a class waits
-   * for before that must not hold up that it is kept as it is.
+   * True when the deployment already has the same Bundle's content installed. A class must then not
+   * wait for anything: otherwise core could not keep the installed objects in place.
    */
   readonly installed?: boolean;
 }
 
 /**
- * A provisioner class. It may serve Bundles, BundleDeployments or both, and never
- * reaches the cluster: it only turns content into content, and content into objects.
+ * A provisioner class. It may serve Bundles, BundleDeployments or both, and never accesses the
+ * cluster: it only turns content into content, and content into objects.
  */
 export interface Provisioner {
-  /** The value of spec.provisionerClassName that it serves. */
+  /** The value of spec.provisionerClassName. */
   readonly className: string;
   /** Checks or converts a Bundle's content before it is stored. A throw fails the unpacking. */
   readonly bundle?: BundleHandler;
   /**
-   * Adapts a Bundle's stored content to one deployment of it, to its spec.config and the cluster,
-   * before `deployment` of the deployment's class, whichever that is, sees it. Pure. Only for a class
-   * with `bundle`: the process that renders the deployment calls it where it serves this class too.
-   * Another process deploys stored content as it is, and refuses a deployment with a spec.config.
+   * Adapts a Bundle's stored content to one deployment: to its spec.config and the cluster, before
+   * the `deployment` handler of the deployment's class. Pure. Only for a class with `bundle`, and
+   * only in a process that also renders the deployment. Another process deploys stored content
+   * unchanged, and refuses a deployment with a spec.config.
    */
   readonly configure?: ConfigureHandler;
   /** Turns stored content and a deployment's config into the objects to apply. Pure. */
   readonly deployment?: DeploymentHandler;
-  /** What `deployment` is to be given besides: read as the deployment's spec.serviceAccount. Pure. */
+  /**
+   * Names inputs for `deployment`, which core reads with the deployment's spec.serviceAccount.
+   * Pure.
+   */
   readonly inputs?: InputsHandler;
-  /** What of the context `configure` and `deployment` use. */
+  /** Parts of the context that `configure` and `deployment` use. */
   readonly uses?: readonly ('cluster' | 'seed')[];
 }
 
-/** As `defineProvisioner` returns it. */
+/** The result of `defineProvisioner`. */
 export interface DefinedProvisioner extends Provisioner {
   readonly contractVersion: typeof contractVersion;
 }
 
-/** Gives the content to store: the given one, or another. */
+/** Returns the content to store: its input, or other content. */
 export type BundleHandler = (
   files: BundleFiles,
   bundle: Bundle,
   context: ProvisionerContext,
 ) => Promise<BundleFiles>;
 
-/** Gives the content that is to be deployed. `inputs` of its context are empty. */
+/** Returns the content to deploy. The context's `inputs` are empty. */
 export type ConfigureHandler = (
   files: BundleFiles,
   deployment: BundleDeployment,
   context: DeploymentContext,
 ) => Promise<BundleFiles>;
 
-/** Gives the objects to apply. The same content, deployment and context give the same objects. */
+/** Returns the objects to apply. Equal content, deployment and context must give equal objects. */
 export type DeploymentHandler = (
   files: BundleFiles,
   deployment: BundleDeployment,
   context: DeploymentContext,
 ) => Promise<readonly KubernetesObject[]>;
 
-/** Names what `deployment` is to find in `context.inputs`, in this order. */
+/** Returns the references for `context.inputs` of `deployment`, in this order. */
 export type InputsHandler = (
   deployment: BundleDeployment,
   context: ProvisionerContext,

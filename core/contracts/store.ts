@@ -1,6 +1,9 @@
 import type { BundleFiles } from './bundle-files.ts';
 
-/** Which content: a Bundle's name, and its UID so that a namesake never gets a predecessor's. */
+/**
+ * Identifies content by a Bundle's name and UID, so that a recreated Bundle never gets its
+ * predecessor's content.
+ */
 export interface ContentKey {
   readonly name: string;
   readonly uid: string;
@@ -11,10 +14,10 @@ export interface ContentStore {
   has(key: ContentKey): Promise<boolean>;
   /** Replaces the content in one step: readers see the old archive or the new one. */
   put(key: ContentKey, files: BundleFiles): Promise<void>;
-  /** The content, or undefined where none is stored under this name and UID. */
+  /** The content; undefined when none is stored for this name and UID. */
   load(key: ContentKey): Promise<BundleFiles | undefined>;
-  /** Removes the content of a name, whatever its UID; none is no error. */
+  /** Deletes the content of a name, with any UID; no error when there is none. */
   delete(name: string): Promise<void>;
-  /** URL under which the content server serves the archive. */
+  /** URL of the archive on the content server. */
   contentURL(name: string): string;
 }

@@ -1,6 +1,6 @@
 import type { ContentKey } from './store.ts';
 
-/** The whole body of an upload in a file, which whoever received it removes where it is left. */
+/** A received upload in a file, which the receiver deletes if the store does not move it. */
 export interface ReceivedUpload {
   readonly path: string;
   /** Bytes. */
@@ -10,18 +10,18 @@ export interface ReceivedUpload {
 }
 
 /**
- * What clients uploaded for Bundles, byte for byte. By UID too: a Bundle never gets what
- * was meant for a predecessor of its name.
+ * Uploads for Bundles, byte for byte. Keyed by UID too, so that a recreated Bundle never gets its
+ * predecessor's upload.
  */
 export interface UploadStore {
-  /** SHA-256 as hex of what is stored; undefined where nothing is. */
+  /** SHA-256 of the stored upload as hex; undefined when there is none. */
   digest(key: ContentKey, signal: AbortSignal): Promise<string | undefined>;
-  /** Replaces what is stored in one step: readers see the old bytes or the new, never a mix. */
+  /** Replaces the stored upload in one step: readers see the old bytes or the new, never a mix. */
   put(key: ContentKey, upload: ReceivedUpload, signal: AbortSignal): Promise<void>;
-  /** The bytes; undefined where there are none. */
+  /** The bytes; undefined when there are none. */
   read(key: ContentKey, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | undefined>;
-  /** None is no error. */
+  /** No error when there is none. */
   delete(key: ContentKey, signal: AbortSignal): Promise<void>;
-  /** Removes all uploads that are not wanted, and what crashes left half written. */
+  /** Deletes all unwanted uploads, and incomplete ones of crashes. */
   collect(isWanted: (key: ContentKey) => Promise<boolean>, signal: AbortSignal): Promise<void>;
 }

@@ -6,20 +6,20 @@ import { maxNesting, nestingError } from './yaml/yaml-text.ts';
 
 interface JsonDocument {
   readonly value: JsonValue;
-  /** The JSON as it is written. */
+  /** The JSON text as written. */
   readonly text: string;
 }
 
 interface JsonStream {
   readonly documents: readonly JsonDocument[];
-  /** Offset of what is not JSON any more; the text's length where all of it is. */
+  /** Offset of the first text that is not JSON; the text's length when all of it is. */
   readonly end: number;
 }
 
 /**
- * Reads JSON objects that follow each other, separated by nothing or by white space. Stops without
- * an error where the text is no JSON object: the rest may be YAML.
- * @throws TerminalError where there are more than `maxObjects`, or what no API server takes.
+ * Reads consecutive JSON objects, separated by nothing or by white space. Stops without an error at
+ * text that is not a JSON object, because the rest may be YAML.
+ * @throws TerminalError for more than `maxObjects`, or an object that no API server accepts.
  */
 export function readJsonStream(text: string, maxObjects = Number.POSITIVE_INFINITY): JsonStream {
   const documents: JsonDocument[] = [];
@@ -35,7 +35,7 @@ export function readJsonStream(text: string, maxObjects = Number.POSITIVE_INFINI
   }
 }
 
-// What programs write stands on one line each: finding its end by looking at braces takes longer.
+// Programs write one object per line: finding its end by counting braces would take longer.
 function documentOfLine(text: string, start: number): JsonDocument | undefined {
   const end = text.indexOf('\n', start);
   return end > start && text.charAt(end - 1) === '}'
@@ -65,7 +65,7 @@ function skipSpace(text: string, from: number): number {
 const braceOrQuote = /["{}]/g;
 const quoteOrEscape = /["\\]/g;
 
-// Counts braces outside of strings; wrong nesting is found when the piece is parsed.
+// Counts braces outside of strings; parsing the piece detects wrong nesting.
 function closingBrace(text: string, start: number): number {
   let depth = 0;
   braceOrQuote.lastIndex = start;
@@ -101,8 +101,8 @@ function checkValue(value: JsonValue | undefined, depth: number): void {
 }
 
 /**
- * Writes objects as JSON documents, one a line: YAML like any other to `parseManifests`, and written
- * and read in a fraction of the time. For content that no person reads.
+ * Writes objects as JSON documents, one per line: YAML for `parseManifests`, but much faster to
+ * write and read. For content that nobody reads.
  */
 export function toJsonDocuments(objects: readonly object[]): string {
   return objects.map((object) => `${escapedForYaml(stringifyJson(object))}\n`).join('');

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../api/json.ts';
 
-/** The word that Go's JSON decoder has for the type of a value. */
+/** The name of a value's type in Go's JSON decoder. */
 export function jsonType(value: JsonValue | undefined): string {
   if (value === null || value === undefined) return 'null';
   if (Array.isArray(value)) return 'array';
@@ -13,8 +13,8 @@ export function isJsonObject(value: JsonValue | undefined): value is JsonObject 
 }
 
 /**
- * What is wrong with the types in an object's apiVersion and metadata, in the words of Go's decoder;
- * undefined where nothing is. Objects are kept as written, but these fields are read as typed ones.
+ * The problem of the types in an object's apiVersion and metadata, in the words of Go's decoder;
+ * undefined without one. Objects are kept as written, but later code relies on these types.
  */
 export function checkMetadata(object: JsonObject): string | undefined {
   const { apiVersion, metadata } = object;

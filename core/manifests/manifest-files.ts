@@ -6,7 +6,7 @@ import { checkObjectCount, checkObjectSize, toObjects } from './objects.ts';
 import { parseManifests } from './parse-manifests.ts';
 
 /**
- * Checks that content is a plain+v0 bundle and returns what it holds.
+ * Checks that content is a plain+v0 bundle, and returns its objects.
  * @throws TerminalError with the message of the Unpacked condition.
  */
 export function readPlainBundle(
@@ -19,8 +19,8 @@ export function readPlainBundle(
 }
 
 /**
- * The Kubernetes objects of a folder `manifests` as class core-rukpak-io-plain applies them: in the order
- * of the files, identical ones once.
+ * The Kubernetes objects of a folder `manifests` as class core-rukpak-io-plain applies them: in the
+ * order of the files, without duplicates.
  * @throws TerminalError with the message of the Installed condition.
  */
 export function objectsOf(
@@ -36,7 +36,7 @@ export function objectsOf(
   }
 }
 
-/** All objects of manifest files in order, identical ones once. */
+/** All objects of manifest files in order, without duplicates. */
 export function distinctObjects(files: readonly ManifestFile[]): readonly KubernetesObject[] {
   const objects = files.flatMap((file) => file.objects);
   return [...Map.groupBy(objects, identityOf).values()].some(({ length }) => length > 1)
@@ -44,12 +44,12 @@ export function distinctObjects(files: readonly ManifestFile[]): readonly Kubern
     : objects;
 }
 
-// Equal objects have equal names: only those take the time to be compared as a whole.
+// Equal objects have equal names: only those are compared completely.
 function identityOf({ kind, metadata }: KubernetesObject): string {
   return JSON.stringify([kind, metadata.namespace, metadata.name]);
 }
 
-/** Objects that are to be the one file of a plain+v0 bundle. */
+/** Objects for the single file of a plain+v0 bundle. */
 export interface PlainObjects {
   /** The file's path in the bundle. */
   readonly path: string;
@@ -57,8 +57,8 @@ export interface PlainObjects {
 }
 
 /**
- * Checks objects as `readPlainBundle` does once they are written, which reading them again would
- * take many times longer.
+ * Checks objects as `readPlainBundle` would after they are written, without reading them again,
+ * which would take many times longer.
  * @throws TerminalError as above.
  */
 export function checkPlainObjects(
@@ -102,18 +102,18 @@ export interface ReadManifestsOptions {
   /** Maximum number of objects in all files together. Defaults to no limit. */
   readonly maxObjects?: number;
   /**
-   * The source's type, on which the text for a missing directory depends; without one it is that of
-   * content unpacked from an archive. A git tree without the directory just has no files.
+   * The source's type, which decides the text for a missing directory (default: content from an
+   * archive). A git tree without the directory just has no files.
    */
   readonly sourceType?: string | undefined;
-  /** Reads one file, where objects are not wanted as plain bundles have them. */
+  /** Reads one file differently, for callers that do not need the objects of plain bundles. */
   readonly parse?: typeof parseManifests;
 }
 
 /**
- * Reads the flat `manifests` directory of a bundle: every file whatever its name, in byte order.
- * @throws TerminalError without a prefix, at the first entry that is a directory or cannot be read,
- * or has an object that is too large, or one too many.
+ * Reads the flat `manifests` directory of a bundle: every file with any name, in byte order.
+ * @throws TerminalError without a prefix, at the first directory, unreadable file, too large
+ * object, or object above `maxObjects`.
  */
 export function readManifestFiles(
   files: BundleFiles,

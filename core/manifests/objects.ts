@@ -8,13 +8,14 @@ import { shortened } from './yaml/yaml-text.ts';
 
 export interface DecodedDocument {
   readonly value: JsonValue;
-  /** The document's JSON as written, where it is written in JSON. */
+  /** The document's JSON text, when it is written in JSON. */
   readonly text?: string;
 }
 
 /**
- * The objects of one document: itself, or the items of a list. As for kubectl, a list is whatever
- * has `items`; an item without a kind takes the list's apiVersion, and its kind without `List`.
+ * The objects of one document: itself, or the items of a list. As for kubectl, every object with
+ * `items` is a list; an item without a kind gets the list's apiVersion, and its kind without
+ * `List`.
  * @throws TerminalError `unable to decode "<path>": …`
  */
 export function toObjects(path: string, document: DecodedDocument): KubernetesObject[] {
@@ -29,7 +30,7 @@ export function toObjects(path: string, document: DecodedDocument): KubernetesOb
 }
 
 /**
- * The object of one document; a list stays the one object that it is.
+ * The object of one document; a list stays one object.
  * @throws TerminalError without a path.
  */
 export function toObject(document: DecodedDocument): KubernetesObject {
@@ -59,7 +60,7 @@ function withKindOf(list: JsonObject, item: JsonValue): JsonValue {
   return { ...item, kind, apiVersion: list['apiVersion'] };
 }
 
-// The type promises both, and what reads an object later need not ask.
+// Adds apiVersion and metadata, which the type promises to later readers.
 function complete(object: JsonObject): KubernetesObject {
   const { apiVersion, metadata } = object;
   if (typeof apiVersion === 'string' && isJsonObject(metadata))
@@ -79,13 +80,13 @@ function sorted(value: JsonValue | undefined): JsonValue {
 }
 
 interface LeftOut {
-  /** What is to be applied. */
+  /** Objects to apply. */
   readonly objects: readonly KubernetesObject[];
-  /** One sentence for each object that is not, and why. */
+  /** One sentence for each object that is left out, with the reason. */
   readonly leftOut: readonly string[];
 }
 
-/** The objects without those that a class has annotated to be left out. */
+/** The objects except those that a class has annotated to be left out. */
 export function withoutLeftOut(rendered: readonly KubernetesObject[]): LeftOut {
   const leftOut: string[] = [];
   const objects = rendered.filter((object) => {
@@ -99,18 +100,18 @@ export function withoutLeftOut(rendered: readonly KubernetesObject[]): LeftOut {
 }
 
 function reasonOf({ metadata }: KubernetesObject): string | undefined {
-  // Objects of bundles are read without a schema.
+  // Bundle objects have no validated schema, so annotations may have any type.
   const annotations = metadata?.annotations as Readonly<Record<string, unknown>> | null | undefined;
   const because = annotations?.[annotation.leftOut];
   return typeof because === 'string' ? because : undefined;
 }
 
-/** What the API server takes in one request. */
+/** Maximum bytes of an API request. */
 const maxObjectBytes = 3 * 1024 * 1024;
 
 const shownName = 100;
 
-/** @throws TerminalError where there are more. */
+/** @throws TerminalError when there are more. */
 export function checkObjectCount(count: number, maxObjects: number): void {
   if (count <= maxObjects) return;
   throw new TerminalError(
@@ -120,7 +121,7 @@ export function checkObjectCount(count: number, maxObjects: number): void {
 
 /** @throws TerminalError that names the object. */
 export function checkObjectSize(object: KubernetesObject): void {
-  // Nearly all are far from it, and to see that takes a fraction of the time of writing them.
+  // Nearly all objects are far smaller; an estimate is much faster than writing them.
   if (bytesLeft(object, maxObjectBytes) >= 0) return;
   const bytes = Buffer.byteLength(stringifyJson(object));
   if (bytes <= maxObjectBytes) return;
@@ -129,15 +130,15 @@ export function checkObjectSize(object: KubernetesObject): void {
   );
 }
 
-/** A control character is written as `\u0001`; nothing else takes as many bytes. */
+/** A control character becomes `\u0001`, the longest encoding. */
 const longestCharacter = 6;
-/** The longest number, with a comma or colon, and more than quotes or brackets with them. */
+/** The longest number with a comma or colon; also more than quotes or brackets need. */
 const longestScalar = 26;
 
-/** What is left of so many bytes after a value's JSON, were it as long as it can be; no less than -1. */
+/** The rest of `bytes` after a value's JSON in its longest possible form; at least -1. */
 function bytesLeft(value: unknown, bytes: number): number {
   if (typeof value === 'string') return bytes - longestScalar - longestCharacter * value.length;
-  // Its digits are not counted without writing them.
+  // Counting its digits would mean writing them.
   if (typeof value === 'bigint') return -1;
   if (typeof value !== 'object' || value === null) return bytes - longestScalar;
   let left = bytes - longestScalar;
@@ -151,7 +152,7 @@ function bytesLeft(value: unknown, bytes: number): number {
   return left;
 }
 
-// A third party's object may lack what the type promises.
+// A third party's object may lack fields that the type promises.
 function nameOf({ kind, metadata }: Partial<KubernetesObject>): string {
   const path = [metadata?.namespace, metadata?.name].filter(Boolean).join('/');
   return `${String(kind).slice(0, shownName)} ${JSON.stringify(path.slice(0, shownName))}`;

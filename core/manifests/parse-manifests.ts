@@ -10,17 +10,16 @@ import { decodeYamlText, shortened } from './yaml/yaml-text.ts';
 
 /**
  * Reads the objects of one manifest file as kubectl does: YAML or JSON, any number of documents,
- * lists flattened, empty documents skipped. A missing apiVersion reads as the
- * empty string and missing metadata as an empty object: neither is refused here. Reading ends early
- * where there are more than `maxObjects` documents.
- * @throws TerminalError that names the path, without a prefix for the step it belongs to.
+ * lists flattened, empty documents skipped. Accepts a missing apiVersion as the empty string, and
+ * missing metadata as an empty object. Stops at more than `maxObjects` documents.
+ * @throws TerminalError that names the path, without a prefix for the step.
  */
 export function parseManifests(
   path: string,
   content: Uint8Array,
   maxObjects = Number.POSITIVE_INFINITY,
 ): KubernetesObject[] {
-  // The other way round, the path would be read as a manifest.
+  // Swapped arguments would read the path as a manifest.
   if (typeof path !== 'string' || !isBytes(content)) {
     throw new TypeError(
       'parseManifests(path, content) is to be given the path of the file, a string, and then its bytes, a Uint8Array',
@@ -33,8 +32,8 @@ export function parseManifests(
 }
 
 /**
- * Reads a manifest file document by document, as the conversion of registry bundles does: as
- * `parseManifests`, but a list stays the one object that it is.
+ * Reads a manifest file document by document, for the conversion of registry bundles: like
+ * `parseManifests`, but a list stays one object.
  * @throws TerminalError that does not name the file.
  */
 export function parseObjects(
@@ -48,7 +47,7 @@ export function parseObjects(
   return documents.flatMap((document) => (document.value === null ? [] : [toObject(document)]));
 }
 
-/** Types do not tell those who write JavaScript. */
+/** Callers in JavaScript get no type errors. */
 function isBytes(content: unknown): boolean {
   return content instanceof Uint8Array;
 }
@@ -65,7 +64,7 @@ function parseOrExplain(
   }
 }
 
-// What starts with a brace is tried as JSON first; from where it is none, it is read as YAML.
+// Text that starts with a brace is first read as JSON; the rest that is not JSON as YAML.
 function parseDocuments(text: string, maxObjects: number): readonly DecodedDocument[] {
   if (!/^\s*\{/.test(text)) return parseYamlDocuments([], text, maxObjects);
   const { documents, end } = readJsonStream(text, maxObjects);
@@ -74,7 +73,7 @@ function parseDocuments(text: string, maxObjects: number): readonly DecodedDocum
   return parseYamlDocuments(documents, text.slice(end), maxObjects);
 }
 
-/** Those before, and what is read of the text. */
+/** Earlier documents, and the documents of the text. */
 function parseYamlDocuments(
   before: readonly DecodedDocument[],
   text: string,
@@ -83,7 +82,7 @@ function parseYamlDocuments(
   const documents = [...before];
   for (const { text: document, firstLine } of splitDocuments(text)) {
     const value = readYamlDocument(document, firstLine);
-    // Of a million one cannot wait for the last.
+    // Checked here, because a million documents would take too long to read.
     if (value !== null) checkObjectCount(documents.push({ value }), maxObjects);
   }
   return documents;
@@ -101,7 +100,7 @@ interface DocumentText {
 
 /**
  * Splits YAML text at the lines that start with `---`, as kubectl does. Only spaces and a comment
- * may follow there. Documents without any text are left out.
+ * may follow there. Drops empty documents.
  * @throws TerminalError for a line like `---foo`.
  */
 export function* splitDocuments(text: string): Generator<DocumentText> {
@@ -140,22 +139,22 @@ function countLines(text: string, from: number, to: number): number {
 }
 
 /**
- * Reads the first YAML document of a text as kubectl reads it: YAML 1.1 as Go's sigs.k8s.io/yaml
- * has it. Null where there is no document.
- * @throws TerminalError `error converting YAML to JSON: …`, with the line where one is to blame.
+ * Reads the first YAML document of a text as kubectl does: YAML 1.1 by Go's sigs.k8s.io/yaml. Null
+ * without a document.
+ * @throws TerminalError `error converting YAML to JSON: …`, with the line if a line is wrong.
  */
 export function parseYaml(content: Uint8Array | string): JsonValue {
   return readYamlDocument(decodeYamlText(content), 1);
 }
 
-/** YAML 1.1 has one more character that ends a line; kubectl finds documents before it matters. */
+/** YAML 1.1 has additional line breaks, which kubectl ignores when it splits documents. */
 function withPlainBreaks(text: string): string {
   return text.includes(nextLine) ? text.replaceAll(nextLine, '\n') : text;
 }
 
 const nextLine = '\x85';
 
-/** Reads one document of text that is already decoded; `firstLine` is its first line's number. */
+/** Reads one document of decoded text; `firstLine` is the number of its first line. */
 function readYamlDocument(written: string, firstLine: number): JsonValue {
   const text = withPlainBreaks(written);
   const read = readBlockStyle(text);

@@ -1,9 +1,9 @@
 import { resolvePlain } from './yaml/scalars.ts';
 
 /**
- * Writes objects as YAML documents, each preceded by a `---` line. Members keep their order, lists
- * stand in the column of their key, and what any YAML 1.1 reader could take for something else than
- * a string is quoted. Members that are `undefined` are left out; a `bigint` is written in full.
+ * Writes objects as YAML documents, each after a `---` line. Keeps the order of members, writes
+ * lists in the column of their key, and quotes every string that any YAML 1.1 reader could read as
+ * another type. Omits `undefined` members; writes all digits of a `bigint`.
  */
 export function toYaml(objects: readonly object[]): string {
   const writer = new Writer();
@@ -13,7 +13,7 @@ export function toYaml(objects: readonly object[]): string {
 
 class Writer {
   #text = '';
-  /** Keys as they are written: of a CRD's thousands only a few differ. */
+  /** Keys as written, cached: of a CRD's thousands only a few differ. */
   readonly #keys = new Map<string, string>();
 
   text(): string {
@@ -26,7 +26,7 @@ class Writer {
     else this.#collection(object, '', '');
   }
 
-  // `lead` stands in front of the first member, on its line: the dashes of the lists around it.
+  // `lead` precedes the first member on its line: the dashes of the surrounding lists.
   #collection(value: object, indent: string, lead: string): void {
     if (Array.isArray(value)) this.#items(value, indent, lead);
     else this.#members(value, indent, lead);
@@ -69,7 +69,7 @@ class Writer {
   }
 }
 
-// An item of a list, or a member that fits behind its key.
+// An item of a list, or a member that fits on the line of its key.
 function writeLeaf(value: unknown, indent: string): string {
   if (typeof value !== 'object' || value === null) return writeScalar(value, indent);
   return Array.isArray(value) ? '[]' : '{}';
@@ -84,7 +84,7 @@ function isEmpty(value: object): boolean {
   return Object.values(value).every((member) => member === undefined);
 }
 
-/** A scalar in the style that reads best; `indent` is where the lines of a block would start. */
+/** A scalar in the most readable style; `indent` is the column of a block's lines. */
 function writeScalar(value: unknown, indent: string): string {
   switch (typeof value) {
     case 'string':
@@ -99,16 +99,16 @@ function writeScalar(value: unknown, indent: string): string {
   }
 }
 
-/** A mapping's key without its colon. Where it is too long, it needs the explicit form. */
+/** A mapping's key without its colon. A long key needs the explicit form. */
 function writeKey(key: string): string {
   const text = key.toWellFormed();
   return isPlain(text) ? text : quote(text);
 }
 
-/** Readers look for the colon of a key this far, quotes and escapes counted. */
+/** Readers search this far for the colon of a key, including quotes and escapes. */
 const longestSimpleKey = 1000;
 
-/** A written key of any length, in the column of `indent`; its colon follows on a line of its own. */
+/** A written key of any length, in the column of `indent`; its colon follows on the next line. */
 function explicitKey(written: string, indent: string): string {
   return `? ${written}\n${indent}`;
 }
@@ -118,15 +118,15 @@ function writeString(text: string, indent: string): string {
   return text.includes('\n') && canBeBlock(text) ? writeBlock(text, indent) : quote(text);
 }
 
-// Numbers that JSON has no digits for are null there, too.
+// Numbers without a JSON form become null, as in JSON.
 function writeNumber(value: number): string {
   if (!Number.isFinite(value)) return 'null';
-  // Written in full it would read as an exact integer, which it is not.
+  // With all its digits it would read as an exact integer, which it is not.
   if (Number.isInteger(value) && !Number.isSafeInteger(value)) return value.toExponential();
   return String(value);
 }
 
-// Whatever starts like a number, a date, a time or an indicator is quoted.
+// Text that starts like a number, a date, a time or an indicator is quoted.
 const plainText =
   /^[A-Za-z_/(][\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\u{10000}-\u{10ffff}]*$/u;
 const brokenPlain = /: | #|:$| $/;
@@ -157,7 +157,7 @@ function quote(text: string): string {
   return escapedForYaml(JSON.stringify(text));
 }
 
-/** JSON text with the characters escaped that JSON has as they are, and YAML does not. */
+/** JSON text, with escapes for the characters that JSON allows and YAML does not. */
 export function escapedForYaml(json: string): string {
   return json.replace(
     escapedInQuotes,

@@ -3,19 +3,19 @@ import { type Cursor, unsupported } from './cursor.ts';
 import { setMember } from './scalars.ts';
 
 /**
- * What aliases may add here: nodes, long texts counting once more per 64 characters. What has more is
- * left to the reader that says when it is too much.
+ * Maximum additions by aliases here: nodes, with one more per 64 characters of a text. The `yaml`
+ * package's reader handles larger documents, and reports too large ones.
  */
 const maxCopied = 10_000;
 
-/** The anchors of a document, each name once, and what they stand for. */
+/** The anchors of a document, each name once, with their values. */
 export class Anchors {
   /** Undefined while the value is being read. */
   readonly #values = new Map<string, JsonValue | undefined>();
   #copied = 0;
   #followed: JsonValue | undefined;
 
-  /** Reads the anchor at the cursor, whose value is to come. */
+  /** Reads the anchor at the cursor; its value follows. */
   open(cursor: Cursor): string {
     const name = readName(cursor);
     if (this.#values.has(name)) throw unsupported;
@@ -24,15 +24,15 @@ export class Anchors {
   }
 
   close(name: string, value: JsonValue): void {
-    // An alias has no anchor of its own.
+    // An alias cannot have an anchor.
     if (value === this.#followed) throw unsupported;
     this.#values.set(name, value);
   }
 
-  /** Reads the alias at the cursor: every alias gets values of its own. */
+  /** Reads the alias at the cursor; each alias gets its own copy of the value. */
   follow(cursor: Cursor): JsonValue {
     const value = this.#values.get(readName(cursor));
-    // Unknown, or part of itself.
+    // Unknown, or part of its own value.
     if (value === undefined) throw unsupported;
     this.#followed = this.#copy(value);
     return this.#followed;

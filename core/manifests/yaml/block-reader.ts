@@ -8,13 +8,13 @@ import { plainKey, resolvePlain, setMember } from './scalars.ts';
 import { maxNesting } from './yaml-text.ts';
 
 /**
- * Reads the YAML that nearly all manifests are written in, many times faster than the `yaml`
- * package: block style, scalars of any style, simple flow collections, anchors of a key's value,
- * aliases and merge keys. It never guesses: whatever else a text has (tags, other anchors, errors of
- * any kind) makes the answer undefined, and the `yaml` package reads the text instead.
+ * Reads the YAML of nearly all manifests, many times faster than the `yaml` package: block style,
+ * scalars of any style, simple flow collections, anchors of a key's value, aliases and merge keys.
+ * It never guesses: for anything else (tags, other anchors, errors of any kind) it returns
+ * undefined, and the `yaml` package reads the text instead.
  */
 export function readBlockStyle(text: string): { readonly value: JsonValue } | undefined {
-  // Every search for a line's end relies on this.
+  // Every search for the end of a line relies on this.
   if (!text.endsWith('\n')) return undefined;
   try {
     return { value: new BlockReader(text).document() };
@@ -45,7 +45,7 @@ class BlockReader {
     return value;
   }
 
-  // The node at the cursor, which may be a collection; `parent` is the column it stands right of.
+  // The node at the cursor, which may be a collection; it is further right than column `parent`.
   #node(parent: number): JsonValue {
     const cursor = this.#cursor;
     if (cursor.code() === char.dash && cursor.isIndicator()) return this.#sequence(cursor.column);
@@ -69,14 +69,14 @@ class BlockReader {
     return object;
   }
 
-  // Go merges where the key stands: it overrides what came before and yields to what comes after.
+  // As in Go, a merge overrides earlier keys, and later keys override it.
   #merge(object: object): void {
     const merged = this.#alias();
     if (!isJsonObject(merged)) throw unsupported;
     for (const [key, value] of Object.entries(merged)) setMember(object, key, value);
   }
 
-  // What a key in the given column maps to; the cursor stands behind its colon.
+  // The value of a key in the given column; the cursor is behind the key's colon.
   #mapped(column: number): JsonValue {
     const cursor = this.#cursor;
     cursor.skipSpaces();
@@ -122,14 +122,14 @@ class BlockReader {
     return this.#node(column);
   }
 
-  // Spaces are skipped, so that a comment here is one.
+  // Skips spaces, so that a `#` here starts a comment.
   #atLineEnd(): boolean {
     const code = this.#cursor.code();
     if (code === char.hash) this.#cursor.at -= 1;
     return code === char.newline || code === char.hash;
   }
 
-  /** The key at the cursor, which then stands behind its colon; undefined where there is none. */
+  /** The key at the cursor, which moves behind its colon; undefined without a key. */
   #key(): Key | undefined {
     const code = this.#cursor.code();
     const mayMerge = code === char.less || code === char.bang;
@@ -152,7 +152,7 @@ class BlockReader {
     return key;
   }
 
-  // Stops at the alias that is merged; merged collections are left to the fallback.
+  // Stops at the merged alias; merged collections are left to the `yaml` package.
   #skipMergeKey(): boolean {
     mergesAlias.lastIndex = this.#cursor.at;
     const found = mergesAlias.test(this.#cursor.text);
@@ -160,7 +160,7 @@ class BlockReader {
     return found;
   }
 
-  // Stops at the colon, or returns undefined where the line has none that ends a key.
+  // Stops at the colon; undefined when no colon of the line ends a key.
   #plainKey(): string | undefined {
     const cursor = this.#cursor;
     if (!startsPlain(cursor)) return undefined;

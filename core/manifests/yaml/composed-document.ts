@@ -3,9 +3,9 @@ import { indentQuotedLines } from './indent-quoted-lines.ts';
 import { lineAt, maxNesting, yamlError } from './yaml-text.ts';
 
 /**
- * Composes the first document of a text with the `yaml` package; undefined where there is none.
- * Scalars keep their text: what they mean is for the caller to resolve.
- * @throws TerminalError at the first thing that is not YAML.
+ * Composes the first document of a text with the `yaml` package; undefined without one. Scalars
+ * keep their text, which the caller must resolve.
+ * @throws TerminalError at the first error.
  */
 export function composeDocument(text: string, firstLine: number): Document.Parsed | undefined {
   const first = compose(text);
@@ -16,7 +16,10 @@ export function composeDocument(text: string, firstLine: number): Document.Parse
   throw yamlError(second.message, lineAt(indented, second.offset, firstLine));
 }
 
-/** What is wrong with a text, and where. Stops the composer at once: it would go on collecting. */
+/**
+ * An error with its position. Thrown to stop the composer at once, which would otherwise collect
+ * more.
+ */
 class Problem extends Error {
   readonly offset: number;
 
@@ -36,7 +39,7 @@ function compose(text: string): Document.Parsed | Problem | undefined {
 }
 
 const schema = new Schema({ schema: 'failsafe', resolveKnownTags: false });
-// Of a plain object the package would take what `!<constructor>` finds for a tag.
+// In a plain object the package would find `!<constructor>` as a tag.
 schema.knownTags = Object.create(null);
 
 const options = {
@@ -53,7 +56,7 @@ function firstDocument(text: string): Document.Parsed | undefined {
     for (const document of composer.next(token)) return checked(document);
     if (token.type !== 'error') continue;
     for (const document of composer.end()) return checked(document);
-    // A text that begins with what is no YAML is no empty document, which would be passed over.
+    // Otherwise a text that starts with invalid YAML would count as an empty document.
     throw new Problem(token.message, token.offset);
   }
   for (const document of composer.end()) return checked(document);
@@ -61,10 +64,10 @@ function firstDocument(text: string): Document.Parsed | undefined {
 }
 
 type ErrorSource = number | readonly number[] | { readonly offset: number };
-/** The error's source, its code, its message, and whether it is a mere warning. */
+/** The error's position, code and message, and whether it is only a warning. */
 type ErrorDetails = readonly [ErrorSource, string, string, boolean?];
 
-// The composer catches what it throws and reports it again, level by level: the first one counts.
+// The composer catches a thrown error and reports it again on each level: the first one counts.
 function firstProblemThrower(): (...details: ErrorDetails) => void {
   let first: Problem | undefined;
   return (...[source, , message, isWarning = false]) => {
@@ -75,14 +78,14 @@ function firstProblemThrower(): (...details: ErrorDetails) => void {
   };
 }
 
-// After a scalar, Go's reader sees the document's end and looks no further.
+// After a scalar, Go's parser ends the document and reads no further.
 function checked(document: Document.Parsed): Document.Parsed {
   const [error] = document.errors;
   if (error === undefined || isScalar(document.contents)) return document;
   throw new Problem(error.message, error.pos[0]);
 }
 
-// Fed lexeme by lexeme, so that nesting is bounded before anything recurses over it.
+// Lexeme by lexeme, so that nesting is limited before anything recurses over it.
 function* tokens(text: string): Generator<CST.Token> {
   const parser = new Parser();
   const dialect = new Dialect();
@@ -97,24 +100,24 @@ function* tokens(text: string): Generator<CST.Token> {
   yield* parser.end();
 }
 
-/** The package's, before the text of a plain or block scalar. */
+/** The package's mark before the text of a plain or block scalar. */
 const scalarMark = '\x1f';
 const byteOrderMark = '\ufeff';
 
 /**
- * Finds what the `yaml` package reads and kubectl reads otherwise, or not at all, in the lexemes of a
- * text: it would mean something else to those who apply it with kubectl (docs/adr/0002).
+ * Refuses lexemes that the `yaml` package reads and kubectl reads differently or not at all:
+ * otherwise the text would mean something else to users of kubectl (docs/adr/0002).
  */
 class Dialect {
-  /** The last lexemes, the last of all first. */
+  /** The last lexemes, the newest first. */
   #before: readonly string[] = [];
-  /** How many brackets and braces are open. */
+  /** Number of open brackets and braces. */
   #depth = 0;
 
   problemOf(lexeme: string): string | undefined {
     const isText = this.#before[0] === scalarMark;
     const problem = isText ? this.#textProblem(lexeme) : this.#problem(lexeme);
-    // An empty scalar is nothing that is written.
+    // An empty scalar has no text.
     if (isText && lexeme === '') this.#before = this.#before.slice(1);
     else this.#before = [lexeme, ...this.#before.slice(0, 3)];
     return problem;
@@ -137,7 +140,7 @@ class Dialect {
   }
 }
 
-/** What is wrong right before what ends an item of a flow collection. */
+/** The problem right before the end of an item of a flow collection. */
 function itemProblem(end: string, [last = '', text, mark]: readonly string[]): string | undefined {
   if (last.startsWith('!') && end === ',') return `tag ${last} needs a blank after it`;
   if (last === ':' && mark === scalarMark) return `key ${text} needs a blank after its colon`;

@@ -1,7 +1,7 @@
-/** Thrown where a text leaves the subset of YAML that the block reader knows; never seen outside. */
+/** Thrown at YAML that the block reader does not support; never leaves it. */
 export const unsupported = new Error("outside of the block reader's YAML");
 
-/** Codes of the characters that structure depends on. */
+/** Codes of structural characters. */
 export const char = {
   tab: 0x09,
   newline: 0x0a,
@@ -20,14 +20,14 @@ export const char = {
 } as const;
 
 /**
- * A place in a text whose lines all end with a line feed. Between nodes it stands on the first
+ * A position in a text whose lines all end with a line feed. Between nodes it is at the first
  * character of a line's content, or at the end.
  */
 export class Cursor {
   readonly text: string;
   /** Offset of the next character to read. */
   at = 0;
-  /** Column of the node that starts at `at`; -1 at the end of the text. */
+  /** Column of the node at `at`; -1 at the end of the text. */
   column = -1;
 
   constructor(text: string) {
@@ -39,7 +39,7 @@ export class Cursor {
     return this.text.charCodeAt(this.at);
   }
 
-  /** True where a space or the line's end makes an indicator of the character here. */
+  /** True when the character here is an indicator, because a space or the line's end follows. */
   isIndicator(): boolean {
     const next = this.text.charCodeAt(this.at + 1);
     return next === char.space || next === char.newline;
@@ -49,7 +49,7 @@ export class Cursor {
     this.at = firstNonSpace(this.text, this.at);
   }
 
-  /** Goes on to the next content from a line on which only a comment may be left. */
+  /** Moves to the next content from a line with only a comment left. */
   endLine(): void {
     const start = this.at;
     this.skipSpaces();
@@ -58,7 +58,7 @@ export class Cursor {
     this.toContent(this.text.indexOf('\n', this.at) + 1);
   }
 
-  /** Goes on to the first content at or after the start of a line. */
+  /** Moves to the first content at or after the start of a line. */
   toContent(lineStart: number): void {
     let start = lineStart;
     for (;;) {
@@ -84,7 +84,7 @@ export class Cursor {
 const space = 0x20;
 const tab = 0x09;
 
-/** Offset of the first character at or after `from` that is no space. */
+/** Offset of the first character at or after `from` that is not a space. */
 export function firstNonSpace(text: string, from: number): number {
   let at = from;
   while (text.charCodeAt(at) === space) at += 1;

@@ -4,7 +4,7 @@ import { readQuoted } from './scalar-text.ts';
 import { plainKey, resolvePlain, setMember } from './scalars.ts';
 import { maxNesting } from './yaml-text.ts';
 
-/** Reads the `[…]` or `{…}` at the cursor where it is simple: one line, words and quoted strings. */
+/** Reads the `[…]` or `{…}` at the cursor if it is simple: one line, words and quoted strings. */
 export function readFlow(cursor: Cursor): JsonValue {
   const lineEnd = cursor.text.indexOf('\n', cursor.at);
   const value = readCollection(cursor, 1);
@@ -33,7 +33,8 @@ function readMembers(cursor: Cursor, depth: number): JsonValue {
     const key = isQuoted ? readQuoted(cursor) : plainKey(readWord(cursor));
     if (key === undefined || cursor.code() !== char.colon) throw unsupported;
     cursor.at += 1;
-    // As in JSON; where the key is a word, the colon may be part of it.
+    // Only a quoted key may have its colon without a space; otherwise the colon may be part of the
+    // word.
     if (!isQuoted && cursor.code() !== char.space) throw unsupported;
     cursor.skipSpaces();
     setMember(object, key, readNode(cursor, depth));
@@ -47,12 +48,12 @@ function readNode(cursor: Cursor, depth: number): JsonValue {
   if (isQuote(code)) return readQuoted(cursor);
   if (code === char.bracket || code === char.brace) return readCollection(cursor, depth + 1);
   const value = resolvePlain(readWord(cursor));
-  // Infinity has no JSON: the fallback words the error.
+  // Infinity has no JSON: the `yaml` package's reader reports the error.
   if (typeof value === 'number' && !Number.isFinite(value)) throw unsupported;
   return value;
 }
 
-// Steps over the opening bracket or the comma; false at the end of the collection, which is passed.
+// Moves over the opening bracket or the comma; false at the end of the collection, behind it.
 function startsItem(cursor: Cursor, close: string): boolean {
   const opened = cursor.text.charAt(cursor.at) !== close;
   cursor.at += 1;

@@ -1,7 +1,7 @@
 /**
- * Indents the continuation lines of quoted scalars that stand further left than YAML demands. Go
- * reads them, the `yaml` package does not, and real bundles have them. Folding drops the spaces
- * again, so that the content stays the same; lines keep their numbers.
+ * Indents the continuation lines of quoted scalars that are further left than YAML requires. Go
+ * reads them and the `yaml` package does not, and they occur in real bundles. Folding drops the
+ * spaces again, so that the content stays the same; lines keep their numbers.
  */
 export function indentQuotedLines(text: string): string {
   const scan = new Scan(text);
@@ -15,9 +15,9 @@ class Scan {
   readonly #pieces: string[] = [];
   #copied = 0;
   #lineStart = 0;
-  /** Column that the lines of a multi-line scalar stand right of. */
+  /** The lines of a multi-line scalar must be further right than this column. */
   #parent = -1;
-  /** Column of the last thing that may turn out to be a key. */
+  /** Column of the last text that may be a key. */
   #key = 0;
 
   constructor(text: string) {
@@ -28,7 +28,7 @@ class Scan {
     return this.#pieces.join('') + this.#text.slice(this.#copied);
   }
 
-  /** Moves over one line, and over the scalar that begins in it where that one has more lines. */
+  /** Moves over one line, and over a multi-line scalar that starts in it. */
   line(): void {
     this.#lineStart = this.at;
     this.#skipSpaces();
@@ -36,7 +36,7 @@ class Scan {
     while (this.#token()) this.#skipSpaces();
   }
 
-  // Moves over one token; false when the line is done.
+  // Moves over one token; false at the end of the line.
   #token(): boolean {
     const char = this.#text.charAt(this.at);
     if (char === '' || '\n#'.includes(char)) return this.#endLine();
@@ -134,7 +134,7 @@ class Scan {
   }
 }
 
-/** Offset of the quote that closes the scalar; the text's end where none does. */
+/** Offset of the scalar's closing quote; the text's end without one. */
 function closingQuote(text: string, start: number, quote: string): number {
   for (let at = start + 1; at < text.length; at += 1) {
     const char = text.charAt(at);

@@ -16,14 +16,14 @@ import { conversionError, maxNesting, nestingError, shortened, yamlError } from 
 type YamlNode = Node | null | undefined;
 
 /**
- * What aliases may add to a document: nodes, long texts counting once more per 64 characters. An
- * object this large is more than any API server takes.
+ * Maximum additions by aliases to a document: nodes, with one more per 64 characters of a text. No
+ * API server accepts an object of this size.
  */
 const maxAliasedNodes = 250_000;
 
 /**
- * Turns composed nodes into JSON values in one walk, in document order: anchors, aliases and merge
- * keys are followed as they come, as Go does. Every alias gets values of its own.
+ * Turns composed nodes into JSON values in one pass, in document order: resolves anchors, aliases
+ * and merge keys as Go does. Each alias gets its own copy of the value.
  */
 export class NodeReader {
   readonly #anchors = new Map<string, Node>();
@@ -75,7 +75,7 @@ export class NodeReader {
     }
   }
 
-  // Go merges where the key stands: it overrides what came before and yields to what comes after.
+  // As in Go, a merge overrides earlier keys, and later keys override it.
   #merge(object: object, value: YamlNode): void {
     const node = this.#follow(value);
     if (isMap(node)) {
@@ -107,7 +107,7 @@ export class NodeReader {
     return isAlias(node) ? this.#target(node) : node;
   }
 
-  // An alias means the last anchor before it, also when it is read again through another alias.
+  // An alias refers to the last anchor before it, also when another alias reads it again.
   #target(alias: Alias): Node {
     const name = alias.source;
     const node = this.#targets.get(alias) ?? this.#anchors.get(name);
@@ -163,7 +163,7 @@ function textOf(node: Scalar): string {
   return text;
 }
 
-// As Go prints a type, a key and a value; what it takes for no key is an integer or null.
+// In Go's notation of a type, a key and a value; only integers and null are invalid keys.
 function unsupportedKey(key: YamlNode, value: JsonValue): Error {
   const integer = isScalar(key) ? resolveInteger(textOf(key)) : undefined;
   const shown =

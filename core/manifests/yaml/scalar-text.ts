@@ -8,7 +8,7 @@ import {
 } from './cursor.ts';
 
 /**
- * Reads the plain scalar at the cursor, with the lines that continue it further right than column
+ * Reads the plain scalar at the cursor, with its continuation lines further right than column
  * `parent`, and stops at the content that follows.
  */
 export function readPlainText(cursor: Cursor, parent: number): string {
@@ -27,7 +27,7 @@ export function readPlainText(cursor: Cursor, parent: number): string {
 // A mapping's colon, a comment, a tab anywhere, a blank at the end.
 const needsCare = /:(?: |$)| #|\t| $/;
 
-// The folded lines that follow; the cursor stands at the start of the first of them.
+// The folded continuation lines; the cursor is at the start of the first of them.
 function continuation(cursor: Cursor, parent: number): string {
   const { text } = cursor;
   let folded = '';
@@ -54,7 +54,7 @@ function finish(cursor: Cursor, parent: number): void {
   if (cursor.column > parent) throw unsupported;
 }
 
-/** Reads the quoted scalar at the cursor, over as many lines as it has, and stops behind it. */
+/** Reads the quoted scalar at the cursor, over any number of lines, and stops behind it. */
 export function readQuoted(cursor: Cursor): string {
   return cursor.code() === char.doubleQuote ? readDouble(cursor) : readSingle(cursor);
 }
@@ -84,7 +84,7 @@ function readDouble(cursor: Cursor): string {
     : foldLines(raw, false);
 }
 
-/** True where the text before `end` ends with a backslash that escapes what follows. */
+/** True when the text before `end` ends with an escaping backslash. */
 function endsEscaping(text: string, end: number): boolean {
   let at = end - 1;
   while (text.charCodeAt(at) === char.backslash) at -= 1;
@@ -111,9 +111,9 @@ function foldLines(raw: string, escapes: boolean): string {
   return folded + lineBreak(breaks, separator) + last;
 }
 
-// One line break folds to a space, more fold to one less, an escaped one to nothing.
+// One line break folds to a space, several to one less, an escaped one to nothing.
 function lineBreak(breaks: number, single: string): string {
-  // An escaped break before empty lines is read in more than one way.
+  // Parsers differ about an escaped break before empty lines.
   if (breaks > 1 && single === '') throw unsupported;
   return breaks > 1 ? '\n'.repeat(breaks - 1) : single;
 }
@@ -123,7 +123,7 @@ function continued(line: string): string {
   return trimBlanksStart(line);
 }
 
-// Blanks before a line break go, but not the one that a backslash escapes.
+// Drops blanks before a line break, except one that a backslash escapes.
 function endOfLine(line: string, joined: boolean, escapes: boolean): string {
   if (joined) return line.slice(0, -1);
   const trimmed = trimBlanksEnd(line);
@@ -168,7 +168,7 @@ function unescape(_: string, name: string): string {
 }
 
 /**
- * Reads the literal (`|`) or folded (`>`) scalar at the cursor, whose lines stand further right than
+ * Reads the literal (`|`) or folded (`>`) scalar at the cursor, with its lines further right than
  * column `parent`, and stops at the content that follows.
  */
 export function readBlockScalar(cursor: Cursor, parent: number): string {
@@ -191,7 +191,7 @@ export function readBlockScalar(cursor: Cursor, parent: number): string {
 interface Header {
   readonly style: string;
   readonly chomping: string;
-  /** Columns of indentation; undefined where the first line shows them. */
+  /** Explicit columns of indentation; undefined when the first line shows them. */
   readonly indicator: number | undefined;
 }
 
@@ -206,7 +206,7 @@ function headerIn(line: string): Header {
 // Chomping and the columns of indentation come in any order.
 const headerPattern = /^([|>])([-+]?[1-9]?|[1-9][-+])(?:[ \t]+(?:#.*)?)?$/;
 
-/** Column of the first line with content; undefined where there is none for this scalar. */
+/** Column of the first line with content; undefined without any for this scalar. */
 function contentIndent(text: string, firstLine: number, parent: number): number | undefined {
   let widestBlank = 0;
   for (let start = firstLine; start < text.length; ) {
@@ -222,7 +222,7 @@ function contentIndent(text: string, firstLine: number, parent: number): number 
   return undefined;
 }
 
-// Lines without their indentation, the blank ones at the end included.
+// Lines without their indentation, including blank ones at the end.
 function readLines(cursor: Cursor, firstLine: number, indent = Number.MAX_SAFE_INTEGER): string[] {
   const { text } = cursor;
   const lines: string[] = [];

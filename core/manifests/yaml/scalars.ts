@@ -1,8 +1,8 @@
 import { yamlError } from './yaml-text.ts';
 
 /**
- * A plain scalar as Go's YAML 1.1 reads it. Infinities and NaN are
- * returned as numbers: whether they may stand is for the caller to say.
+ * A plain scalar as Go's YAML 1.1 reads it. Returns infinities and NaN as numbers; the caller
+ * decides whether they are allowed.
  */
 export function resolvePlain(text: string): null | boolean | number | bigint | string {
   if (!mayBeTyped(text)) return text;
@@ -11,7 +11,7 @@ export function resolvePlain(text: string): null | boolean | number | bigint | s
   return resolveInteger(text) ?? resolveFloat(text) ?? text;
 }
 
-/** The integer that a plain scalar is, exact whatever its size; undefined where it is none. */
+/** The integer of a plain scalar, exact in any size; undefined for anything else. */
 export function resolveInteger(text: string): number | bigint | undefined {
   if (!startsNumber(text.charCodeAt(0))) return undefined;
   const plain = withoutUnderscores(text);
@@ -25,18 +25,19 @@ function exactInteger(negative: boolean, digits: string): number | bigint | unde
   const octal = /^0[0-7]/.test(digits);
   const size = BigInt(octal ? `0o${digits.slice(1)}` : digits);
   const value = negative ? -size : size;
-  // Go keeps decimals of any size as floats; we keep their digits. Other notations must fit.
+  // Go keeps decimals of any size as floats; this project keeps their digits. Other notations must
+  // fit into 64 bits.
   if (digits.startsWith('0') && !fitsSixtyFourBits(value)) return undefined;
   return Number.isSafeInteger(Number(value)) ? Number(value) : value;
 }
 
-/** The float that a plain scalar is; undefined where it is none or too large for a double. */
+/** The float of a plain scalar; undefined for anything else, and above a double's range. */
 function resolveFloat(text: string): number | undefined {
   const special = specialFloats.get(text);
   if (special !== undefined) return special;
   const startsWithDot = text.startsWith('.');
   if (!startsWithDot && !startsNumber(text.charCodeAt(0))) return undefined;
-  // After a leading dot Go takes underscores between digits alone, elsewhere any.
+  // After a leading dot Go allows underscores only between digits, elsewhere anywhere.
   if (startsWithDot && strayUnderscore.test(text)) return undefined;
   const plain = withoutUnderscores(text);
   if (!float.test(plain)) return undefined;
@@ -44,7 +45,7 @@ function resolveFloat(text: string): number | undefined {
   return Number.isFinite(value) ? value : undefined;
 }
 
-// A double ends at 309 digits; Go reads what is longer as a string.
+// A double has at most 309 digits; Go reads longer ones as a string.
 const longestInteger = 310;
 
 const shortDecimal = /^[-+]?(?:[1-9][0-9]{0,14}|0)$/;
@@ -72,7 +73,7 @@ function wordsFor<T>(value: T, spellings: readonly string[]): (readonly [string,
 const longestWord = 5;
 const wordStarts = 'yYnNtTfFoO~';
 
-// Most scalars are strings, and their first character says so.
+// Most scalars are strings, as their first character shows.
 function mayBeTyped(text: string): boolean {
   const first = text.charCodeAt(0);
   if (Number.isNaN(first) || startsNumber(first) || first === 0x2e) return true;
@@ -92,8 +93,8 @@ function fitsSixtyFourBits(value: bigint | number): boolean {
 }
 
 /**
- * The JSON key that a plain scalar makes: `on` is "true", `1e6` is "1e+06". Undefined for what Go
- * takes for no key: null, and integers that fit 64 bits without a sign only.
+ * The JSON key of a plain scalar: `on` is "true", `1e6` is "1e+06". Undefined for keys that Go
+ * refuses: null, and integers that fit only into 64 bits without sign.
  */
 export function plainKey(text: string): string | undefined {
   const value = resolvePlain(text);
@@ -103,7 +104,7 @@ export function plainKey(text: string): string | undefined {
   const integer = resolveInteger(text);
   if (integer === undefined) return floatKey(resolveFloat(text) ?? Number.NaN);
   if (isUnsigned(integer)) return undefined;
-  // What is beyond 64 bits is a float for Go.
+  // Go reads integers beyond 64 bits as floats.
   return fitsSixtyFourBits(integer) ? integer.toString() : floatKey(Number(integer));
 }
 
@@ -111,7 +112,7 @@ function isUnsigned(integer: bigint | number): boolean {
   return integer >= 2n ** 63n && fitsSixtyFourBits(integer);
 }
 
-/** Sets a member as data, so that the key `__proto__` is a key like any other. */
+/** Sets a member as data, so that `__proto__` is an ordinary key. */
 export function setMember(object: object, key: string, value: unknown): void {
   if (key === '__proto__') {
     Object.defineProperty(object, key, {
@@ -125,7 +126,7 @@ export function setMember(object: object, key: string, value: unknown): void {
   }
 }
 
-// Go writes float keys with the shortest digits that a 32-bit float needs, in its %g format.
+// Go writes float keys with the shortest digits of a 32-bit float, in its %g format.
 function floatKey(value: number): string {
   if (Number.isNaN(value)) return '.nan';
   const single = Math.fround(value);
@@ -147,7 +148,9 @@ function shortestSingle(value: number): string {
 
 type Resolved = null | boolean | number | bigint | string;
 
-/** A scalar with an explicit tag, whatever its style: Go reads the text, then holds it to the tag. */
+/**
+ * A scalar with an explicit tag, in any style: Go reads the text, then checks it against the tag.
+ */
 export function resolveTagged(tag: string, text: string): Resolved {
   if (tag === `${core}binary`) return decodeBinary(text);
   const accepts = acceptors.get(tag);
@@ -161,7 +164,7 @@ export function resolveTagged(tag: string, text: string): Resolved {
 
 const core = 'tag:yaml.org,2002:';
 
-// Tags that are not here (`!!str`, `!`, an application's own) leave the text as it is.
+// Other tags (`!!str`, `!`, an application's own) leave the text unchanged.
 const acceptors: ReadonlyMap<string, (value: Resolved, text: string) => boolean> = new Map<
   string,
   (value: Resolved, text: string) => boolean
@@ -183,7 +186,7 @@ function kindOf(value: Resolved, text: string): string {
   return isInteger(text) ? 'int' : 'float';
 }
 
-// What is beyond 64 bits is a float for Go.
+// Go reads integers beyond 64 bits as floats.
 function isInteger(text: string): boolean {
   const integer = resolveInteger(text);
   return integer !== undefined && fitsSixtyFourBits(integer);

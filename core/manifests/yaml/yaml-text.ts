@@ -1,12 +1,13 @@
 import { TerminalError } from '../../errors.ts';
 
 /**
- * Text of a manifest: UTF-8 without a byte order mark, every line ended by a single line feed.
- * @throws TerminalError for bytes that are not UTF-8 and for control characters, as Go does.
+ * Text of a manifest: UTF-8 without a byte order mark, with a single line feed at the end of every
+ * line.
+ * @throws TerminalError for bytes that are not UTF-8 and for control characters, as in Go.
  */
 export function decodeYamlText(content: Uint8Array | string): string {
   const written = typeof content === 'string' ? content.replace(/^\uFEFF/, '') : decode(content);
-  // For Go a second mark is a blank.
+  // Go reads a second mark as a blank.
   const decoded = written.replace(/^\uFEFF/, ' ');
   const bad = controlCharacter.exec(decoded);
   if (bad !== null) throw yamlError('control characters are not allowed');
@@ -14,7 +15,7 @@ export function decodeYamlText(content: Uint8Array | string): string {
   return text.endsWith('\n') ? text : `${text}\n`;
 }
 
-// What YAML's character set leaves out. The delete character and most of C1 are among it.
+// Characters outside of YAML's character set, including the delete character and most of C1.
 // oxlint-disable-next-line no-control-regex -- finding them is the purpose
 const controlCharacter = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]/;
 
@@ -26,16 +27,16 @@ function decode(content: Uint8Array): string {
   }
 }
 
-/** Levels of nesting that a document may have, aliases followed. Far above any real manifest. */
+/** Maximum nesting of a document, with aliases resolved; far above any real manifest. */
 export const maxNesting = 256;
 
-/** The error of a document, worded as Go's converter words it. Lines count from 1. */
+/** The error of a document in the words of Go's converter. Lines count from 1. */
 export function yamlError(detail: string, line?: number): TerminalError {
   const place = line === undefined ? '' : `line ${line}: `;
   return new TerminalError(`error converting YAML to JSON: yaml: ${place}${shortened(detail)}`);
 }
 
-/** The error of a value that YAML knows and JSON does not. */
+/** The error of a value that exists in YAML but not in JSON. */
 export function conversionError(detail: string): TerminalError {
   return new TerminalError(`error converting YAML to JSON: ${detail}`);
 }
@@ -44,7 +45,7 @@ export function nestingError(): TerminalError {
   return yamlError(`exceeded max depth of ${maxNesting}`);
 }
 
-/** A text as an error can show it: on one line, and not too long. */
+/** A text for an error: on one line, and shortened. */
 export function shortened(text: string): string {
   const shown = text.length <= longestShown ? text : `${text.slice(0, longestShown)}…`;
   return shown.replaceAll(/\p{Cc}/gu, (character) => {
