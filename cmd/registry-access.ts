@@ -1,6 +1,9 @@
-import { imagePullerOptions } from '../core/manager/index.ts';
-import { RegistryAccess, type RegistryAccessOptions } from '../core/registry/index.ts';
-import { loginKeychain } from './ctl/content/load-content.ts';
+import {
+  RegistryAccess,
+  type RegistryAccessOptions,
+  readRegistrySettings,
+} from '../core/registry/index.ts';
+import { loginKeychain } from './login-keychain.ts';
 import type { RegistryFlags } from './registry-flags.ts';
 
 /**
@@ -11,7 +14,7 @@ export async function registryAccess(
   flags: RegistryFlags,
   change: (options: RegistryAccessOptions) => RegistryAccessOptions = (options) => options,
 ): Promise<RegistryAccess> {
-  const { caCertificates, ...options } = await imagePullerOptions(flags);
+  const { caCertificates, ...options } = readRegistrySettings(flags);
   return new RegistryAccess(
     change({
       ...options,

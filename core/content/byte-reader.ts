@@ -64,6 +64,18 @@ export class ByteReader {
     return bytes;
   }
 
+  /** Fills the caller's buffer, all of it unless the stream ends; returns what was filled. */
+  async readInto(buffer: Uint8Array): Promise<Uint8Array> {
+    let length = 0;
+    while (length < buffer.byteLength) {
+      const part = await this.next(buffer.byteLength - length);
+      if (part === undefined) break;
+      buffer.set(part, length);
+      length += part.byteLength;
+    }
+    return buffer.subarray(0, length);
+  }
+
   /** Skips `count` bytes; false when the stream ends before. */
   async skip(count: number): Promise<boolean> {
     let left = count;

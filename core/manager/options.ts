@@ -6,6 +6,7 @@ import type { Provisioner } from '../contracts/provisioner.ts';
 import type { Source } from '../contracts/source.ts';
 import type { AddressPolicy } from '../platform/net/address-policy.ts';
 import type { ByteBudget } from '../platform/runtime/byte-budget.ts';
+import type { RegistryFiles } from '../registry/index.ts';
 
 /**
  * The part of the work that a process does for its classes: `unpacking` fetches, stores and serves
@@ -148,17 +149,7 @@ export interface UploadOptions {
 }
 
 /** Connections to registries: each field is the flag of `rukpak core` of the same name. */
-export interface RegistryOptions {
-  /** Registries (`host[:port]`) to use over HTTP. */
-  readonly insecureRegistry?: readonly string[];
-  /** PEM file of trusted CAs in addition to the system's. */
-  readonly registryCaFile?: string;
-  /**
-   * Folder of CAs and client certificates by registry, in the layout of /etc/containers/certs.d.
-   */
-  readonly registryCertsDir?: string;
-  /** Mirrors and blocked registries, in the format of containers-registries.conf. */
-  readonly registriesConf?: string;
+export interface RegistryOptions extends RegistryFiles {
   /** Image signature policies (ClusterImagePolicy file). */
   readonly imagePolicy?: string;
   /** Sigstore's trusted_root.json, for keyless signatures. */

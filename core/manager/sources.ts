@@ -1,10 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { fetchInWorkers } from '../classes/index.ts';
 import type { Logger } from '../contracts/logger.ts';
 import type { Source } from '../contracts/source.ts';
-import { errorMessage } from '../errors.ts';
-import { systemClock } from '../platform/clock.ts';
 import { type AddressPolicy, proxyFromEnvironment } from '../platform/net/index.ts';
 import type { ByteBudget } from '../platform/runtime/index.ts';
 import {
@@ -78,22 +75,11 @@ function checkSource({ type, pin, host, shareable }: Partial<Source>): void {
  */
 export async function imagePullerOptions(
   options: RegistryOptions,
-  note: (text: string) => void = () => undefined,
+  note?: (text: string) => void,
 ): Promise<ImagePullerOptions> {
   // Most commands of rukpakctl do not need it, and it is slow to load.
-  const image = await import('../registry/index.ts');
-  const { registryCaFile, registryCertsDir, registriesConf } = options;
-  const registries = optional(registriesConf, image.readRegistriesConf);
-  for (const text of registries?.ignored ?? []) note(text);
-  return {
-    insecureRegistries: options.insecureRegistry ?? [],
-    caCertificates: optional(registryCaFile, readCertificates),
-    hostCertificates: optional(registryCertsDir, image.readRegistryCertificates),
-    registries,
-    proxy: proxyFromEnvironment(),
-    verifier: await imageVerifier(options),
-    clock: systemClock,
-  };
+  const { readRegistrySettings } = await import('../registry/index.ts');
+  return { ...readRegistrySettings(options, note), verifier: await imageVerifier(options) };
 }
 
 async function imageVerifier({
@@ -106,16 +92,4 @@ async function imageVerifier({
   }
   const { readImageVerifier } = await import('../sources/image/signatures/index.ts');
   return readImageVerifier(imagePolicy, sigstoreTrustedRoot);
-}
-
-function optional<T>(value: string | undefined, read: (value: string) => T): T | undefined {
-  return value === undefined ? undefined : read(value);
-}
-
-function readCertificates(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new Error(`cannot read --registry-ca-file: ${errorMessage(error)}`, { cause: error });
-  }
 }

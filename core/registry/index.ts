@@ -5,6 +5,11 @@ export {
   RegistryAccess,
   type RegistryAccessOptions,
 } from './access/registry-access.ts';
+export {
+  type RegistryFiles,
+  type RegistrySettings,
+  readRegistrySettings,
+} from './access/registry-settings.ts';
 export { blobBytes } from './copy/blob-bytes.ts';
 export { type CopyImage, copyImage } from './copy/copy-image.ts';
 export { HostLimits } from './copy/host-limits.ts';

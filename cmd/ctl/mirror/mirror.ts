@@ -1,5 +1,6 @@
 // First, so that chunks of blobs are collected soon: other modules make garbage too.
 import '../../favour-memory.ts';
+import '../../free-buffers-at-once.ts';
 import { Command } from 'commander';
 import type {
   MirrorEvent,

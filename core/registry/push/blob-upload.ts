@@ -94,9 +94,11 @@ export class BlobUpload {
     try {
       const { size } = this.#blob.descriptor;
       const length = Math.min(Math.max(defaultChunk, first.minChunk), maxChunk);
+      // One for all chunks: they are large, and garbage of that kind stays for long.
+      const buffer = new Uint8Array(length);
       let session = first;
       for (let offset = 0; offset < size; ) {
-        const chunk = await reader.read(Math.min(length, size - offset));
+        const chunk = await reader.readInto(buffer.subarray(0, Math.min(length, size - offset)));
         if (chunk.byteLength === 0) throw this.#ended(offset);
         session = await this.#chunk(session, chunk, offset);
         offset += chunk.byteLength;

@@ -1,0 +1,33 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { errorMessage, TerminalError } from '../core/errors.ts';
+import { homeFolder } from '../core/platform/kube/index.ts';
+import type { Keychain } from '../core/registry/index.ts';
+
+/**
+ * Credentials of `podman login`, `skopeo login` or `docker login`, in the order of
+ * containers-auth.json(5); empty without any. Does not call credential helpers.
+ */
+export async function loginKeychain(): Promise<Keychain> {
+  const { emptyKeychain, parseDockerConfig } = await import('../core/registry/index.ts');
+  for (const file of loginFiles(homeFolder(), process.env)) {
+    const text = await readFile(file, 'utf8').catch(() => undefined);
+    if (text === undefined) continue;
+    try {
+      return parseDockerConfig(text, 'config.json');
+    } catch (error) {
+      throw new TerminalError(`${file} cannot be read: ${errorMessage(error)}`, { cause: error });
+    }
+  }
+  return emptyKeychain;
+}
+
+function loginFiles(home: string, env: NodeJS.ProcessEnv): readonly string[] {
+  const { REGISTRY_AUTH_FILE: named, XDG_RUNTIME_DIR: runtime, DOCKER_CONFIG: docker } = env;
+  if (named) return [named];
+  return [
+    ...(runtime ? [join(runtime, 'containers/auth.json')] : []),
+    join(home, '.config/containers/auth.json'),
+    join(docker ?? join(home, '.docker'), 'config.json'),
+  ];
+}
