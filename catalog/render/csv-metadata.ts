@@ -104,12 +104,12 @@ const serviceDescriptions = listOfShape(
   ),
 );
 
-const crds = struct('v1alpha1.CustomResourceDefinitions', {
+export const crds = struct('v1alpha1.CustomResourceDefinitions', {
   owned: crdDescriptions,
   required: crdDescriptions,
 });
 
-const services = struct('v1alpha1.APIServiceDefinitions', {
+export const services = struct('v1alpha1.APIServiceDefinitions', {
   owned: serviceDescriptions,
   required: serviceDescriptions,
 });
@@ -118,7 +118,8 @@ const link = struct('v1alpha1.AppLink', { name: text, url: text });
 
 const gvkFields = ['group', 'version', 'kind'];
 
-const shown = {
+/** Fields that the property has in common with a ClusterServiceVersion. */
+export const shown = {
   description: text,
   displayName: text,
   installModes: listOfShape(
@@ -139,7 +140,8 @@ const shown = {
   provider: link,
 } satisfies Readonly<Record<string, Shape>>;
 
-const metadata = struct('property.CSVMetadata', {
+/** Type of the property `olm.csv.metadata`. */
+export const metadata = struct('property.CSVMetadata', {
   annotations: textMap,
   apiServiceDefinitions: services,
   crdDescriptions: crds,

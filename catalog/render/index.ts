@@ -1,6 +1,7 @@
 export type { RenderedBundle } from './bundle-directory.ts';
 export { checkEmpty, writeCatalogFiles } from './catalog-files.ts';
 export { displayNameOf } from './csv-metadata.ts';
+export { describedCsv } from './described-csv.ts';
 export { firstDocument } from './first-document.ts';
 export { type ImageTemplate, imageTemplate } from './image-template.ts';
 export { type MigrateOptions, migrateCatalog } from './migrated-catalog.ts';

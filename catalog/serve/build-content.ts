@@ -3,48 +3,59 @@ import { errorMessage, TerminalError } from '../../core/errors.ts';
 import { type Blob, blobOfValue } from '../blobs/index.ts';
 import { type CatalogIndex, StoredCatalog, storeCatalog } from '../index/index.ts';
 import { validateCatalog } from '../validate/index.ts';
+import { PackageDraft } from './grpc/package-draft.ts';
+import { type PackageFacts, RegistryWriter } from './grpc/registry-content.ts';
+
+export interface BuildOptions {
+  readonly signal: AbortSignal;
+  /** Called with the index before packages are validated; may throw. */
+  readonly onStored?: ((index: CatalogIndex) => void) | undefined;
+}
 
 /**
  * Stores a catalog in a directory to serve it from there, and validates each package on its own, as
  * `opm serve` does: packages cannot break one another. Holds one blob in memory at a time.
- * @throws TerminalError `process package "a": …`, or what the blobs throw
+ * @throws TerminalError `build package index: process package "a": …`, or what the blobs throw
  */
 export async function buildContent(
   directory: string,
   blobs: AsyncIterable<Blob>,
-  signal: AbortSignal,
+  { signal, onStored }: BuildOptions,
 ): Promise<void> {
   await storeCatalog(directory, blobs, signal);
   await using stored = await StoredCatalog.open(directory);
+  onStored?.(stored.index);
+  await using writer = await RegistryWriter.create(directory);
+  const packages: PackageFacts[] = [];
   for (const [name, numbers] of blobsByPackage(stored.index)) {
     signal.throwIfAborted();
     try {
-      await validateCatalog(blobsOf(stored, numbers));
+      const draft = new PackageDraft(writer);
+      await validateCatalog(draft.observe(blobsOf(stored, numbers)));
+      packages.push(draft.finish());
     } catch (error) {
       if (!(error instanceof TerminalError)) throw error;
-      const message = `process package ${goQuote(name)}: ${errorMessage(error)}`;
+      const message = `build package index: process package ${goQuote(name)}: ${errorMessage(error)}`;
       throw new TerminalError(message, { cause: error });
     }
   }
+  await writer.finish(packages);
 }
 
-const schemas: ReadonlySet<string> = new Set([
-  'olm.package',
-  'olm.channel',
-  'olm.bundle',
-  'olm.deprecations',
-]);
+/** In the order in which the parts of a package are needed. */
+const schemas = ['olm.package', 'olm.channel', 'olm.deprecations', 'olm.bundle'];
 
 /** Numbers of the blobs of each package that have a meaning there; an `olm.package` names itself. */
 function blobsByPackage(index: CatalogIndex): ReadonlyMap<string, readonly number[]> {
   const packages = new Map<string, number[]>();
-  for (let number = 0; number < index.blobs; number += 1) {
-    const blob = index.blob(number);
-    if (!schemas.has(blob.schema)) continue;
-    const owner = blob.schema === 'olm.package' ? blob.name : blob.package;
-    const numbers = packages.get(owner);
-    if (numbers === undefined) packages.set(owner, [number]);
-    else numbers.push(number);
+  for (const schema of schemas) {
+    for (const number of index.find({ schema })) {
+      const blob = index.blob(number);
+      const owner = schema === 'olm.package' ? blob.name : blob.package;
+      const numbers = packages.get(owner);
+      if (numbers === undefined) packages.set(owner, [number]);
+      else numbers.push(number);
+    }
   }
   return packages;
 }

@@ -1,9 +1,9 @@
 import { basename, resolve } from 'node:path';
 import { goQuote } from '../../api/go-quote.ts';
 import { TerminalError } from '../../core/errors.ts';
-import type { StoredCatalog } from '../index/index.ts';
 import { type OpenCatalogOptions, openCatalog } from '../load/index.ts';
 import type { ContentCache } from './content-cache.ts';
+import type { ServedContent } from './served-content.ts';
 
 /** A catalog to serve: where it is, and its name in the paths of requests. */
 export interface CatalogPlace {
@@ -41,10 +41,10 @@ export async function contentOfPlace(
   { place }: CatalogPlace,
   cache: ContentCache,
   options: OpenCatalogOptions,
-): Promise<StoredCatalog> {
+): Promise<ServedContent> {
   const catalog = await openCatalog(place, options);
   try {
-    return await cache.open(catalog.dir, options.signal);
+    return await cache.open(catalog.dir, { signal: options.signal });
   } finally {
     await catalog.close();
   }

@@ -1,17 +1,43 @@
-import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { contentDigest, StoredCatalog } from '../index/index.ts';
+import { goFileError } from '../../api/go-file-error.ts';
+import { goQuote } from '../../api/go-quote.ts';
+import { errorMessage, TerminalError } from '../../core/errors.ts';
+import { contentDigest } from '../index/index.ts';
 import { loadDirectory } from '../load/index.ts';
-import { buildContent } from './build-content.ts';
+import { type BuildOptions, buildContent } from './build-content.ts';
+import { ServedContent } from './served-content.ts';
 
 const format = 'rukpak.v1';
 const digestFile = 'digest';
+/** Caches of opm, which other versions of a catalog's image may have: left alone. */
+const ofOthers: ReadonlySet<string> = new Set(['pogreb.v1', 'cache', 'digest']);
+
+export interface OpenContentOptions extends BuildOptions {
+  /** Called before content is built. */
+  readonly onBuild?: () => void;
+}
+
+/** Kept content is of other files than those of the catalog. */
+export class StaleCacheError extends TerminalError {
+  readonly existing: string;
+  readonly computed: string;
+
+  constructor(existing: string, computed: string) {
+    super(
+      `cache requires rebuild: cache reports digest as ${goQuote(existing)}, but computed digest is ${goQuote(computed)}`,
+    );
+    this.existing = existing;
+    this.computed = computed;
+  }
+}
 
 /**
  * Where what is served of a catalog is kept: `rukpak.v1/` below a directory, with a digest of the
  * catalog's files that it was made of. It is replaced as a whole or not at all.
  */
 export class ContentCache {
+  readonly format = format;
   readonly #directory: string;
 
   constructor(directory: string) {
@@ -19,33 +45,73 @@ export class ContentCache {
   }
 
   /**
+   * True where content is kept.
+   * @throws TerminalError where the directory has something else
+   */
+  async isPresent(): Promise<boolean> {
+    const names = await readdir(this.#directory).catch((): string[] => []);
+    if (names.includes(format)) return true;
+    const unexpected = names.filter(
+      (name) => !ofOthers.has(name) && !name.startsWith(`${format}.new-`),
+    );
+    if (unexpected.length === 0) return false;
+    throw new TerminalError(`cache directory has unexpected contents: ${unexpected.join(',')}`);
+  }
+
+  /**
    * What is served of the catalog in the directory `source`: kept content where it is of the same
    * files, and else content that is built, validated and kept.
    */
-  async open(source: string, signal: AbortSignal): Promise<StoredCatalog> {
-    const digest = await contentDigest(source, signal);
-    return (await this.#kept(digest)) ?? (await this.#build(source, digest, signal));
+  async open(source: string, options: OpenContentOptions): Promise<ServedContent> {
+    const digest = await contentDigest(source, options.signal);
+    return (await this.#kept(digest)) ?? (await this.#build(source, digest, options));
+  }
+
+  /**
+   * Kept content of the catalog in the directory `source`; nothing is built.
+   * @throws StaleCacheError, or TerminalError where there is none
+   */
+  async openIntact(source: string, signal: AbortSignal): Promise<ServedContent> {
+    const existing = await this.#existing();
+    const computed = await contentDigest(source, signal);
+    if (existing !== computed) throw new StaleCacheError(existing, computed);
+    return await ServedContent.open(this.#path);
   }
 
   get #path(): string {
     return join(this.#directory, format);
   }
 
-  async #kept(digest: string): Promise<StoredCatalog | undefined> {
+  async #existing(): Promise<string> {
+    const file = join(this.#path, digestFile);
     try {
-      const kept = await readFile(join(this.#path, digestFile), 'utf8');
-      return kept === digest ? await StoredCatalog.open(this.#path) : undefined;
+      return await readFile(file, 'utf8');
+    } catch (error) {
+      const reason = goFileError(error, file) ?? errorMessage(error);
+      throw new TerminalError(`read existing cache digest: ${reason}`, { cause: error });
+    }
+  }
+
+  async #kept(digest: string): Promise<ServedContent | undefined> {
+    try {
+      const existing = await this.#existing();
+      return existing === digest ? await ServedContent.open(this.#path) : undefined;
     } catch {
       // Whatever is wrong with it: it is built again.
       return undefined;
     }
   }
 
-  async #build(source: string, digest: string, signal: AbortSignal): Promise<StoredCatalog> {
+  async #build(
+    source: string,
+    digest: string,
+    { onBuild, ...options }: OpenContentOptions,
+  ): Promise<ServedContent> {
+    onBuild?.();
     await mkdir(this.#directory, { recursive: true });
     const next = await mkdtemp(`${this.#path}.new-`);
     try {
-      await buildContent(next, loadDirectory(source, { signal }), signal);
+      await buildContent(next, loadDirectory(source, { signal: options.signal }), options);
       await writeFile(join(next, digestFile), digest);
       // A directory is not renamed over another one. Content that is open stays readable.
       await rm(this.#path, { recursive: true, force: true });
@@ -54,6 +120,6 @@ export class ContentCache {
       await rm(next, { recursive: true, force: true });
       throw error;
     }
-    return await StoredCatalog.open(this.#path);
+    return await ServedContent.open(this.#path);
   }
 }

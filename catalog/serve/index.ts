@@ -1,4 +1,6 @@
-export { CatalogHttpServer } from './catalog-http-server.ts';
 export { type CatalogPlace, contentOfPlace, parseCatalogPlace } from './catalog-place.ts';
-export { ContentCache } from './content-cache.ts';
+export { ContentCache, StaleCacheError } from './content-cache.ts';
+export { checkCustomSchemas } from './grpc/custom-schemas.ts';
+export { RegistryServer } from './grpc/registry-server.ts';
+export { CatalogHttpServer } from './http/catalog-http-server.ts';
 export { ServedCatalog } from './served-catalog.ts';

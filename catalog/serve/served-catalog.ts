@@ -1,11 +1,11 @@
-import type { StoredCatalog } from '../index/index.ts';
+import type { ServedContent } from './served-content.ts';
 
 /** A catalog under its name, whose content can be replaced while requests read the former one. */
 export class ServedCatalog {
   readonly name: string;
   #content: SharedContent;
 
-  constructor(name: string, content: StoredCatalog) {
+  constructor(name: string, content: ServedContent) {
     this.name = name;
     this.#content = new SharedContent(content);
   }
@@ -16,7 +16,7 @@ export class ServedCatalog {
   }
 
   /** Later requests get the new content; the former one is closed when the last of its readers is done. */
-  async replace(content: StoredCatalog): Promise<void> {
+  async replace(content: ServedContent): Promise<void> {
     const former = this.#content;
     this.#content = new SharedContent(content);
     await former.retire();
@@ -29,15 +29,15 @@ export class ServedCatalog {
 }
 
 export interface BorrowedContent extends AsyncDisposable {
-  readonly content: StoredCatalog;
+  readonly content: ServedContent;
 }
 
 class SharedContent {
-  readonly #content: StoredCatalog;
+  readonly #content: ServedContent;
   #readers = 0;
   #isRetired = false;
 
-  constructor(content: StoredCatalog) {
+  constructor(content: ServedContent) {
     this.#content = content;
   }
 

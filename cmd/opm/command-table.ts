@@ -44,6 +44,11 @@ export const commandTable: readonly CobraRow[] = [
     short: 'Migrate a sqlite-based index image or database file to a file-based catalog',
     load: async () => (await import('./migrate.ts')).migrateCommand,
   },
+  {
+    name: 'serve',
+    short: 'serve declarative configs',
+    load: async () => (await import('./serve.ts')).serveCommand,
+  },
   completionRow,
   replaced(
     'index',

@@ -21,7 +21,7 @@ export const catalogCommands: readonly CommandRow[] = [
   },
   {
     usage: 'serve [options] <place...>',
-    summary: 'Serve catalogs over HTTP, with the paths of catalogd',
+    summary: 'Serve catalogs over HTTP as catalogd does, and over gRPC as opm does',
     load: async () => (await import('./serve.ts')).serveCommand(),
   },
   {

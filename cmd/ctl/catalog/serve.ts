@@ -1,4 +1,5 @@
 import { mkdtemp, rm } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
@@ -16,12 +17,13 @@ import { withPlace } from './blob-place.ts';
 
 interface ServeFlags extends RegistryFlags {
   readonly address: BindAddress;
+  readonly grpcAddress?: BindAddress;
   readonly cacheDir?: string;
 }
 
 const loopback = '127.0.0.1:8080';
 
-/** `rukpakctl catalog serve`: catalogs over HTTP. */
+/** `rukpakctl catalog serve`: catalogs over HTTP and gRPC. */
 export function serveCommand(): Command {
   const command = new Command('serve')
     .addArgument(
@@ -37,6 +39,11 @@ export function serveCommand(): Command {
       )
         .argParser(address)
         .default(address(loopback), loopback),
+    )
+    .option(
+      '--grpc-address <host:port>',
+      'Address of gRPC as opm serves it, for one catalog (default: no gRPC)',
+      address,
     )
     .option(
       '--cache-dir <directory>',
@@ -59,6 +66,9 @@ async function serve(texts: readonly string[], flags: ServeFlags): Promise<void>
   const { parseCatalogPlace } = await import('../../../catalog/serve/index.ts');
   const places = texts.map(parseCatalogPlace);
   checkNames(places);
+  if (flags.grpcAddress !== undefined && places.length > 1) {
+    throw new TerminalError('--grpc-address serves one catalog: start a server for each');
+  }
   const signal = stopSignal();
   const cacheDir = flags.cacheDir ?? (await mkdtemp(join(tmpdir(), 'rukpak-serve-')));
   try {
@@ -96,14 +106,24 @@ async function serveUntil(
     const content = await serving.contentOfPlace(place, cache, { registry, signal });
     catalogs.push(new serving.ServedCatalog(place.name, content));
   }
-  const server = new serving.CatalogHttpServer({ catalogs, address: flags.address, onError: say });
-  const { address: host, family, port } = await server.listen();
-  const shown = family === 'IPv6' ? `[${host}]` : host;
-  const lines = catalogs.map(({ name }) => `serving http://${shown}:${port}/catalogs/${name}/\n`);
+  const http = new serving.CatalogHttpServer({ catalogs, address: flags.address, onError: say });
+  const listening = await http.listen();
+  const [only] = catalogs;
+  const grpc =
+    flags.grpcAddress === undefined || only === undefined
+      ? undefined
+      : new serving.RegistryServer({ catalog: only, address: flags.grpcAddress, onError: say });
+  const lines = catalogs.map(({ name }) => `serving ${urlOf(listening)}/catalogs/${name}/\n`);
+  const port = await grpc?.listen();
+  if (port !== undefined) lines.push(`serving gRPC on port ${port}\n`);
   await writeOutput(lines, process.stdout);
   if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
-  await server.close();
+  await Promise.all([http.close(), grpc?.close()]);
   for (const catalog of catalogs) await catalog.close();
+}
+
+function urlOf({ address: host, family, port }: AddressInfo): string {
+  return `http://${family === 'IPv6' ? `[${host}]` : host}:${port}`;
 }
 
 function say(error: unknown): void {

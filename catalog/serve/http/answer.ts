@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import type { BlobQuery, ByteRange, StoredCatalog } from '../index/index.ts';
+import type { BlobQuery, ByteRange, StoredCatalog } from '../../index/index.ts';
 import {
   acceptsGzip,
   conditionalStatus,

@@ -1,4 +1,4 @@
-import type { BlobQuery } from '../index/index.ts';
+import type { BlobQuery } from '../../index/index.ts';
 
 /** What a request asks for. */
 export interface RequestTarget {

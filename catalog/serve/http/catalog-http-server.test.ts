@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { CatalogHttpServer, ContentCache, ServedCatalog } from './index.ts';
+import { CatalogHttpServer, ContentCache, ServedCatalog } from '../index.ts';
 
 const signal = new AbortController().signal;
 const lines = [
@@ -48,7 +48,7 @@ afterAll(async () => {
 async function contentOf(content: string): ReturnType<ContentCache['open']> {
   const source = await mkdtemp(join(directory, 'source-'));
   await writeFile(join(source, 'catalog.json'), content);
-  return await new ContentCache(await mkdtemp(join(directory, 'cache-'))).open(source, signal);
+  return await new ContentCache(await mkdtemp(join(directory, 'cache-'))).open(source, { signal });
 }
 
 async function get(path: string, headers: Record<string, string> = {}): Promise<Response> {
@@ -183,11 +183,11 @@ describe('a catalog over HTTP', () => {
     const former = swapped.borrow();
     await swapped.replace(await contentOf(`${lines[4]}\n${lines[4]}\n`));
     await using now = swapped.borrow();
-    expect(now.content.index.blobs).toBe(2);
-    const bytes = await former.content.readAll(former.content.index.ranges({}));
+    expect(now.content.blobs.index.blobs).toBe(2);
+    const bytes = await former.content.blobs.readAll(former.content.blobs.index.ranges({}));
     expect(Buffer.from(bytes).toString()).toBe(`${lines[4]}\n`);
     await former[Symbol.asyncDispose]();
-    await expect(former.content.blob(0)).rejects.toThrow();
+    await expect(former.content.blobs.blob(0)).rejects.toThrow();
     await swapped.close();
   });
 
@@ -200,7 +200,11 @@ describe('a catalog over HTTP', () => {
 });
 
 test.each([
-  ['a package alone is validated', lines.slice(0, 1), 'process package "a": invalid index:'],
+  [
+    'a package alone is validated',
+    lines.slice(0, 1),
+    'build package index: process package "a": invalid index:',
+  ],
   ['an odd blob', ['{"schema":1}'], 'to be a string'],
 ])('what is not valid is not served: %s', async (_, written, message) => {
   await expect(contentOf(written.join('\n'))).rejects.toThrow(message);

@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { errorMessage, TerminalError } from '../../core/errors.ts';
+import { errorMessage, TerminalError } from '../../../core/errors.ts';
+import type { ServedCatalog } from '../served-catalog.ts';
 import { answer } from './answer.ts';
 import { type Refusal, requestTarget } from './request-target.ts';
-import type { ServedCatalog } from './served-catalog.ts';
 
 export interface HttpServerOptions {
   readonly catalogs: readonly ServedCatalog[];
@@ -81,7 +81,7 @@ export class CatalogHttpServer {
       return;
     }
     await using borrowed = catalog.borrow();
-    await answer(request, response, { content: borrowed.content, query: target.query });
+    await answer(request, response, { content: borrowed.content.blobs, query: target.query });
   }
 }
 

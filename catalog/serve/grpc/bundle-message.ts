@@ -1,0 +1,137 @@
+import type { JsonValue } from '../../../api/json.ts';
+import { isMap } from '../../../api/json-fields.ts';
+import { TerminalError } from '../../../core/errors.ts';
+import { parseYaml } from '../../../core/manifests/index.ts';
+import { jsonText, type OlmBundle, type OlmPackage, type Property } from '../../blobs/index.ts';
+import { describedCsv } from '../../render/index.ts';
+import { parseVersion, versionText } from '../../versions/index.ts';
+import { protocol } from './protocol.ts';
+
+/** An API that a bundle provides. */
+export interface ProvidedApi {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+}
+
+/**
+ * A bundle as the parts of its messages `api.Bundle` that are the same in all channels, encoded. Put
+ * together with those of a channel, in the order of their numbers, they are a message.
+ */
+export interface BundleParts {
+  /** Fields 4 and 5: ClusterServiceVersion and objects. */
+  readonly manifests: Uint8Array;
+  /** Fields 6 to 9: image, APIs, version. */
+  readonly identity: Uint8Array;
+  /** Fields 11 and 12: dependencies and properties. */
+  readonly properties: Uint8Array;
+  readonly provides: readonly ProvidedApi[];
+}
+
+/**
+ * The parts of a valid bundle.
+ * @throws TerminalError for more than one `olm.csv.metadata`, or one of the wrong type
+ */
+export function bundleParts(bundle: OlmBundle, owner: OlmPackage): BundleParts {
+  checkDescriptions(bundle);
+  const version = textAt(bundle.properties.find(isOf('olm.package'))?.value, 'version');
+  const provides = apisOf(bundle, 'olm.gvk');
+  const objects = bundle.properties.filter(isOf('olm.bundle.object')).map(objectText);
+  const csv = objects.find(isCsv) ?? described(bundle, owner, version);
+  return {
+    manifests: encoded({
+      csvJson: csv,
+      object: objects.length === 0 && csv !== '' ? [csv] : objects,
+    }),
+    identity: encoded({
+      bundlePath: bundle.image,
+      providedApis: provides,
+      requiredApis: apisOf(bundle, 'olm.gvk.required'),
+      version,
+    }),
+    properties: encoded({
+      dependencies: bundle.properties.flatMap(dependencyOf),
+      properties: bundle.properties.filter(isServed).map(({ type, value }) => {
+        return { type, value: jsonText(value) };
+      }),
+    }),
+    provides,
+  };
+}
+
+function checkDescriptions({ properties }: OlmBundle): void {
+  const { length } = properties.filter(isOf('olm.csv.metadata'));
+  if (length <= 1) return;
+  throw new TerminalError(
+    `parse properties: expected at most 1 property of type "olm.csv.metadata", found ${length}`,
+  );
+}
+
+function encoded(fields: Readonly<Record<string, unknown>>): Uint8Array {
+  return protocol.encode('api.Bundle', fields);
+}
+
+function isOf(type: string): (property: Property) => boolean {
+  return (property) => property.type === type;
+}
+
+/** Manifests are in fields of their own, and would not fit into the annotations that OLM writes. */
+function isServed({ type }: Property): boolean {
+  return type !== 'olm.bundle.object' && type !== 'olm.csv.metadata';
+}
+
+function apisOf(bundle: OlmBundle, type: string): readonly ProvidedApi[] {
+  return bundle.properties.filter(isOf(type)).map(({ value }) => ({
+    group: textAt(value, 'group'),
+    version: textAt(value, 'version'),
+    kind: textAt(value, 'kind'),
+  }));
+}
+
+/** As Go reads fields: without regard to case, the last one wins. */
+function textAt(value: JsonValue | undefined, field: string): string {
+  if (!isMap(value)) return '';
+  const key = Object.keys(value).findLast((each) => each.toLowerCase() === field.toLowerCase());
+  const member = key === undefined ? undefined : value[key];
+  return typeof member === 'string' ? member : '';
+}
+
+function dependencyOf({ type, value }: Property): readonly { type: string; value: string }[] {
+  if (type === 'olm.gvk.required') return [{ type: 'olm.gvk', value: jsonText(value) }];
+  if (type !== 'olm.package.required') return [];
+  const required = {
+    packageName: textAt(value, 'packageName'),
+    version: textAt(value, 'versionRange'),
+  };
+  return [{ type: 'olm.package', value: jsonText(required) }];
+}
+
+/** An embedded manifest as JSON: what is JSON already stays as it is. */
+function objectText({ value }: Property): string {
+  const text = Buffer.from(textAt(value, 'data'), 'base64').toString('utf8');
+  if (/^\s*\{/.test(text)) return text;
+  return jsonText(parseYaml(Buffer.from(text)), { escapeHtml: true, sorted: true });
+}
+
+function isCsv(object: string): boolean {
+  if (!object.includes('ClusterServiceVersion')) return false;
+  try {
+    const value = parseYaml(Buffer.from(object));
+    return isMap(value) && value['kind'] === 'ClusterServiceVersion';
+  } catch {
+    return false;
+  }
+}
+
+function described(bundle: OlmBundle, owner: OlmPackage, version: string): string {
+  const only = bundle.properties.find(isOf('olm.csv.metadata'));
+  if (only === undefined) return '';
+  return describedCsv({
+    name: bundle.name,
+    version: versionText(parseVersion(version)),
+    metadata: only.value ?? null,
+    icon: owner.icon,
+    description: owner.description,
+    relatedImages: bundle.relatedImages,
+  });
+}

@@ -1,0 +1,102 @@
+import { TerminalError } from '../../../core/errors.ts';
+import {
+  type Blob,
+  decodeBundle,
+  decodeChannel,
+  decodeDeprecations,
+  decodePackage,
+  type OlmChannel,
+  type OlmDeprecations,
+  type OlmPackage,
+} from '../../blobs/index.ts';
+import { channelHeads } from '../../validate/index.ts';
+import { bundleParts } from './bundle-message.ts';
+import type { PackageFacts, RegistryWriter } from './registry-content.ts';
+
+/**
+ * What gRPC answers of one package, gathered while its blobs pass by to be validated: the package,
+ * channels and deprecations before the bundles, of which none is kept.
+ */
+export class PackageDraft {
+  readonly #writer: RegistryWriter;
+  readonly #channels: OlmChannel[] = [];
+  readonly #bundles = new Map<string, number>();
+  readonly #deprecations = new Map<string, string>();
+  #owner: OlmPackage | undefined;
+  #failure: TerminalError | undefined;
+
+  constructor(writer: RegistryWriter) {
+    this.#writer = writer;
+  }
+
+  /** The same blobs. What cannot be served of them is told at the end: validation has better words. */
+  async *observe(blobs: AsyncIterable<Blob>): AsyncGenerator<Blob> {
+    for await (const blob of blobs) {
+      try {
+        await this.#add(blob);
+      } catch (error) {
+        if (!(error instanceof TerminalError)) throw error;
+        this.#failure ??= error;
+      }
+      yield blob;
+    }
+  }
+
+  /** @throws TerminalError where a valid package cannot be served */
+  finish(): PackageFacts {
+    if (this.#failure !== undefined) throw this.#failure;
+    if (this.#owner === undefined) throw new TerminalError('no olm.package');
+    const { name, defaultChannel } = this.#owner;
+    return {
+      name,
+      defaultChannel,
+      channels: this.#channels.map((channel) => ({
+        name: channel.name,
+        head: channelHeads(new Map(channel.entries.map((each) => [each.name, each])))[0] ?? '',
+        ...this.#deprecation('olm.channel', channel.name),
+        entries: channel.entries.map(({ name: entry, replaces, skips, skipRange }) => {
+          const bundle = this.#bundles.get(entry) ?? 0;
+          return { name: entry, replaces, skips: [...skips], skipRange, bundle };
+        }),
+      })),
+      ...this.#deprecation('olm.package', ''),
+    };
+  }
+
+  async #add(blob: Blob): Promise<void> {
+    switch (blob.schema) {
+      case 'olm.package':
+        this.#owner = decodePackage(blob);
+        break;
+      case 'olm.channel':
+        this.#channels.push(decodeChannel(blob));
+        break;
+      case 'olm.deprecations':
+        this.#deprecate(decodeDeprecations(blob));
+        break;
+      default:
+        await this.#addBundle(blob);
+    }
+  }
+
+  #deprecate({ entries }: OlmDeprecations): void {
+    for (const { reference, message } of entries) {
+      this.#deprecations.set(`${reference.schema} ${reference.name}`, message);
+    }
+  }
+
+  #deprecation(schema: string, name: string): { readonly deprecation?: string } {
+    const deprecation = this.#deprecations.get(`${schema} ${name}`);
+    return deprecation === undefined ? {} : { deprecation };
+  }
+
+  async #addBundle(blob: Blob): Promise<void> {
+    const bundle = decodeBundle(blob);
+    const owner = this.#owner;
+    if (owner === undefined) return;
+    const parts = bundleParts(bundle, owner);
+    const { deprecation } = this.#deprecation('olm.bundle', bundle.name);
+    const about = { hasImage: bundle.image !== '', deprecation };
+    this.#bundles.set(bundle.name, await this.#writer.add(parts, about));
+  }
+}

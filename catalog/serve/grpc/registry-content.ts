@@ -1,0 +1,193 @@
+import { type FileHandle, open, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { compareBytes } from '../../../api/byte-order.ts';
+import type { BundleParts } from './bundle-message.ts';
+import { protocol } from './protocol.ts';
+
+const partsFile = 'bundles.pb';
+const packagesFile = 'packages.json';
+
+const size = z.int().min(0);
+const keptBundle = z.object({
+  start: size,
+  /** Bytes of each part, one behind the other. */
+  manifests: size,
+  identity: size,
+  properties: size,
+  hasImage: z.boolean(),
+  provides: z.array(z.object({ group: z.string(), version: z.string(), kind: z.string() })),
+  deprecation: z.string().optional(),
+});
+const keptEntry = z.object({
+  name: z.string(),
+  replaces: z.string(),
+  skips: z.array(z.string()),
+  skipRange: z.string(),
+  bundle: size,
+});
+const keptChannel = z.object({
+  name: z.string(),
+  head: z.string(),
+  deprecation: z.string().optional(),
+  entries: z.array(keptEntry),
+});
+const keptPackage = z.object({
+  name: z.string(),
+  defaultChannel: z.string(),
+  deprecation: z.string().optional(),
+  channels: z.array(keptChannel),
+});
+const keptPackages = z.object({ packages: z.array(keptPackage), bundles: z.array(keptBundle) });
+
+/** What is kept of a package: its graph. Bundles are named by their number. */
+export type PackageFacts = z.infer<typeof keptPackage>;
+export type ChannelFacts = z.infer<typeof keptChannel>;
+export type EntryFacts = z.infer<typeof keptEntry>;
+type BundleFacts = z.infer<typeof keptBundle>;
+
+/** An entry of a channel, which is what gRPC calls a bundle. */
+export interface RegistryEntry {
+  readonly package: PackageFacts;
+  readonly channel: ChannelFacts;
+  readonly entry: EntryFacts;
+}
+
+/** Writes what gRPC answers into a directory, bundle by bundle. */
+export class RegistryWriter implements AsyncDisposable {
+  readonly #directory: string;
+  readonly #file: FileHandle;
+  readonly #bundles: BundleFacts[] = [];
+  #end = 0;
+
+  private constructor(directory: string, file: FileHandle) {
+    this.#directory = directory;
+    this.#file = file;
+  }
+
+  static async create(directory: string): Promise<RegistryWriter> {
+    return new RegistryWriter(directory, await open(join(directory, partsFile), 'w'));
+  }
+
+  /** Resolves with the number of the bundle. */
+  async add(
+    parts: BundleParts,
+    about: { readonly hasImage: boolean; readonly deprecation: string | undefined },
+  ): Promise<number> {
+    const bytes = Buffer.concat([parts.manifests, parts.identity, parts.properties]);
+    await this.#file.writeFile(bytes);
+    const start = this.#end;
+    this.#end += bytes.length;
+    const [manifests, identity] = [parts.manifests.length, parts.identity.length];
+    const sizes = { start, manifests, identity, properties: parts.properties.length };
+    return this.#bundles.push({ ...sizes, ...about, provides: [...parts.provides] }) - 1;
+  }
+
+  async finish(packages: readonly PackageFacts[]): Promise<void> {
+    const kept = { packages, bundles: this.#bundles };
+    await writeFile(join(this.#directory, packagesFile), JSON.stringify(kept));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#file.close();
+  }
+}
+
+/** What gRPC answers, in a directory that a `RegistryWriter` has written: bundles stay on disk. */
+export class RegistryContent implements AsyncDisposable {
+  readonly packages: ReadonlyMap<string, PackageFacts>;
+  readonly #bundles: readonly BundleFacts[];
+  readonly #file: FileHandle;
+  #listed: readonly RegistryEntry[] | undefined;
+
+  private constructor(file: FileHandle, kept: z.infer<typeof keptPackages>) {
+    this.#file = file;
+    this.#bundles = kept.bundles;
+    this.packages = new Map(kept.packages.map((each) => [each.name, each]));
+  }
+
+  /** Throws where the directory holds no whole content. */
+  static async open(directory: string): Promise<RegistryContent> {
+    const text = await readFile(join(directory, packagesFile), 'utf8');
+    const kept = keptPackages.parse(JSON.parse(text));
+    const file = await open(join(directory, partsFile));
+    const { size: found } = await file.stat();
+    const last = kept.bundles.at(-1);
+    if (found === (last === undefined ? 0 : endOf(last))) return new RegistryContent(file, kept);
+    await file.close();
+    throw new Error(`${partsFile} and ${packagesFile} differ in size`);
+  }
+
+  /** All entries, by channel, package and name, as opm lists them. */
+  entries(): readonly RegistryEntry[] {
+    this.#listed ??= [...this.packages.values()]
+      .flatMap((owner) =>
+        owner.channels.flatMap((channel) =>
+          channel.entries.map((entry) => ({ package: owner, channel, entry })),
+        ),
+      )
+      .toSorted(byChannel);
+    return this.#listed;
+  }
+
+  provides({ entry }: RegistryEntry): BundleFacts['provides'] {
+    return this.#bundle(entry).provides;
+  }
+
+  /**
+   * The message `api.Bundle` of an entry. One of a list has its edges, and its manifests only where
+   * no image has them; one alone has its manifests, and no edges.
+   */
+  async message(at: RegistryEntry, form: 'listed' | 'alone'): Promise<Uint8Array> {
+    const { entry, channel } = at;
+    const bundle = this.#bundle(entry);
+    const withManifests = form === 'alone' || !bundle.hasImage;
+    const start = bundle.start + (withManifests ? 0 : bundle.manifests);
+    const stored = await this.#read(start, endOf(bundle));
+    const { skipRange, replaces, skips } = entry;
+    const edges = form === 'listed' ? { replaces, skips } : {};
+    const deprecation =
+      bundle.deprecation === undefined ? {} : { deprecation: { message: bundle.deprecation } };
+    const behind = stored.length - bundle.properties;
+    return Buffer.concat([
+      encoded({ csvName: entry.name, packageName: at.package.name, channelName: channel.name }),
+      stored.subarray(0, behind),
+      encoded({ skipRange }),
+      stored.subarray(behind),
+      encoded({ ...edges, ...deprecation }),
+    ]);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#file.close();
+  }
+
+  #bundle({ bundle }: EntryFacts): BundleFacts {
+    const found = this.#bundles[bundle];
+    if (found === undefined) throw new Error(`no bundle ${bundle}`);
+    return found;
+  }
+
+  async #read(start: number, end: number): Promise<Buffer> {
+    const bytes = Buffer.allocUnsafe(end - start);
+    const { bytesRead } = await this.#file.read(bytes, 0, bytes.length, start);
+    if (bytesRead !== bytes.length) throw new Error('the stored bundles were cut while served');
+    return bytes;
+  }
+}
+
+function endOf({ start, manifests, identity, properties }: BundleFacts): number {
+  return start + manifests + identity + properties;
+}
+
+function encoded(fields: Readonly<Record<string, unknown>>): Uint8Array {
+  return protocol.encode('api.Bundle', fields);
+}
+
+function byChannel(a: RegistryEntry, b: RegistryEntry): number {
+  return (
+    compareBytes(a.channel.name, b.channel.name) ||
+    compareBytes(a.package.name, b.package.name) ||
+    compareBytes(a.entry.name, b.entry.name)
+  );
+}

@@ -1,0 +1,31 @@
+import { StoredCatalog } from '../index/index.ts';
+import { RegistryContent } from './grpc/registry-content.ts';
+
+/** What is served of one state of a catalog, in a directory that `buildContent` has filled. */
+export class ServedContent implements AsyncDisposable {
+  /** For HTTP. */
+  readonly blobs: StoredCatalog;
+  /** For gRPC. */
+  readonly registry: RegistryContent;
+
+  private constructor(blobs: StoredCatalog, registry: RegistryContent) {
+    this.blobs = blobs;
+    this.registry = registry;
+  }
+
+  /** Throws where the directory holds no whole content. */
+  static async open(directory: string): Promise<ServedContent> {
+    const blobs = await StoredCatalog.open(directory);
+    try {
+      return new ServedContent(blobs, await RegistryContent.open(directory));
+    } catch (error) {
+      await blobs[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.blobs[Symbol.asyncDispose]();
+    await this.registry[Symbol.asyncDispose]();
+  }
+}
