@@ -113,11 +113,9 @@ class IncomingEdges {
     this.#count(head, -1);
     const { replaces = '', skips = [] } = this.#entries.get(head) ?? {};
     const left = new Set([replaces, ...skips].filter((name) => this.#kept.has(name)));
-    const heads = [...left].filter((name) => this.#all.get(name) === 0);
+    const next = [...left].find((name) => this.#all.get(name) === 0);
     const unskipped = [...left].filter((name) => (this.#skips.get(name) ?? 0) === 0);
-    return heads.length === 1 && unskipped.every((name) => name === heads[0])
-      ? heads[0]
-      : undefined;
+    return unskipped.every((name) => name === next) ? next : undefined;
   }
 
   #count(name: string, step: 1 | -1): void {

@@ -2,14 +2,30 @@ import { isMap, isScalar, isSeq, type Node, type ParsedNode } from 'yaml';
 import { composeDocument, decodeYamlText, lineAt } from '../../core/manifests/index.ts';
 import type { FieldPath } from './lint-model.ts';
 
-/** Larger blobs take seconds to compose: their findings have the line of the blob. */
+/** Larger blobs take seconds to compose: all their fields have the line of the blob. */
 const largest = 2 * 1024 * 1024;
 
-/**
- * Tells the lines of the fields of a blob; of one that is not there, the line of the nearest around it.
- * JSON is YAML too, but for tabs.
- */
-export function lineOfField(
+/** The lines of the fields of a blob. A blob is composed when the first of them is asked for. */
+export class FieldLines {
+  readonly #content: Uint8Array;
+  readonly #firstLine: number;
+  #lineOf: ((path: FieldPath) => number) | undefined;
+
+  constructor(content: Uint8Array, firstLine: number) {
+    this.#content = content;
+    this.#firstLine = firstLine;
+  }
+
+  /** The line of a field, or of what is nearest around it and there; of the blob without a path. */
+  of(path: FieldPath | undefined): number {
+    if (path === undefined) return this.#firstLine + linesBefore(this.#content);
+    this.#lineOf ??= composedLines(this.#content, this.#firstLine);
+    return this.#lineOf?.(path) ?? this.of(undefined);
+  }
+}
+
+/** Undefined for what YAML does not read. JSON is YAML too, but for tabs. */
+function composedLines(
   content: Uint8Array,
   firstLine: number,
 ): ((path: FieldPath) => number) | undefined {
@@ -19,9 +35,16 @@ export function lineOfField(
     const root = composeDocument(text, firstLine)?.contents ?? null;
     return (path) => lineAt(text, offsetOf(root, path), firstLine);
   } catch {
-    // What the reader of catalogs takes, and YAML does not, has the line of its blob.
     return undefined;
   }
+}
+
+/** Blank lines and comments. */
+function linesBefore(content: Uint8Array): number {
+  const start = Buffer.from(content.buffer, content.byteOffset, Math.min(content.byteLength, 4096));
+  const lines = start.toString('latin1').split('\n');
+  const first = lines.findIndex((line) => !/^\s*(?:#.*)?$/.test(line));
+  return Math.max(first, 0);
 }
 
 function offsetOf(root: Node | null, path: FieldPath): number {

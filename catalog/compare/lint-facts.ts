@@ -103,15 +103,9 @@ function iconFacts({ base64data, mediatype }: Icon): OwnBlob['icon'] {
 type BundleFacts = Omit<LintBundle, keyof BundleOutline | 'place'>;
 
 function bundleFacts({ image, relatedImages, properties }: OlmBundle): BundleFacts {
-  const images = [
-    { image, path: ['image'] },
-    ...relatedImages.map((each, index) => ({
-      image: each.image,
-      path: ['relatedImages', index, 'image'],
-    })),
-  ];
+  const images = [image, ...relatedImages.map((related) => related.image)];
   return {
-    tags: images.filter((each) => each.image !== '' && !digest.test(each.image)),
+    tags: images.filter((each) => each !== '' && !digest.test(each)),
     metadata: properties.filter(({ type }) => type === 'olm.csv.metadata').length,
     hasObjects: properties.some(({ type }) => type === 'olm.bundle.object'),
     badRanges: properties.flatMap(({ type, value }, index) => {

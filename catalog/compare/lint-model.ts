@@ -72,7 +72,7 @@ export interface LintChannel {
 export interface LintBundle extends BundleOutline {
   readonly place: BlobPlace;
   /** Its image and related images that have no digest. */
-  readonly tags: readonly { readonly image: string; readonly path: FieldPath }[];
+  readonly tags: readonly string[];
   /** How many `olm.csv.metadata` it has, and whether it embeds manifests. */
   readonly metadata: number;
   readonly hasObjects: boolean;

@@ -167,7 +167,7 @@ const rows: readonly Row[] = [
     rule: 'image-digest',
     from: `image: quay.io/x/a@sha256:${'0'.repeat(64)}`,
     to: 'relatedImages:\n- {name: o, image: quay.io/x/o:v1}\nimage: quay.io/x/a:v1',
-    at: 'image: quay.io/x/a:v1',
+    at: 'schema: olm.bundle\npackage: a\nname: a.v1.0.0',
     message: 'it has images without a digest: quay.io/x/a:v1, quay.io/x/o:v1',
   },
   {

@@ -1,7 +1,7 @@
 import { compareBytes } from '../../api/byte-order.ts';
 import { TerminalError } from '../../core/errors.ts';
 import type { Blob, BlobPlace } from '../blobs/index.ts';
-import { lineOfField } from './field-line.ts';
+import { FieldLines } from './field-line.ts';
 import { lintFacts } from './lint-facts.ts';
 import type { Finding, Found, LintRule } from './lint-model.ts';
 import { lintRules } from './lint-rules.ts';
@@ -60,15 +60,15 @@ async function findingsOf(
   const place = group[0]?.found.place;
   const text = place === undefined ? undefined : await textOf?.(place);
   const lines =
-    text === undefined || place === undefined ? undefined : lineOfField(text, place.line);
+    text === undefined || place === undefined ? undefined : new FieldLines(text, place.line);
   return group.map(({ rule, owner, found }) => {
-    const { message, channel, bundle, path = [] } = found;
+    const { message, channel, bundle, path } = found;
     return {
       rule: rule.name,
       level: rule.level,
       message,
       file: found.place.file,
-      line: lines?.(path) ?? found.place.line,
+      line: lines?.of(path) ?? found.place.line,
       package: owner,
       ...(channel === undefined ? {} : { channel }),
       ...(bundle === undefined ? {} : { bundle }),

@@ -1,6 +1,6 @@
 import { quoted } from '../../core/errors.ts';
 import { shortList } from '../../core/short-list.ts';
-import type { Found, LintCatalog, LintPackage } from './lint-model.ts';
+import type { Found, LintBundle, LintCatalog, LintPackage } from './lint-model.ts';
 import type { Requirement } from './requirement.ts';
 
 export function* missingIcon({ own }: LintPackage): Generator<Found> {
@@ -40,15 +40,9 @@ export function* deprecatedDefaultChannel(checked: LintPackage): Generator<Found
 /** Images by tag, which may be other ones tomorrow, and which a mirror cannot verify. */
 export function* imageDigest({ bundles }: LintPackage): Generator<Found> {
   for (const { name, place, tags } of bundles.values()) {
-    const [first] = tags;
-    if (first === undefined) continue;
-    const images = shortList([...new Set(tags.map(({ image }) => image))], 3);
-    yield {
-      place,
-      path: first.path,
-      bundle: name,
-      message: `it has images without a digest: ${images}`,
-    };
+    if (tags.length === 0) continue;
+    const images = shortList([...new Set(tags)], 3);
+    yield { place, bundle: name, message: `it has images without a digest: ${images}` };
   }
 }
 
@@ -103,13 +97,21 @@ export function* missingDependency(
     const found = [...requirement.providers].flatMap((each) => providers.get(each) ?? []);
     return found.some((bundle) => requirement.verdict(bundle) !== false);
   };
-  for (const { name, place, requires } of bundles.values()) {
-    for (const requirement of new Set(requires)) {
+  const missing = new Map<Requirement, LintBundle[]>();
+  for (const bundle of bundles.values()) {
+    for (const requirement of new Set(bundle.requires)) {
       const known = met.get(requirement) ?? isMet(requirement);
       met.set(requirement, known);
       if (known) continue;
-      const message = `it requires ${requirement.text}, and no bundle of the catalog meets that`;
-      yield { place, bundle: name, message };
+      const requiring = missing.get(requirement) ?? [];
+      requiring.push(bundle);
+      missing.set(requirement, requiring);
     }
+  }
+  for (const [{ text }, [first, ...more]] of missing) {
+    if (first === undefined) continue;
+    const who = more.length === 0 ? 'it requires' : `it and ${more.length} more bundles require`;
+    const message = `${who} ${text}, and no bundle of the catalog meets that`;
+    yield { place: first.place, bundle: first.name, message };
   }
 }
