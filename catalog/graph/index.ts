@@ -1,5 +1,10 @@
+export type { ChannelGraph, Reach, ReachedEntry } from './channel-graph.ts';
+export { drawHtml } from './html-drawing.ts';
 export { bundleRows, channelRows, packageRows } from './listing.ts';
 export { drawMermaid, type MermaidOptions } from './mermaid.ts';
+export { type BundleNode, type PackageGraph, packageGraph } from './package-graph.ts';
+export { drawSvg } from './svg-drawing.ts';
+export { drawText, type TextDrawing, type TextLine } from './text-drawing.ts';
 export {
   CollectedGraph,
   type GraphBundle,

@@ -20,6 +20,11 @@ export const catalogCommands: readonly CommandRow[] = [
     load: async () => (await import('./list.ts')).listCommand(),
   },
   {
+    usage: 'graph [options] <package> <catalog>',
+    summary: 'Show the upgrade graph of a package',
+    load: async () => (await import('./graph.ts')).graphCommand(),
+  },
+  {
     usage: 'serve [options] <place...>',
     summary: 'Serve catalogs over HTTP as catalogd does, and over gRPC as opm does',
     load: async () => (await import('./serve.ts')).serveCommand(),

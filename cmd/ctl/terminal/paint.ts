@@ -35,6 +35,16 @@ export function paintDiff(line: string): string {
   return line.startsWith('-') ? coloured('red', line) : line;
 }
 
+/** A line of an upgrade graph: lanes, name, details. Heads are bold, what is deprecated is struck. */
+export function paintGraph(line: string): string {
+  const [, lanes = '', name = '', details = ''] = graphLine.exec(line) ?? [];
+  const struck = / {2,}deprecated: /.test(details) ? coloured('strikethrough', name) : name;
+  const shown = lanes.includes('*') ? coloured('bold', struck) : struck;
+  return `${lanes.replaceAll('!', coloured('red', '!'))}${shown}${details}`;
+}
+
+const graphLine = /^((?:[*o.!|: ] )*)(.*?)( {2,}.*)?$/;
+
 function each(colour: Colour, ...words: readonly string[]): readonly (readonly [string, Colour])[] {
   return words.map((word) => [word, colour]);
 }

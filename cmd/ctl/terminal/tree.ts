@@ -62,14 +62,19 @@ export function tableLines(rows: readonly (readonly string[])[], width = Infinit
 
 /** The last cell of a row widens no column. */
 function columnsOf(rows: readonly (readonly string[])[]): Columns {
-  const count = Math.max(0, ...rows.map((row) => row.length));
+  const count = largest(rows.map((row) => row.length));
   const lengths = rows.map((row) => row.map((cell) => oneLine(cell).length));
   return {
     widths: Array.from({ length: Math.max(0, count - 1) }, (_, column) =>
-      Math.max(0, ...lengths.map((row) => (column < row.length - 1 ? (row[column] ?? 0) : 0))),
+      largest(lengths.map((row) => (column < row.length - 1 ? (row[column] ?? 0) : 0))),
     ),
-    last: Math.max(0, ...lengths.map((row) => (row.length === count ? (row.at(-1) ?? 0) : 0))),
+    last: largest(lengths.map((row) => (row.length === count ? (row.at(-1) ?? 0) : 0))),
   };
+}
+
+/** Of any number of rows: a call takes some ten thousand arguments at most. */
+function largest(lengths: readonly number[]): number {
+  return lengths.reduce((most, length) => Math.max(most, length), 0);
 }
 
 /** All cells of a row except the last, in their columns. */

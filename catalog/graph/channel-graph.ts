@@ -1,0 +1,66 @@
+import type { ChannelEntry, OlmChannel } from '../blobs/index.ts';
+import { chainProblem, channelHeads } from '../validate/index.ts';
+
+/**
+ * How an entry is reached: it is a head; heads lead to it by what they replace; another entry skips it;
+ * or not at all, which `opm validate` refuses.
+ */
+export type Reach = 'head' | 'path' | 'skipped' | 'stranded';
+
+export interface ReachedEntry extends ChannelEntry {
+  readonly reach: Reach;
+}
+
+/** A channel of a package: a column of drawings. */
+export interface ChannelGraph {
+  readonly name: string;
+  readonly deprecation: string | undefined;
+  /** One, unless the channel is broken. */
+  readonly heads: readonly string[];
+  /** What `opm validate` finds wrong with its edges. */
+  readonly problem: string | undefined;
+  /** In the order of the catalog; of those with one name the last. */
+  readonly entries: readonly ReachedEntry[];
+}
+
+/** The entries of a channel by name. */
+export function entriesByName({ entries }: ChannelGraph): ReadonlyMap<string, ReachedEntry> {
+  return new Map(entries.map((entry) => [entry.name, entry]));
+}
+
+export function channelGraph(channel: OlmChannel, deprecation: string | undefined): ChannelGraph {
+  const entries = new Map(channel.entries.map((entry) => [entry.name, entry]));
+  const heads = channelHeads(entries);
+  const skipped = new Set(channel.entries.flatMap(({ skips }) => skips));
+  const path = pathsFrom(heads, entries, skipped);
+  const isHead = new Set(heads);
+  const reachOf = (name: string): Reach => {
+    if (isHead.has(name)) return 'head';
+    if (path.has(name)) return 'path';
+    return skipped.has(name) ? 'skipped' : 'stranded';
+  };
+  return {
+    name: channel.name,
+    deprecation,
+    heads,
+    problem: entries.size === 0 ? 'the channel has no entries' : chainProblem(entries),
+    entries: [...entries.values()].map((entry) => ({ ...entry, reach: reachOf(entry.name) })),
+  };
+}
+
+/** Ends where a path meets what is skipped, another path, itself, or what the channel does not have. */
+function pathsFrom(
+  heads: readonly string[],
+  entries: ReadonlyMap<string, ChannelEntry>,
+  skipped: ReadonlySet<string>,
+): ReadonlySet<string> {
+  const path = new Set<string>();
+  for (const head of heads) {
+    let entry = entries.get(head);
+    while (entry !== undefined && !path.has(entry.name)) {
+      path.add(entry.name);
+      entry = skipped.has(entry.replaces) ? undefined : entries.get(entry.replaces);
+    }
+  }
+  return path;
+}

@@ -1,0 +1,95 @@
+import { Argument, Command, Option } from 'commander';
+import type { PackageGraph, UpgradeGraph } from '../../../catalog/graph/index.ts';
+import { collect } from '../../flag-values.ts';
+import { addRegistryFlags, type RegistryFlags } from '../../registry-flags.ts';
+import { Report, writeOutput } from '../output.ts';
+import { paintGraph } from '../terminal/paint.ts';
+import { visibleText } from '../terminal/text.ts';
+import { tableLines } from '../terminal/tree.ts';
+import { withPlace } from './blob-place.ts';
+import { withCatalog } from './opened-catalog.ts';
+
+const printed = ['text', 'wide', 'json', 'yaml'] as const;
+const drawn = ['mermaid', 'svg', 'html'] as const;
+
+interface GraphFlags extends RegistryFlags {
+  readonly channel: readonly string[];
+  readonly output: (typeof printed)[number] | (typeof drawn)[number];
+}
+
+/** `rukpakctl catalog graph`: the upgrade graph of a package. */
+export function graphCommand(): Command {
+  const command = new Command('graph')
+    .addArgument(new Argument('<package>', 'Name of the package'))
+    .addArgument(new Argument('<catalog>', 'Directory, image, oci:DIRECTORY or oci-archive:FILE'))
+    .option('--channel <name>', 'Channel to draw, repeatable (default: all)', collect, [])
+    .addOption(
+      new Option(
+        '-o, --output <format>',
+        'Lines cut to the terminal, full lines, one object for scripts, or a drawing',
+      )
+        .choices([...printed, ...drawn])
+        .default('text'),
+    );
+  return addRegistryFlags(command).action(withPlace(graph));
+}
+
+async function graph(name: string, place: string, flags: GraphFlags): Promise<void> {
+  const drawing = await import('../../../catalog/graph/index.ts');
+  const { channel, output } = flags;
+  const whole = await graphOf(place, flags);
+  const graph = drawing.packageGraph(whole, name, channel);
+  switch (output) {
+    case 'mermaid': {
+      const channels = whole.channels.filter(
+        (each) => channel.length === 0 || channel.includes(each.name),
+      );
+      const text = drawing.drawMermaid({ ...whole, channels }, { package: name, warn });
+      return await writeOutput(text, process.stdout);
+    }
+    case 'svg':
+      return await writeOutput(drawing.drawSvg(graph), process.stdout);
+    case 'html':
+      return await writeOutput(drawing.drawHtml(graph), process.stdout);
+    default:
+      return await print(graph, new Report({ output }));
+  }
+}
+
+function warn(text: string): void {
+  process.stderr.write(`warning: ${visibleText(text)}\n`);
+}
+
+async function graphOf(place: string, flags: RegistryFlags): Promise<UpgradeGraph> {
+  const [{ decodedParts, loadDirectory }, { upgradeGraph }] = await Promise.all([
+    import('../../../catalog/load/index.ts'),
+    import('../../../catalog/graph/index.ts'),
+  ]);
+  return await withCatalog(place, flags, (dir, signal) =>
+    upgradeGraph(decodedParts(loadDirectory(dir, { signal }))),
+  );
+}
+
+/** Lanes that take more than half of the width leave no room for names. */
+async function print(graph: PackageGraph, report: Report): Promise<void> {
+  const { drawText } = await import('../../../catalog/graph/index.ts');
+  const most = Math.floor(report.width / 4);
+  const more = graph.channels.length - most;
+  const shown = more > 0 ? { ...graph, channels: graph.channels.slice(0, most) } : graph;
+  const { title, lines, legend } = drawText(shown);
+  const lanes = 2 * shown.channels.length;
+  const rows = tableLines(
+    lines.map(({ name, details }) => [name, details]),
+    report.width - lanes,
+  );
+  await report.line(title);
+  await report.lines(
+    rows.map((row, index) => `${lines[index]?.lanes ?? ''}${row}`),
+    paintGraph,
+  );
+  if (legend !== '') await report.line(legend);
+  if (more > 0) {
+    await report.line(`${more} more channels: name those to draw with --channel, or --output wide`);
+  }
+  await report.result(graph);
+}
