@@ -7,6 +7,7 @@ import type { Blob, BlobPlace } from './blob.ts';
 import { BlobError, bounded } from './blob-error.ts';
 import { goPrinted, goPrintedAsBool } from './go-text.ts';
 import { indentedJson, jsonText } from './json-text.ts';
+import { ownText } from './own-text.ts';
 
 const nowhere: BlobPlace = { file: '', start: 0, end: 0, line: 1 };
 
@@ -24,8 +25,8 @@ export function blobOfDecoded(value: JsonObject, place: BlobPlace): Blob {
   const keys = uniqueKeys(value);
   return {
     schema: textAt(value, keys, 'schema'),
-    package: textAt(value, keys, 'package'),
-    name: textAt(value, keys, 'name'),
+    package: ownText(textAt(value, keys, 'package')),
+    name: ownText(textAt(value, keys, 'name')),
     value,
     place,
   };

@@ -63,6 +63,8 @@ export interface OlmChannel {
   readonly name: string;
   readonly package: string;
   readonly entries: readonly ChannelEntry[];
+  /** True for a list that is there and empty: opm writes `[]` for it, and else `null`. */
+  readonly hasEmptyEntries?: boolean | undefined;
   readonly properties: readonly Property[];
 }
 
@@ -89,6 +91,8 @@ export interface OlmDeprecations {
   readonly schema: 'olm.deprecations';
   readonly package: string;
   readonly entries: readonly DeprecationEntry[];
+  /** As that of a channel. */
+  readonly hasEmptyEntries?: boolean | undefined;
 }
 
 /** A blob of a schema that catalogs give no meaning to: kept as it is. */

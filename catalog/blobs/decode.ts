@@ -92,6 +92,7 @@ export function decodeChannel(blob: Blob): OlmChannel {
       skips: listOf(entry['skips']).map(textOf),
       skipRange: textOf(entry['skipRange']),
     })),
+    ...emptyEntries(fields),
     properties: propertiesOf(fields['properties'], blob.value),
   }));
 }
@@ -130,7 +131,12 @@ export function decodeDeprecations(blob: Blob): OlmDeprecations {
         message: textOf(entry['message']),
       };
     }),
+    ...emptyEntries(fields),
   }));
+}
+
+function emptyEntries({ entries }: JsonObject): { readonly hasEmptyEntries?: true } {
+  return Array.isArray(entries) && entries.length === 0 ? { hasEmptyEntries: true } : {};
 }
 
 function decoding<T>(blob: Blob, kind: keyof typeof shapes, read: (fields: JsonObject) => T): T {

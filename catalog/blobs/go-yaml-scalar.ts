@@ -1,3 +1,4 @@
+import { asciiScalar, foldWidth } from './go-yaml-ascii.ts';
 import { staysText } from './go-yaml-plain.ts';
 
 /** Where a text is written. */
@@ -10,11 +11,12 @@ export interface ScalarPlace {
   readonly isKey: boolean;
 }
 
-/** A line is folded at the first space behind this column. */
-const width = 80;
-
 /** A text as go-yaml writes it: plain, in quotes, or as a block. */
 export function scalarText(text: string, place: ScalarPlace): string {
+  return asciiScalar(text, place) ?? anyScalar(text.toWellFormed(), place);
+}
+
+function anyScalar(text: string, place: ScalarPlace): string {
   const can = stylesOf(text);
   if (text.includes('\n')) {
     return can.block && !place.isKey ? block(text, place) : doubleQuoted(text, place);
@@ -48,7 +50,7 @@ function stylesOf(text: string): Styles {
 }
 
 function folded(text: string, place: ScalarPlace): string {
-  const isShort = place.isKey || place.column + text.length <= width;
+  const isShort = place.isKey || place.column + text.length <= foldWidth;
   return isShort ? text : foldedCharacters(Array.from(text), place, { isQuoted: false });
 }
 
@@ -68,7 +70,7 @@ function foldedCharacters(
   const inside = isKey ? 0 : last;
   const quoted = isQuoted ? doubledQuote : (character: string): string => character;
   for (const [index, character] of characters.entries()) {
-    const mayFold = lines.column > width && index < inside && isSingleSpace(characters, index);
+    const mayFold = lines.column > foldWidth && index < inside && isSingleSpace(characters, index);
     if (mayFold && index >= first) lines.fold();
     else lines.take(quoted(character));
   }
@@ -138,7 +140,7 @@ function doubleQuoted(text: string, { column, indent, isKey }: ScalarPlace): str
   let at = column + 1;
   const inside = isKey ? 0 : characters.length - 1;
   for (const [index, character] of characters.entries()) {
-    const mayFold = at > width && index < inside && isFirstSpace(characters, index);
+    const mayFold = at > foldWidth && index < inside && isFirstSpace(characters, index);
     if (mayFold) {
       const mark = characters[index + 1] === ' ' ? '\\' : '';
       written += `\n${' '.repeat(indent)}${mark}`;

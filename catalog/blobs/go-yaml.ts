@@ -1,19 +1,14 @@
 import type { JsonObject, JsonValue } from '../../api/json.ts';
 import { isMap } from '../../api/json-fields.ts';
+import { isLongKey, keyText } from './go-yaml-key.ts';
 import { scalarText } from './go-yaml-scalar.ts';
-import { byNaturalOrder } from './natural-order.ts';
+import { inNaturalOrder } from './natural-order.ts';
 
 /** A value as a YAML document, byte by byte as Go's sigs.k8s.io/yaml writes one that it has read from JSON. */
 export function goYaml(value: JsonObject): string {
   const writer = new YamlWriter();
-  writer.node(value, { indent: 0, column: 0 });
+  writer.node(value, 0);
   return writer.text;
-}
-
-interface NodePlace {
-  /** Column of the mapping or list that it is in. */
-  readonly indent: number;
-  readonly column: number;
 }
 
 const step = 2;
@@ -21,80 +16,83 @@ const step = 2;
 class YamlWriter {
   text = '';
 
-  /** A value behind a dash, or as the document. */
-  node(value: JsonValue, { indent, column }: NodePlace): void {
-    if (Array.isArray(value) && value.length > 0) this.#list(value, indent);
-    else if (isMap(value) && Object.keys(value).length > 0) this.#mapping(value, indent);
-    else this.text += line(leaf(value, { indent, column }));
+  /** A value behind a dash, or as the document, in the column of the mapping or list that it is in. */
+  node(value: JsonValue, column: number): void {
+    if (Array.isArray(value) && value.length > 0) this.#list(value, column);
+    else if (isMap(value) && hasMembers(value)) this.#mapping(value, column);
+    else this.text += leafLine(value, column, column);
   }
 
   #list(items: readonly JsonValue[], indent: number): void {
-    let lead = '';
+    let lead = '- ';
     for (const item of items) {
-      this.text += `${lead}- `;
-      lead = ' '.repeat(indent);
-      const column = indent + step;
-      this.node(item, { indent: column, column });
+      this.text += lead;
+      lead = `${spaces(indent)}- `;
+      this.node(item, indent + step);
     }
   }
 
   #mapping(map: JsonObject, indent: number): void {
     let lead = '';
-    for (const key of Object.keys(map).toSorted(byNaturalOrder)) {
-      const place = { column: indent, indent: indent + step, isKey: true };
-      const name = scalarText(key.toWellFormed(), place);
+    for (const key of inNaturalOrder(Object.keys(map))) {
       this.text += lead;
-      lead = ' '.repeat(indent);
-      if (isLong(key)) this.#explicit(key, map[key] ?? null, indent);
-      else this.#member(name, map[key] ?? null, indent);
+      lead = spaces(indent);
+      if (isLongKey(key)) this.#explicit(key, map[key] ?? null, indent);
+      else this.#member(key, map[key] ?? null, indent);
     }
   }
 
-  #member(name: string, value: JsonValue, indent: number): void {
-    this.text += `${name}:`;
+  #member(key: string, value: JsonValue, indent: number): void {
+    const { text, width } = keyText(key);
     if (Array.isArray(value) && value.length > 0) {
-      this.text += `\n${' '.repeat(indent)}`;
+      this.text += `${text}:\n${spaces(indent)}`;
       this.#list(value, indent);
-    } else if (isMap(value) && Object.keys(value).length > 0) {
-      this.text += `\n${' '.repeat(indent + step)}`;
+    } else if (isMap(value) && hasMembers(value)) {
+      this.text += `${text}:\n${spaces(indent + step)}`;
       this.#mapping(value, indent + step);
     } else {
-      const column = indent + Array.from(name).length + step;
-      this.text += ` ${line(leaf(value, { indent: indent + step, column }))}`;
+      this.text += `${text}: ${leafLine(value, indent + step, indent + width + step)}`;
     }
   }
 
   /** A key that is too long for one line has a line of its own. */
   #explicit(key: string, value: JsonValue, indent: number): void {
     const column = indent + step;
-    const name = scalarText(key.toWellFormed(), { column, indent: column, isKey: false });
-    this.text += `? ${line(name)}${' '.repeat(indent)}: `;
-    this.node(value, { indent: column, column });
+    this.text += `? ${leafLine(key, column, column)}${spaces(indent)}: `;
+    this.node(value, column);
   }
 }
 
-const longest = 128;
+const blanks = Array.from({ length: 64 }, (_, count) => ' '.repeat(count));
 
-function isLong(key: string): boolean {
-  return Buffer.byteLength(key) > longest || /[\n\r\x85\u2028\u2029]/.test(key);
+function spaces(count: number): string {
+  return blanks[count] ?? ' '.repeat(count);
+}
+
+function hasMembers(map: JsonObject): boolean {
+  for (const key in map) if (Object.hasOwn(map, key)) return true;
+  return false;
+}
+
+/** A value without members of its own, with the end of its line; further lines begin at the indent. */
+function leafLine(value: JsonValue, indent: number, column: number): string {
+  if (typeof value === 'string') return textLine(value, indent, column);
+  if (typeof value === 'number' || typeof value === 'bigint') return `${numberText(value)}\n`;
+  if (value === null) return 'null\n';
+  if (typeof value === 'object') return Array.isArray(value) ? '[]\n' : '{}\n';
+  return value ? 'true\n' : 'false\n';
 }
 
 /** A block whose text ends with a line separator ends the line by that. */
-function line(text: string): string {
-  return /[\u2028\u2029]$/.test(text) ? text : `${text}\n`;
-}
-
-function leaf(value: JsonValue, place: NodePlace): string {
-  if (typeof value === 'string') {
-    return scalarText(value.toWellFormed(), { ...place, isKey: false });
-  }
-  if (typeof value === 'number' || typeof value === 'bigint') return numberText(value);
-  if (value === null) return 'null';
-  return typeof value === 'object' ? (Array.isArray(value) ? '[]' : '{}') : String(value);
+function textLine(value: string, indent: number, column: number): string {
+  const text = scalarText(value, { indent, column, isKey: false });
+  const last = text.charCodeAt(text.length - 1);
+  return last === 0x2028 || last === 0x2029 ? text : `${text}\n`;
 }
 
 /** Integers of 64 bits in full; all others as floats. */
 function numberText(value: number | bigint): string {
+  if (Number.isSafeInteger(value)) return String(value);
   if (typeof value === 'bigint' || Number.isInteger(value)) {
     const integer = BigInt(value);
     // Go's JSON has the shortest digits that give the same float again, and zeros behind them.

@@ -20,6 +20,7 @@ export { goYaml } from './go-yaml.ts';
 export { iconMediaType } from './icon-type.ts';
 export { htmlEscaped, indentedText, jsonText, stringText } from './json-text.ts';
 export { type NewPackage, newPackage } from './new-package.ts';
+export { ownText } from './own-text.ts';
 export { readBlobs, readObjects } from './read-blobs.ts';
 export {
   any,

@@ -11,6 +11,21 @@ export interface JsonRules {
 
 const plain: JsonRules = { escapeHtml: false, sorted: true };
 
+/** JSON text that stands for a value, and is written as it is. */
+export class RawJson {
+  /** Thrown where JSON.stringify meets such a text, which it cannot write. */
+  static readonly unwritable = new Error('JSON text');
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  toJSON(): never {
+    throw RawJson.unwritable;
+  }
+}
+
 /** A value as compact JSON, byte by byte as Go's encoding/json writes it. */
 export function jsonText(value: JsonValue | undefined, rules = plain): string {
   if (typeof value === 'string') return stringText(value, rules.escapeHtml);
@@ -18,6 +33,7 @@ export function jsonText(value: JsonValue | undefined, rules = plain): string {
     const items = value as readonly JsonValue[];
     return `[${items.map((item) => jsonText(item, rules)).join(',')}]`;
   }
+  if (value instanceof RawJson) return value.text;
   if (typeof value === 'object' && value !== null) {
     const object = value as JsonObject;
     const members = keysOf(object, rules).map(
@@ -69,6 +85,73 @@ export function indentedText(json: string, indent: string): string {
         return part === ':' ? ': ' : part;
     }
   });
+}
+
+/**
+ * The value with the members of its objects by name, as Go writes them; undefined for what a JavaScript
+ * object cannot have in that order, or JSON.stringify writes otherwise. The same value where it is in order.
+ */
+export function inKeyOrder(value: JsonValue): JsonValue | undefined {
+  if (typeof value === 'object' && value !== null) {
+    return Array.isArray(value)
+      ? listInOrder(value as readonly JsonValue[])
+      : objectInOrder(value as JsonObject);
+  }
+  return typeof value === 'bigint' || Object.is(value, -0) ? undefined : value;
+}
+
+function listInOrder(list: readonly JsonValue[]): readonly JsonValue[] | undefined {
+  let changed: JsonValue[] | undefined;
+  for (let index = 0; index < list.length; index += 1) {
+    const item = list[index] as JsonValue;
+    const ordered = inKeyOrder(item);
+    if (ordered === undefined) return undefined;
+    if (ordered !== item) {
+      changed ??= [...list];
+      changed[index] = ordered;
+    }
+  }
+  return changed ?? list;
+}
+
+function objectInOrder(object: JsonObject): JsonObject | undefined {
+  const keys = Object.keys(object);
+  return areSorted(keys)
+    ? sortedObject(object, keys)
+    : orderedCopy(object, keys.sort(compareBytes));
+}
+
+function sortedObject(object: JsonObject, keys: readonly string[]): JsonObject | undefined {
+  for (const key of keys) {
+    const member = object[key];
+    const value = member === undefined ? undefined : inKeyOrder(member);
+    if (value === undefined) return undefined;
+    if (value !== member) return orderedCopy(object, keys);
+  }
+  return object;
+}
+
+/** Keys that look like an index come first, whatever the order in which they are set. */
+function orderedCopy(object: JsonObject, keys: readonly string[]): JsonObject | undefined {
+  const copy: Record<string, JsonValue> = {};
+  for (const key of keys) {
+    const value = inKeyOrder(object[key] ?? null);
+    if (value === undefined || key === '__proto__' || startsWithDigit(key)) return undefined;
+    copy[key] = value;
+  }
+  return copy;
+}
+
+function areSorted(keys: readonly string[]): boolean {
+  for (let index = 1; index < keys.length; index += 1) {
+    if (compareBytes(keys[index - 1] ?? '', keys[index] ?? '') > 0) return false;
+  }
+  return true;
+}
+
+function startsWithDigit(key: string): boolean {
+  const code = key.charCodeAt(0);
+  return code >= 0x30 && code <= 0x39;
 }
 
 function keysOf(object: JsonObject, { sorted }: JsonRules): readonly string[] {

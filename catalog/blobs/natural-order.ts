@@ -2,8 +2,18 @@ const digit = /\p{Nd}/u;
 const letter = /\p{L}/u;
 const plain = /^[A-Za-z]*$/;
 
+/** The keys in the order that go-yaml writes them in; the same list where they have it. */
+export function inNaturalOrder(keys: readonly string[]): readonly string[] {
+  for (let index = 1; index < keys.length; index += 1) {
+    if (byNaturalOrder(keys[index - 1] ?? '', keys[index] ?? '') > 0) {
+      return keys.toSorted(byNaturalOrder);
+    }
+  }
+  return keys;
+}
+
 /** Order of keys in go-yaml: digits as numbers, and other characters before letters. */
-export function byNaturalOrder(a: string, b: string): number {
+function byNaturalOrder(a: string, b: string): number {
   if (a === b) return 0;
   if (plain.test(a) && plain.test(b)) return a < b ? -1 : 1;
   const [left, right] = [Array.from(a), Array.from(b)];

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../api/json.ts';
+import type { JsonObject, JsonValue } from '../../api/json.ts';
 import { TerminalError } from '../../core/errors.ts';
 
 /** Levels of nesting that a blob may have: far above any real one, and what a stack can hold. */
@@ -18,8 +18,21 @@ function hasExactInteger(value: JsonValue | undefined, depth: number): boolean {
   if (typeof value === 'number') return checkedNumber(value);
   if (typeof value !== 'object' || value === null) return false;
   if (depth > maxNesting) throw new TerminalError('exceeded max depth');
+  return Array.isArray(value)
+    ? anyHasExactInteger(value as readonly JsonValue[], depth + 1)
+    : memberHasExactInteger(value as JsonObject, depth + 1);
+}
+
+// All are looked at, since any number may be beyond a float64.
+function anyHasExactInteger(list: readonly JsonValue[], depth: number): boolean {
   let found = false;
-  for (const member of Object.values(value)) found = hasExactInteger(member, depth + 1) || found;
+  for (const item of list) found = hasExactInteger(item, depth) || found;
+  return found;
+}
+
+function memberHasExactInteger(object: JsonObject, depth: number): boolean {
+  let found = false;
+  for (const key of Object.keys(object)) found = hasExactInteger(object[key], depth) || found;
   return found;
 }
 

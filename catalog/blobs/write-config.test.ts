@@ -75,3 +75,37 @@ test('YAML has the keys by name', () => {
     '---\nentries:\n- name: a.v1\n  skips:\n  - a.v0\nname: s\npackage: a\nschema: olm.channel\n',
   );
 });
+
+test.each([
+  ['numbers as keys', { 10: 'a', 9: 'b', x: 1 }, '"10": "a",\n    "9": "b",\n    "x": 1'],
+  ['zero with a sign', { a: -0 }, '"a": -0'],
+  ['half a surrogate pair', { a: 'x\ud800' }, '"a": "x\ufffd"'],
+  ['line separators', { a: '\u2028' }, '"a": "\\u2028"'],
+  ['a text like an escape', { b: '\\ud800', a: [] }, '"a": [],\n    "b": "\\\\ud800"'],
+  ['__proto__', JSON.parse('{"b": {}, "__proto__": 1}'), '"__proto__": 1,\n    "b": {}'],
+  [
+    'characters beyond 16 bits',
+    { '\u{1f389}': 1, '\uffee': 2 },
+    '"\uffee": 2,\n    "\u{1f389}": 1',
+  ],
+])('JSON has %s as Go writes them', (_case, value, text) => {
+  const other = { schema: 'x', package: '', name: '', value };
+  expect([...writeJson({ ...config, others: [other] })].at(-1)).toBe(`{\n    ${text}\n}\n`);
+});
+
+test('a list that is empty is not the same as none', () => {
+  const [channel, deprecations] = [config.channels[0]!, config.deprecations[0]!];
+  const channels = [true, false].map((hasEmptyEntries) => ({
+    ...channel,
+    entries: [],
+    hasEmptyEntries,
+  }));
+  const none = { packages: [], bundles: [], others: [] };
+  expect([
+    ...writeYaml({ ...none, channels, deprecations: [{ ...deprecations, entries: [] }] }),
+  ]).toEqual([
+    '---\nentries: []\nname: s\npackage: a\nschema: olm.channel\n',
+    '---\nentries: null\nname: s\npackage: a\nschema: olm.channel\n',
+    '---\nentries: null\npackage: a\nschema: olm.deprecations\n',
+  ]);
+});

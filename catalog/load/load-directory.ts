@@ -1,8 +1,8 @@
-import { lstat, readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compareBytes } from '../../api/byte-order.ts';
-import { TerminalError } from '../../core/errors.ts';
-import { type Blob, BlobError, readBlobs } from '../blobs/index.ts';
+import { type Blob, readBlobs } from '../blobs/index.ts';
+import { FileReader } from './file-reader.ts';
 import { IgnorePatterns } from './ignore-patterns.ts';
 
 const ignoreFile = '.indexignore';
@@ -23,12 +23,13 @@ export async function* loadDirectory(
   { signal, package: wanted }: LoadOptions = {},
 ): AsyncGenerator<Blob> {
   const files = await filesOf(directory);
-  const ignored = await ignorePatterns(directory, files);
+  const reader = new FileReader(directory);
+  const ignored = ignorePatterns(reader, files);
   for (const file of files) {
     signal?.throwIfAborted();
     const parts = file.split('/');
     if (parts.at(-1) === ignoreFile || ignored.ignores(parts)) continue;
-    for (const blob of readBlobs(file, await contentOf(directory, file))) {
+    for (const blob of readBlobs(file, reader.read(file))) {
       if (wanted === undefined || packageOf(blob) === wanted) yield blob;
     }
   }
@@ -55,47 +56,13 @@ async function collect(directory: string, below: string, files: string[]): Promi
   }
 }
 
-async function ignorePatterns(
-  directory: string,
-  files: readonly string[],
-): Promise<IgnorePatterns> {
+function ignorePatterns(reader: FileReader, files: readonly string[]): IgnorePatterns {
   const patterns = new IgnorePatterns();
   // As Go walks: the files of a folder and those of its folders, all by name.
   for (const file of files) {
     const parts = file.split('/');
     if (parts.at(-1) !== ignoreFile) continue;
-    patterns.add(parts.slice(0, -1), (await contentOf(directory, file)).toString('utf8'));
+    patterns.add(parts.slice(0, -1), reader.read(file).toString('utf8'));
   }
   return patterns;
-}
-
-/** What one file may have: a Buffer of Node and its text must hold it. */
-const maxFileBytes = 512 * 1024 * 1024;
-
-async function contentOf(directory: string, file: string): Promise<Buffer> {
-  try {
-    const path = join(directory, file);
-    const found = await lstat(path);
-    if (found.size > maxFileBytes) {
-      const message = `${file} has ${found.size} bytes, more than ${maxFileBytes}: split it by package`;
-      throw new BlobError(message, { file, line: 1 });
-    }
-    return await readFile(path);
-  } catch (error) {
-    throw fileError(error, directory, file);
-  }
-}
-
-/** In the words of Go's file system, of which opm prints what it gets. */
-function fileError(error: unknown, directory: string, file: string): unknown {
-  switch ((error as NodeJS.ErrnoException).code) {
-    case 'EISDIR':
-      return new TerminalError(`read ${directory.replace(/\/$/, '')}/${file}: is a directory`);
-    case 'ENOENT':
-      return new TerminalError(`open ${file}: no such file or directory`);
-    case 'EACCES':
-      return new TerminalError(`open ${file}: permission denied`);
-    default:
-      return error;
-  }
 }

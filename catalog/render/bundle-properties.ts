@@ -251,10 +251,9 @@ const embeddedTypes: ReadonlySet<string> = new Set(['olm.bundle.object', 'olm.cs
 export function objectsLast<Each extends { readonly type: string }>(
   properties: readonly Each[],
 ): readonly Each[] {
-  const [others, embedded] = [false, true].map((isEmbedded) =>
-    properties.filter(({ type }) => embeddedTypes.has(type) === isEmbedded),
-  );
-  return [...(others ?? []), ...(embedded ?? [])];
+  const embedded = properties.filter(({ type }) => embeddedTypes.has(type));
+  if (embedded.length === 0) return properties;
+  return [...properties.filter(({ type }) => !embeddedTypes.has(type)), ...embedded];
 }
 
 /** With its text compact, and the value that it stands for. */

@@ -16,5 +16,12 @@ export function relatedImages(csv: ServiceVersion, bundleImage: string): readonl
 }
 
 export function inOrder(images: readonly RelatedImage[]): readonly RelatedImage[] {
-  return images.toSorted((a, b) => compareBytes(a.image, b.image));
+  const isSorted = images.every(
+    (each, index) => index === 0 || byImage(images[index - 1], each) <= 0,
+  );
+  return isSorted ? images : images.toSorted(byImage);
+}
+
+function byImage(a: RelatedImage | undefined, b: RelatedImage): number {
+  return compareBytes(a?.image ?? '', b.image);
 }

@@ -2,7 +2,8 @@ import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compareBytes } from '../../api/byte-order.ts';
-import type { CatalogConfig } from '../blobs/index.ts';
+import { TerminalError } from '../../core/errors.ts';
+import { type CatalogConfig, ownText } from '../blobs/index.ts';
 
 /** Writes the blobs of a catalog as text, one piece a blob. */
 export type WriteCatalog = (config: CatalogConfig) => Iterable<string>;
@@ -18,7 +19,7 @@ interface Order {
 /** Where the text of a blob is. */
 interface Place extends Order {
   readonly start: number;
-  readonly size: number;
+  readonly end: number;
 }
 
 const none: CatalogConfig = {
@@ -29,7 +30,8 @@ const none: CatalogConfig = {
   others: [],
 };
 
-const flushed = 4 * 1024 * 1024;
+/** Bytes that wait before they are written, and that are read at a time. */
+const blockSize = 256 * 1024;
 
 /**
  * A catalog that is written in opm's order although its blobs come in another: their texts wait in a
@@ -40,8 +42,10 @@ export class SpooledCatalog implements Disposable {
   readonly #dir = mkdtempSync(join(tmpdir(), 'rukpak-render-'));
   readonly #file = openSync(join(this.#dir, 'blobs'), 'w+');
   readonly #places: Place[] = [];
-  #pending: Buffer[] = [];
-  #pendingSize = 0;
+  #byPackage: ReadonlyMap<string, readonly Place[]> | undefined;
+  readonly #block = Buffer.allocUnsafeSlow(blockSize);
+  /** Bytes of the block that wait, and those of the file. */
+  #waiting = 0;
   #size = 0;
 
   constructor(write: WriteCatalog) {
@@ -73,18 +77,27 @@ export class SpooledCatalog implements Disposable {
     return names.has('') ? [...named, ''] : named;
   }
 
-  /** The text of all blobs, or of those of a package, in opm's order. */
+  /**
+   * The text of all blobs, or of those of a package, in opm's order. Each piece is there until the next
+   * one is asked for.
+   */
   *text(packageName?: string): Generator<Uint8Array> {
     this.#flush();
-    const wanted =
-      packageName === undefined
-        ? this.#places
-        : this.#places.filter((place) => place.package === packageName);
-    for (const { start, size } of wanted.toSorted(byOrder)) {
-      const buffer = Buffer.allocUnsafe(size);
-      readSync(this.#file, buffer, 0, size, start);
-      yield buffer;
+    const wanted = packageName === undefined ? this.#places : this.#placesOf(packageName);
+    for (const { start, end } of joined(wanted.toSorted(byOrder))) {
+      for (let at = start; at < end; ) {
+        const length = Math.min(end - at, blockSize);
+        const read = readSync(this.#file, this.#block, 0, length, at);
+        if (read === 0) throw new TerminalError('the temporary file was cut short');
+        yield this.#block.subarray(0, read);
+        at += read;
+      }
     }
+  }
+
+  #placesOf(packageName: string): readonly Place[] {
+    this.#byPackage ??= Map.groupBy(this.#places, (place) => place.package);
+    return this.#byPackage.get(packageName) ?? [];
   }
 
   [Symbol.dispose](): void {
@@ -94,25 +107,50 @@ export class SpooledCatalog implements Disposable {
 
   /** What the writer leaves out, such as a channel of no package, has no place. */
   #put(order: Order, blobs: Partial<CatalogConfig>): void {
-    const text = Buffer.from([...this.#write({ ...none, ...blobs })].join(''));
-    if (text.byteLength === 0) return;
-    this.#places.push({ ...order, start: this.#size, size: text.byteLength });
-    this.#pending.push(text);
-    this.#size += text.byteLength;
-    this.#pendingSize += text.byteLength;
-    if (this.#pendingSize >= flushed) this.#flush();
+    const start = this.#size + this.#waiting;
+    for (const text of this.#write({ ...none, ...blobs })) this.#append(text);
+    const end = this.#size + this.#waiting;
+    if (end === start) return;
+    const name = ownText(order.name);
+    this.#places.push({ package: ownText(order.package), rank: order.rank, name, start, end });
+  }
+
+  #append(text: string): void {
+    const size = Buffer.byteLength(text);
+    if (this.#waiting + size > blockSize) this.#flush();
+    if (size > blockSize) this.#writeAll(Buffer.from(text));
+    else this.#waiting += this.#block.write(text, this.#waiting);
   }
 
   #flush(): void {
-    if (this.#pendingSize === 0) return;
-    const bytes = Buffer.concat(this.#pending);
-    const start = this.#size - this.#pendingSize;
-    for (let at = 0; at < bytes.byteLength; ) {
-      at += writeSync(this.#file, bytes, at, bytes.byteLength - at, start + at);
-    }
-    this.#pending = [];
-    this.#pendingSize = 0;
+    this.#writeAll(this.#block.subarray(0, this.#waiting));
+    this.#waiting = 0;
   }
+
+  #writeAll(bytes: Uint8Array): void {
+    for (let at = 0; at < bytes.byteLength; ) {
+      at += writeSync(this.#file, bytes, at, bytes.byteLength - at, this.#size + at);
+    }
+    this.#size += bytes.byteLength;
+  }
+}
+
+interface Range {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Ranges that follow one another as one: catalogs are often written in opm's order. */
+function* joined(ranges: readonly Range[]): Generator<Range> {
+  let last: Range | undefined;
+  for (const { start, end } of ranges) {
+    if (last?.end === start) last = { start: last.start, end };
+    else {
+      if (last !== undefined) yield last;
+      last = { start, end };
+    }
+  }
+  if (last !== undefined) yield last;
 }
 
 /** Those of no package last, in the order in which they came. */

@@ -13,6 +13,7 @@ import {
   type OlmChannel,
   type OlmDeprecations,
   type OlmPackage,
+  ownText,
 } from '../blobs/index.ts';
 import { rangeProblem, versionText, zeroVersion } from '../versions/index.ts';
 import { type BundleFacts, bundleFacts } from './bundle-facts.ts';
@@ -67,9 +68,10 @@ class JudgedCatalog implements CheckedBlobs {
   readonly bundles: JudgedBundle[] = [];
   readonly deprecations: OlmDeprecations[] = [];
 
-  /** Icons are large, and not looked at. */
-  addPackage(added: OlmPackage): void {
-    this.packages.push({ ...added, icon: undefined });
+  /** Icons and descriptions are large, and not looked at. */
+  addPackage({ schema, ...added }: OlmPackage): void {
+    const [name, defaultChannel] = [ownText(added.name), ownText(added.defaultChannel)];
+    this.packages.push({ schema, name, defaultChannel, description: '', properties: [] });
   }
 
   addBundle(added: OlmBundle): void {
@@ -87,7 +89,7 @@ class JudgedCatalog implements CheckedBlobs {
 
 /** A bundle is judged when it is read, and told when its turn comes. */
 function judged(bundle: OlmBundle): JudgedBundle {
-  const { package: owner, name } = bundle;
+  const [owner, name] = [ownText(bundle.package), ownText(bundle.name)];
   try {
     return { package: owner, name, facts: bundleFacts(bundle) };
   } catch (error) {

@@ -77,7 +77,8 @@ class Output extends Writable {
   constructor(isRunning: () => boolean) {
     super({
       write: (chunk: Uint8Array, _encoding, done) => {
-        if (isRunning()) this.#chunks.push(chunk);
+        // Its memory may be used again when this write is done.
+        if (isRunning()) this.#chunks.push(Buffer.from(chunk));
         done();
       },
     });

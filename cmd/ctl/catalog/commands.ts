@@ -1,3 +1,5 @@
+// Before all other modules, which make garbage too.
+import '../../favour-memory.ts';
 import { Command } from 'commander';
 import { addCommands, type CommandRow } from '../../command-table.ts';
 import { helpCommand } from '../../help-command.ts';

@@ -3,6 +3,7 @@ import { isJsonObject } from '../json-types.ts';
 import { Anchors } from './anchors.ts';
 import { Cursor, char, trimBlanksEnd, unsupported } from './cursor.ts';
 import { readFlow } from './flow.ts';
+import { knownKey, rememberKey } from './known-keys.ts';
 import { readBlockScalar, readPlainText, readQuoted } from './scalar-text.ts';
 import { plainKey, resolvePlain, setMember } from './scalars.ts';
 import { maxNesting } from './yaml-text.ts';
@@ -164,13 +165,11 @@ class BlockReader {
   #plainKey(): string | undefined {
     const cursor = this.#cursor;
     if (!startsPlain(cursor)) return undefined;
-    const end = colonOf(cursor.text, cursor.at);
+    const start = cursor.at;
+    const end = colonOf(cursor.text, start);
     if (end === undefined) return undefined;
-    const text = trimBlanksEnd(cursor.text.slice(cursor.at, end));
-    const key = plainKey(text);
-    if (key === undefined || text === '<<' || text.length > longestKey) throw unsupported;
     cursor.at = end;
-    return key;
+    return knownKey(cursor.text, start, end) ?? newKey(cursor.text.slice(start, end));
   }
 
   #scalar(parent: number): JsonValue {
@@ -206,6 +205,14 @@ class BlockReader {
     this.#depth += 1;
     if (this.#depth > maxNesting) throw unsupported;
   }
+}
+
+function newKey(written: string): string {
+  const text = trimBlanksEnd(written);
+  const key = plainKey(text);
+  if (key === undefined || text === '<<' || text.length > longestKey) throw unsupported;
+  if (key === written) rememberKey(key);
+  return key;
 }
 
 /** Go's limit for a key on one line. */

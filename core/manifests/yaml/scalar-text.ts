@@ -196,6 +196,10 @@ interface Header {
 }
 
 function headerIn(line: string): Header {
+  return commonHeaders.get(line) ?? readHeader(line);
+}
+
+function readHeader(line: string): Header {
   const [, style = '', marks = ''] = headerPattern.exec(line) ?? [];
   if (style === '') throw unsupported;
   const [chomping = ''] = /[-+]/.exec(marks) ?? [];
@@ -205,6 +209,10 @@ function headerIn(line: string): Header {
 
 // Chomping and the columns of indentation come in any order.
 const headerPattern = /^([|>])([-+]?[1-9]?|[1-9][-+])(?:[ \t]+(?:#.*)?)?$/;
+
+const commonHeaders: ReadonlyMap<string, Header> = new Map(
+  ['|', '|-', '|+', '>', '>-', '>+'].map((line) => [line, readHeader(line)] as const),
+);
 
 /** Column of the first line with content; undefined without any for this scalar. */
 function contentIndent(text: string, firstLine: number, parent: number): number | undefined {

@@ -1,0 +1,75 @@
+import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
+import { join } from 'node:path';
+import { TerminalError } from '../../core/errors.ts';
+import { BlobError } from '../blobs/index.ts';
+
+/** What one file may have: a Buffer of Node and its text must hold it. */
+const maxFileBytes = 512 * 1024 * 1024;
+
+/** Larger ones have memory of their own. */
+const sharedBytes = 1024 * 1024;
+
+/** Reads the files of a directory, one at a time, into the same memory. */
+export class FileReader {
+  readonly #directory: string;
+  #shared: Buffer | undefined;
+
+  constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  /**
+   * The bytes of a file, until the next one is read.
+   * @throws BlobError for a file beyond 512 MiB, TerminalError for one that cannot be read
+   */
+  read(file: string): Buffer {
+    try {
+      const descriptor = openSync(join(this.#directory, file), 'r');
+      try {
+        return this.#content(descriptor, file);
+      } finally {
+        closeSync(descriptor);
+      }
+    } catch (error) {
+      throw this.#fileError(error, file);
+    }
+  }
+
+  #content(descriptor: number, file: string): Buffer {
+    const stats = fstatSync(descriptor);
+    if (stats.size > maxFileBytes) {
+      const message = `${file} has ${stats.size} bytes, more than ${maxFileBytes}: split it by package`;
+      throw new BlobError(message, { file, line: 1 });
+    }
+    // Of a pipe, only its end tells the size.
+    if (!stats.isFile()) return readFileSync(descriptor);
+    const buffer = this.#memory(stats.size);
+    let length = 0;
+    for (let read = -1; read !== 0 && length < buffer.length; length += read) {
+      read = readSync(descriptor, buffer, length, buffer.length - length, null);
+    }
+    return buffer.subarray(0, length);
+  }
+
+  #memory(size: number): Buffer {
+    if (size > sharedBytes) return Buffer.allocUnsafeSlow(size);
+    this.#shared ??= Buffer.allocUnsafeSlow(sharedBytes);
+    return this.#shared.subarray(0, size);
+  }
+
+  /** In the words of Go's file system, of which opm prints what it gets. */
+  #fileError(error: unknown, file: string): unknown {
+    switch ((error as NodeJS.ErrnoException).code) {
+      case 'EISDIR':
+        return new TerminalError(
+          `read ${this.#directory.replace(/\/$/, '')}/${file}: is a directory`,
+        );
+      case 'ENOENT':
+        return new TerminalError(`open ${file}: no such file or directory`);
+      case 'EACCES':
+        return new TerminalError(`open ${file}: permission denied`);
+      default:
+        return error;
+    }
+  }
+}
