@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../core/platform/clock.ts';
 import { emptyKeychain, RegistryAccess } from '../../core/registry/index.ts';
-import { type LayerContent } from '../../deploy/local/registry/layer-archive.ts';
 import { FakeRegistry } from '../../test/helpers/fake-registry.ts';
+import type { LayerContent } from '../../test/helpers/layer-archive.ts';
 import { unpackImage } from './index.ts';
 
 const { signal } = new AbortController();

@@ -4,8 +4,8 @@ import { gzip } from 'node:zlib';
 import { stringify } from 'yaml';
 import { z } from 'zod';
 import type { KubernetesObject } from '../../api/meta.ts';
-import { tarArchive } from '../local/registry/layer-archive.ts';
 import { moveToNamespace } from '../move-to-namespace.ts';
+import { tarArchive } from './tar-archive.ts';
 
 export interface ChartContent {
   readonly version: string;

@@ -58,6 +58,8 @@ export const importRules: Readonly<Record<string, readonly string[]>> = {
   ],
   'cmd/': ['api/', 'core/', 'catalog/', 'provisioners/', 'webhooks/', 'deploy/'],
   'deploy/': ['api/'],
+  // It brings images to its registry as users do.
+  'deploy/local/demo/': ['api/', 'core/', 'catalog/', 'deploy/'],
   // A program of the checkout that no package has: it speaks to registries as the product does.
   'deploy/release/': ['api/', 'core/', 'deploy/'],
   // As somebody else wrote it: with the package, and nothing of the checkout.

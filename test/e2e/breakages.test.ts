@@ -9,7 +9,6 @@ import type { BundleDeploymentSpec, BundleSource } from '../../api/v1alpha1/inde
 import { loadDirectory } from '../../cmd/ctl/content/load-content.ts';
 import { defaultLimits } from '../../core/content/index.ts';
 import { generateCertificates } from '../../deploy/local/cluster/certificates.ts';
-import { pushImage } from '../../deploy/local/registry/push-image.ts';
 import { anArchive } from '../helpers/archives.ts';
 import { FakeClassServer } from '../helpers/class-server.ts';
 import { eventually, patiently } from '../helpers/eventually.ts';
@@ -25,6 +24,7 @@ import {
 import { OwnRegistry } from '../helpers/own-registry.ts';
 import { plane } from '../helpers/plane.ts';
 import { plainFiles, pushContent } from '../helpers/push-content.ts';
+import { pushImage } from '../helpers/push-image.ts';
 import { rukpakctl } from '../helpers/rukpakctl.ts';
 import { smallBundles } from '../helpers/small-bundles.ts';
 import { System } from '../helpers/system.ts';

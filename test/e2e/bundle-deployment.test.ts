@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { stringifyJson } from '../../api/json.ts';
 import type { Condition, KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeploymentStatus, BundleSource } from '../../api/v1alpha1/index.ts';
-import { pushImage } from '../../deploy/local/registry/push-image.ts';
 import { eventually, patiently } from '../helpers/eventually.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aBundleDeployment, aConfigMap, aCRD, aDeployment, anImage } from '../helpers/objects.ts';
 import { plane } from '../helpers/plane.ts';
+import { pushImage } from '../helpers/push-image.ts';
 import { System } from '../helpers/system.ts';
 
 let system: System;

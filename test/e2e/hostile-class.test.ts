@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { BundleSource } from '../../api/v1alpha1/bundle.ts';
-import { pushImage } from '../../deploy/local/registry/push-image.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aBundle, aBundleDeployment, aConfigMap, anImage } from '../helpers/objects.ts';
 import { plane } from '../helpers/plane.ts';
+import { pushImage } from '../helpers/push-image.ts';
 import { RukpakProcess } from '../helpers/rukpak-run.ts';
 import { System } from '../helpers/system.ts';
 

@@ -4,12 +4,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { stringifyJson } from '../../api/json.ts';
 import type { Condition, KubernetesObject } from '../../api/meta.ts';
 import type { BundleSource } from '../../api/v1alpha1/bundle.ts';
-import { type TarEntry, tarArchive } from '../../deploy/local/registry/layer-archive.ts';
-import { pushImage } from '../../deploy/local/registry/push-image.ts';
+import { type TarEntry, tarArchive } from '../../deploy/release/tar-archive.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aBundle, aBundleDeployment, aConfigMap, anImage } from '../helpers/objects.ts';
 import { plane } from '../helpers/plane.ts';
+import { pushImage } from '../helpers/push-image.ts';
 import { System } from '../helpers/system.ts';
 
 /** Content and servers of strangers: each ends in its own condition, and holds nobody else up. */

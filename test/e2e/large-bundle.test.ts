@@ -1,10 +1,10 @@
 // @module-tag long
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { pushImage } from '../../deploy/local/registry/push-image.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aBundleDeployment, anImage } from '../helpers/objects.ts';
 import { plane } from '../helpers/plane.ts';
+import { pushImage } from '../helpers/push-image.ts';
 import { System } from '../helpers/system.ts';
 
 const name = 'large';

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { sign } from 'node:crypto';
-import type { Descriptor } from '../../deploy/local/registry/push-image.ts';
+import type { TypedDescriptor } from '../../core/registry/index.ts';
 import { pushBlob, pushManifest } from './push-image.ts';
 
 export interface SignedTarget {
@@ -61,7 +61,7 @@ export async function attachBundle(target: SignedTarget, key: KeyObject): Promis
 async function emptyConfig(
   repository: Parameters<typeof pushBlob>[0],
   mediaType: string,
-): Promise<Descriptor> {
+): Promise<TypedDescriptor> {
   return await pushBlob(repository, { bytes: Buffer.from('{}'), mediaType });
 }
 

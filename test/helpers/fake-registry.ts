@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type LayerContent, layerArchive } from '../../deploy/local/registry/layer-archive.ts';
+import { type LayerContent, layerArchive } from './layer-archive.ts';
 
 interface Stored {
   readonly bytes: Uint8Array;

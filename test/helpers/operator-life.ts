@@ -3,13 +3,13 @@ import type { JsonObject } from '../../api/json.ts';
 import type { Condition, KubernetesObject } from '../../api/meta.ts';
 import { annotation, type BundleDeploymentStatus } from '../../api/v1alpha1/index.ts';
 import type { BundleFiles, ClusterFacts } from '../../core/sdk.ts';
-import { pushImage } from '../../deploy/local/registry/push-image.ts';
 import { changedCopy } from './changed-copy.ts';
 import { eventually, patiently } from './eventually.ts';
 import { installedBundle } from './installed-bundle.ts';
 import { identitiesOf, missingContent, ownedObjects } from './installed-content.ts';
 import { conditionOf, type Kubectl } from './kubectl.ts';
 import { aBundleDeployment, anImage } from './objects.ts';
+import { pushImage } from './push-image.ts';
 import { aTree } from './registry-bundle.ts';
 
 export interface OperatorLifeOptions {

@@ -1,5 +1,5 @@
-import { type PushTarget, pushBlob, pushManifest } from '../../deploy/local/registry/push-image.ts';
 import { anArchive } from './archives.ts';
+import { type PushTarget, pushBlob, pushManifest } from './push-image.ts';
 
 export interface ChartContent extends PushTarget {
   /** By path, in the folder that the chart's archive has. */

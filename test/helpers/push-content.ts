@@ -1,7 +1,7 @@
 import { stringifyJson } from '../../api/json.ts';
 import type { BundleSource } from '../../api/v1alpha1/bundle.ts';
-import { pushImage } from '../../deploy/local/registry/push-image.ts';
 import { anImage } from './objects.ts';
+import { pushImage } from './push-image.ts';
 
 export interface PushedContent {
   readonly registry: string;

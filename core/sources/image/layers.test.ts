@@ -1,11 +1,8 @@
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import {
-  type LayerContent,
-  layerArchive,
-  type TarEntry,
-} from '../../../deploy/local/registry/layer-archive.ts';
+import type { TarEntry } from '../../../deploy/release/tar-archive.ts';
 import { cpuTime } from '../../../test/helpers/cpu-time.ts';
+import { type LayerContent, layerArchive } from '../../../test/helpers/layer-archive.ts';
 import { defaultLimits } from '../../content/index.ts';
 import type { ContentLimits } from '../../contracts/bundle-files.ts';
 import { TerminalError } from '../../errors.ts';

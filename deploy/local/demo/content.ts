@@ -1,16 +1,3 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { join, relative } from 'node:path';
-
-/** The files of a bundle's folder, by path. */
-export async function bundleFolder(folder: string): Promise<Readonly<Record<string, string>>> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const paths = entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name));
-  const files = paths.map(async (path) => [relative(folder, path), await readFile(path, 'utf8')]);
-  return Object.fromEntries(await Promise.all(files));
-}
-
 export const fromGit = {
   'README.md': 'The demo serves this repository; the bundle is in deploy/.\n',
   'deploy/manifests/config.yaml': `apiVersion: v1

@@ -4,8 +4,8 @@ import { delimiter, dirname, join } from 'node:path';
 import { freePorts, isFree } from '../cluster/ports.ts';
 import { type Cluster, startCluster } from '../cluster/start-cluster.ts';
 import { TestRepository } from '../git/create-repository.ts';
-import { pushImage } from '../registry/push-image.ts';
-import { bundleFolder, fromGit, greeter } from './content.ts';
+import { fromGit } from './content.ts';
+import { pushImages } from './images.ts';
 import { demoFolder, type SystemOptions, startGit, startSystem } from './system.ts';
 import { Transcript } from './transcript.ts';
 
@@ -44,7 +44,7 @@ export async function setStage(root: string, say: (line: string) => void): Promi
 async function set(root: string, cluster: Cluster): Promise<Stage> {
   const { dir, registry } = cluster;
   await mkdir(demoFolder(dir));
-  await pushImages(root, registry);
+  await pushImages(registry, { samples: join(root, sampleFolder), folder: demoFolder(dir) });
   const git = await serveGit(root, dir);
   const samples = await samplesFor(root, { dir, registry, git });
   const [content = 0, health = 0, webhooks = 0] = await freePorts(3, []);
@@ -70,18 +70,6 @@ async function preferred(port: number): Promise<number> {
   if (await isFree(port)) return port;
   const [other = 0] = await freePorts(1, []);
   return other;
-}
-
-async function pushImages(root: string, registry: string): Promise<void> {
-  const hello = (name: string) => bundleFolder(join(root, sampleFolder, name));
-  const images = [
-    { repository: 'samples/hello', tag: 'v1', files: await hello('hello') },
-    { repository: 'samples/hello', tag: 'v2', files: await hello('hello-v2') },
-    { repository: 'samples/greeter-bundle', tag: 'v1', files: greeter },
-  ];
-  for (const { repository, tag, files } of images) {
-    await pushImage({ registry, repository, tag, layers: [{ files }] });
-  }
 }
 
 /** The URL of a git server with the demo's repository. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FakeRegistry } from '../../../test/helpers/fake-registry.ts';
-import { tarArchive } from '../../local/registry/layer-archive.ts';
+import { tarArchive } from '../tar-archive.ts';
 import { baseImage } from './base-image.ts';
 import { baseLayer } from './base-layer.ts';
 import { readDebianPackage } from './debian-package.ts';

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { Parser } from 'tar';
-import { type TarEntry, tarArchive } from '../../local/registry/layer-archive.ts';
+import { type TarEntry, tarArchive } from '../tar-archive.ts';
 
 /** A file, directory or link of an image. */
 export interface LayerFile {

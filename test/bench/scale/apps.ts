@@ -1,5 +1,4 @@
 import { label } from '../../../api/v1alpha1/labels.ts';
-import { pushImage } from '../../../deploy/local/registry/push-image.ts';
 import {
   aBundleDeployment,
   aConfigMap,
@@ -8,6 +7,7 @@ import {
   aServiceAccount,
 } from '../../helpers/objects.ts';
 import { plainFiles } from '../../helpers/push-content.ts';
+import { pushImage } from '../../helpers/push-image.ts';
 import { inParallel } from './in-parallel.ts';
 
 export const objectsPerApp = 4;

@@ -1,9 +1,9 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleSource, BundleTemplate } from '../../../api/v1alpha1/index.ts';
 import { renderBundle } from '../../../cmd/ctl/content/render-content.ts';
-import { pushImage } from '../../../deploy/local/registry/push-image.ts';
 import { aConfigMap, aCRD, aDeployment, anImage, aService, aServiceAccount } from '../objects.ts';
 import { plainFiles } from '../push-content.ts';
+import { pushImage } from '../push-image.ts';
 import { aCsvManifest, aRegistryTree } from '../registry-bundle.ts';
 import type { FormerContent } from './former-rukpak.ts';
 
