@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+
+/** Bytes of a file that is read as one. */
+const atOnce = 4 * 1024 * 1024;
 
 interface SourceFile {
   readonly path: string;
@@ -16,10 +19,10 @@ export async function contentDigest(directory: string, signal?: AbortSignal): Pr
   const hash = createHash('sha256');
   for await (const { path, size } of filesOf(directory)) {
     hash.update(`${path}\0${size}\0`);
-    const options = { highWaterMark: 1024 * 1024, ...(signal === undefined ? {} : { signal }) };
-    for await (const bytes of createReadStream(join(directory, path), options)) {
-      hash.update(bytes as Uint8Array);
-    }
+    signal?.throwIfAborted();
+    const file = join(directory, path);
+    if (size <= atOnce) hash.update(await readFile(file));
+    else for await (const bytes of createReadStream(file)) hash.update(bytes as Uint8Array);
   }
   return hash.digest('hex');
 }

@@ -38,7 +38,10 @@ describe('a stored catalog', () => {
     expect(catalog.size).toBe(Buffer.byteLength(all));
     const ranges = catalog.index.ranges({ name: 'a.v2' });
     expect(Buffer.from(await catalog.readAll(ranges)).toString()).toBe('{"a":2,"z":1}\n');
-    expect((await catalog.blob(2)).value).toEqual({ z: 1, a: 2 });
+    const found: unknown[] = [];
+    for await (const blob of catalog.blobs([0, 1, 2])) found.push(blob);
+    for await (const blob of catalog.blobs([2, 0])) found.push(blob);
+    expect(found).toEqual([0, 1, 2, 2, 0].map((number) => blobs[number]));
   });
 
   test('of no blobs is empty', async () => {

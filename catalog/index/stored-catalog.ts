@@ -20,6 +20,8 @@ const keptCatalog = z.object({ digest: z.string(), index: z.unknown() });
 
 /** Bytes that are gathered before they are written, and the most that one read returns. */
 const pieceSize = 64 * 1024;
+/** Bytes of blobs that are read at once to be parsed. */
+const runSize = 1024 * 1024;
 
 /**
  * Writes blobs into a directory as they come: a file of JSON lines, and its index. Holds one blob at
@@ -107,17 +109,40 @@ export class StoredCatalog implements AsyncDisposable {
     );
   }
 
-  async blob(number: number): Promise<BlobToStore> {
-    const { start, end } = this.index.range(number);
-    const text = Buffer.from(await this.#piece(start, end)).toString();
-    return { ...this.index.blob(number), value: JSON.parse(text) as JsonObject };
+  /** The blobs of these numbers, one after the other; those that lie together are read at once. */
+  async *blobs(numbers: readonly number[]): AsyncGenerator<BlobToStore> {
+    for (const run of this.#runs(numbers)) {
+      const { start } = this.index.range(run[0] ?? 0);
+      const bytes = await this.#piece(start, this.index.range(run.at(-1) ?? 0).end);
+      for (const number of run) {
+        const range = this.index.range(number);
+        const text = bytes.toString('utf8', range.start - start, range.end - start);
+        yield { ...this.index.blob(number), value: JSON.parse(text) as JsonObject };
+      }
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#file.close();
   }
 
-  async #piece(start: number, end: number): Promise<Uint8Array> {
+  /** Neighbours, as many as are read at once; a larger blob is alone. */
+  *#runs(numbers: readonly number[]): Generator<readonly number[]> {
+    let run: number[] = [];
+    for (const number of numbers) {
+      const first = run[0];
+      const isNext = first !== undefined && number === first + run.length;
+      const size = this.index.range(number).end - this.index.range(first ?? number).start;
+      if (run.length > 0 && (!isNext || size > runSize)) {
+        yield run;
+        run = [];
+      }
+      run.push(number);
+    }
+    if (run.length > 0) yield run;
+  }
+
+  async #piece(start: number, end: number): Promise<Buffer> {
     const bytes = Buffer.allocUnsafe(end - start);
     for (let done = 0; done < bytes.length; ) {
       const { bytesRead } = await this.#file.read(bytes, done, bytes.length - done, start + done);

@@ -38,7 +38,7 @@ export function describedCsv(bundle: DescribedBundle): string {
     bundle.metadata,
   ) ?? {}) as JsonObject;
   const { icon, relatedImages } = bundle;
-  return htmlEscaped(
+  const text = htmlEscaped(
     writeAs(serviceVersion, {
       kind: 'ClusterServiceVersion',
       apiVersion: 'operators.coreos.com/v1alpha1',
@@ -50,13 +50,22 @@ export function describedCsv(bundle: DescribedBundle): string {
         install: { strategy: 'deployment', spec: {} },
         version: bundle.version,
         description: rest['description'] || bundle.description,
-        icon: icon === undefined ? [] : [{ ...icon, base64data: icon.base64data ?? '' }],
+        icon: icon === undefined ? [] : [{ base64data: '', mediatype: icon.mediatype }],
         relatedImages: relatedImages.map(({ name, image }) => ({ name, image })),
         cleanup: { enabled: false },
       },
       status: {},
     }),
   );
+  return icon === undefined ? text : withIcon(text, icon);
+}
+
+const emptyIcon = '"icon":[{"base64data":"';
+
+/** All bundles of a package have its icon, which may be most of their text and needs no escapes. */
+function withIcon(text: string, { base64data }: Icon): string {
+  const at = text.lastIndexOf(emptyIcon) + emptyIcon.length;
+  return `${text.slice(0, at)}${base64data ?? ''}${text.slice(at)}`;
 }
 
 function present(fields: Readonly<Record<string, JsonValue | undefined>>): JsonObject {

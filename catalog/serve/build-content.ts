@@ -61,5 +61,5 @@ function blobsByPackage(index: CatalogIndex): ReadonlyMap<string, readonly numbe
 }
 
 async function* blobsOf(stored: StoredCatalog, numbers: readonly number[]): AsyncGenerator<Blob> {
-  for (const number of numbers) yield blobOfValue((await stored.blob(number)).value);
+  for await (const { value } of stored.blobs(numbers)) yield blobOfValue(value);
 }

@@ -1,3 +1,4 @@
+import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import type { JsonValue } from '../../../api/json.ts';
 import { isMap } from '../../../api/json-fields.ts';
 import { TerminalError } from '../../../core/errors.ts';
@@ -19,8 +20,9 @@ export interface ProvidedApi {
  * together with those of a channel, in the order of their numbers, they are a message.
  */
 export interface BundleParts {
-  /** Fields 4 and 5: ClusterServiceVersion and objects. */
+  /** Fields 4 and 5: ClusterServiceVersion and objects; field 4 alone if it is the only object. */
   readonly manifests: Uint8Array;
+  readonly csvIsObject: boolean;
   /** Fields 6 to 9: image, APIs, version. */
   readonly identity: Uint8Array;
   /** Fields 11 and 12: dependencies and properties. */
@@ -39,10 +41,8 @@ export function bundleParts(bundle: OlmBundle, owner: OlmPackage): BundleParts {
   const objects = bundle.properties.filter(isOf('olm.bundle.object')).map(objectText);
   const csv = objects.find(isCsv) ?? described(bundle, owner, version);
   return {
-    manifests: encoded({
-      csvJson: csv,
-      object: objects.length === 0 && csv !== '' ? [csv] : objects,
-    }),
+    manifests: Buffer.concat([encodedCsv(csv), encoded({ object: objects })]),
+    csvIsObject: objects.length === 0 && csv !== '',
     identity: encoded({
       bundlePath: bundle.image,
       providedApis: provides,
@@ -69,6 +69,14 @@ function checkDescriptions({ properties }: OlmBundle): void {
 
 function encoded(fields: Readonly<Record<string, unknown>>): Uint8Array {
   return protocol.encode('api.Bundle', fields);
+}
+
+/** Field 4, without the copies of the library's writer. */
+function encodedCsv(text: string): Uint8Array {
+  if (text === '') return new Uint8Array();
+  const csv = Buffer.from(text);
+  const head = new BinaryWriter().tag(4, WireType.LengthDelimited).uint32(csv.length).finish();
+  return Buffer.concat([head, csv]);
 }
 
 function isOf(type: string): (property: Property) => boolean {

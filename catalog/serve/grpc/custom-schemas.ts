@@ -24,9 +24,8 @@ export async function* customBlobs(
   { schema, packageName }: CustomSchemaQuery,
 ): AsyncGenerator<Uint8Array> {
   if (known.has(schema)) return;
-  for (const number of content.index.find({ schema, package: packageName })) {
-    yield structMessage((await content.blob(number)).value);
-  }
+  const numbers = content.index.find({ schema, package: packageName });
+  for await (const { value } of content.blobs(numbers)) yield structMessage(value);
 }
 
 /** What opm has against a name of a schema or package here; undefined where nothing. */

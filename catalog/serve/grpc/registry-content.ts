@@ -8,6 +8,9 @@ import { protocol } from './protocol.ts';
 const partsFile = 'bundles.pb';
 const packagesFile = 'packages.json';
 
+/** Bytes that are gathered before they are written. */
+const pieceSize = 1024 * 1024;
+
 const size = z.int().min(0);
 const keptBundle = z.object({
   start: size,
@@ -15,6 +18,7 @@ const keptBundle = z.object({
   manifests: size,
   identity: size,
   properties: size,
+  csvIsObject: z.boolean(),
   hasImage: z.boolean(),
   provides: z.array(z.object({ group: z.string(), version: z.string(), kind: z.string() })),
   deprecation: z.string().optional(),
@@ -58,6 +62,8 @@ export class RegistryWriter implements AsyncDisposable {
   readonly #directory: string;
   readonly #file: FileHandle;
   readonly #bundles: BundleFacts[] = [];
+  #gathered: Uint8Array[] = [];
+  #written = 0;
   #end = 0;
 
   private constructor(directory: string, file: FileHandle) {
@@ -74,22 +80,36 @@ export class RegistryWriter implements AsyncDisposable {
     parts: BundleParts,
     about: { readonly hasImage: boolean; readonly deprecation: string | undefined },
   ): Promise<number> {
-    const bytes = Buffer.concat([parts.manifests, parts.identity, parts.properties]);
-    await this.#file.writeFile(bytes);
-    const start = this.#end;
-    this.#end += bytes.length;
-    const [manifests, identity] = [parts.manifests.length, parts.identity.length];
-    const sizes = { start, manifests, identity, properties: parts.properties.length };
-    return this.#bundles.push({ ...sizes, ...about, provides: [...parts.provides] }) - 1;
+    const kept: BundleFacts = {
+      start: this.#end,
+      manifests: parts.manifests.length,
+      identity: parts.identity.length,
+      properties: parts.properties.length,
+      csvIsObject: parts.csvIsObject,
+      ...about,
+      provides: [...parts.provides],
+    };
+    this.#gathered.push(parts.manifests, parts.identity, parts.properties);
+    this.#end = endOf(kept);
+    if (this.#end - this.#written >= pieceSize) await this.#write();
+    return this.#bundles.push(kept) - 1;
   }
 
   async finish(packages: readonly PackageFacts[]): Promise<void> {
+    await this.#write();
     const kept = { packages, bundles: this.#bundles };
     await writeFile(join(this.#directory, packagesFile), JSON.stringify(kept));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#file.close();
+  }
+
+  async #write(): Promise<void> {
+    const bytes = Buffer.concat(this.#gathered);
+    this.#gathered = [];
+    this.#written = this.#end;
+    await this.#file.writeFile(bytes);
   }
 }
 
@@ -148,10 +168,13 @@ export class RegistryContent implements AsyncDisposable {
     const edges = form === 'listed' ? { replaces, skips } : {};
     const deprecation =
       bundle.deprecation === undefined ? {} : { deprecation: { message: bundle.deprecation } };
+    const manifests = stored.subarray(0, withManifests ? bundle.manifests : 0);
     const behind = stored.length - bundle.properties;
     return Buffer.concat([
       encoded({ csvName: entry.name, packageName: at.package.name, channelName: channel.name }),
-      stored.subarray(0, behind),
+      manifests,
+      bundle.csvIsObject ? asObject(manifests) : noBytes,
+      stored.subarray(manifests.length, behind),
       encoded({ skipRange }),
       stored.subarray(behind),
       encoded({ ...edges, ...deprecation }),
@@ -178,6 +201,17 @@ export class RegistryContent implements AsyncDisposable {
 
 function endOf({ start, manifests, identity, properties }: BundleFacts): number {
   return start + manifests + identity + properties;
+}
+
+const noBytes = Buffer.alloc(0);
+/** Number 5 with a length, which is all that tells an object from the ClusterServiceVersion, 4. */
+const objectTag = 0x2a;
+
+function asObject(csv: Buffer): Buffer {
+  if (csv.length === 0) return csv;
+  const object = Buffer.from(csv);
+  object[0] = objectTag;
+  return object;
 }
 
 function encoded(fields: Readonly<Record<string, unknown>>): Uint8Array {

@@ -187,7 +187,7 @@ describe('a catalog over HTTP', () => {
     const bytes = await former.content.blobs.readAll(former.content.blobs.index.ranges({}));
     expect(Buffer.from(bytes).toString()).toBe(`${lines[4]}\n`);
     await former[Symbol.asyncDispose]();
-    await expect(former.content.blobs.blob(0)).rejects.toThrow();
+    await expect(former.content.blobs.readAll([{ start: 0, end: 1 }])).rejects.toThrow();
     await swapped.close();
   });
 
