@@ -1,3 +1,3 @@
 export { type BlobQuery, type ByteRange, CatalogIndex, type IndexedBlob } from './catalog-index.ts';
-export { contentDigest } from './source-digest.ts';
+export { attributesDigest, contentDigest } from './source-digest.ts';
 export { type BlobToStore, StoredCatalog, storeCatalog } from './stored-catalog.ts';

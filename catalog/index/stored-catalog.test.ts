@@ -2,7 +2,7 @@ import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { contentDigest } from './source-digest.ts';
+import { attributesDigest, contentDigest } from './source-digest.ts';
 import { type BlobToStore, StoredCatalog, storeCatalog } from './stored-catalog.ts';
 
 let directory: string;
@@ -72,8 +72,10 @@ test('the digest of a directory tells every edit', async () => {
   const file = join(directory, 'catalog.json');
   await writeFile(file, '{"schema":"a"}');
   const content = await contentDigest(directory);
+  const attributes = await attributesDigest(directory);
   await writeFile(file, '{"schema":"b"}');
   expect(await contentDigest(directory)).not.toBe(content);
+  expect(await attributesDigest(directory)).not.toBe(attributes);
   await writeFile(file, '{"schema":"a"}');
   expect(await contentDigest(directory)).toBe(content);
 });

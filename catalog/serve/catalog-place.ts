@@ -1,6 +1,9 @@
-import { basename, resolve } from 'node:path';
+import { existsSync, statSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
 import { goQuote } from '../../api/go-quote.ts';
 import { TerminalError } from '../../core/errors.ts';
+import { digestOf } from '../../core/registry/index.ts';
+import { attributesDigest } from '../index/index.ts';
 import { type OpenCatalogOptions, openCatalog } from '../load/index.ts';
 import type { ContentCache } from './content-cache.ts';
 import type { ServedContent } from './served-content.ts';
@@ -31,6 +34,25 @@ export function parseCatalogPlace(text: string): CatalogPlace {
 function nameOf(place: string): string {
   const path = place.replace(/^(?:docker:\/\/|oci:|oci-archive:)/, '').replace(/@.*$/, '');
   return basename(resolve(path)).replace(/(?:\.tar)?(?::.*)?$/, '');
+}
+
+/**
+ * Tells one state of a catalog from another, without reading it: by its files' attributes, or the
+ * digest of the image.
+ */
+export async function stateOfPlace(
+  { place }: CatalogPlace,
+  { registry, signal }: OpenCatalogOptions,
+): Promise<string> {
+  const isCatalog = isDirectory(place) && !existsSync(join(place, 'oci-layout'));
+  if (isCatalog) return await attributesDigest(place);
+  const image = await (await registry()).open(place, signal);
+  await image.place.close();
+  return digestOf(image.manifest.bytes);
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 /**

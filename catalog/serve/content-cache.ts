@@ -10,6 +10,7 @@ import { ServedContent } from './served-content.ts';
 
 const format = 'rukpak.v1';
 const digestFile = 'digest';
+const mostAttempts = 5;
 /** Caches of opm, which other versions of a catalog's image may have: left alone. */
 const ofOthers: ReadonlySet<string> = new Set(['pogreb.v1', 'cache', 'digest']);
 
@@ -63,8 +64,12 @@ export class ContentCache {
    * files, and else content that is built, validated and kept.
    */
   async open(source: string, options: OpenContentOptions): Promise<ServedContent> {
-    const digest = await contentDigest(source, options.signal);
-    return (await this.#kept(digest)) ?? (await this.#build(source, digest, options));
+    for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
+      const digest = await contentDigest(source, options.signal);
+      const content = (await this.#kept(digest)) ?? (await this.#build(source, digest, options));
+      if (content !== undefined) return content;
+    }
+    throw new TerminalError(`${source} changes all the time while it is read`);
   }
 
   /**
@@ -102,16 +107,21 @@ export class ContentCache {
     }
   }
 
+  /** Undefined where the files have changed meanwhile: parts of both states may have been read. */
   async #build(
     source: string,
     digest: string,
     { onBuild, ...options }: OpenContentOptions,
-  ): Promise<ServedContent> {
+  ): Promise<ServedContent | undefined> {
     onBuild?.();
     await mkdir(this.#directory, { recursive: true });
     const next = await mkdtemp(`${this.#path}.new-`);
     try {
       await buildContent(next, loadDirectory(source, { signal: options.signal }), options);
+      if ((await contentDigest(source, options.signal)) !== digest) {
+        await rm(next, { recursive: true, force: true });
+        return undefined;
+      }
       await writeFile(join(next, digestFile), digest);
       // A directory is not renamed over another one. Content that is open stays readable.
       await rm(this.#path, { recursive: true, force: true });

@@ -1,4 +1,5 @@
-export { type CatalogPlace, contentOfPlace, parseCatalogPlace } from './catalog-place.ts';
+export { CatalogFollower } from './catalog-follower.ts';
+export { type CatalogPlace, parseCatalogPlace } from './catalog-place.ts';
 export { ContentCache, StaleCacheError } from './content-cache.ts';
 export { checkCustomSchemas } from './grpc/custom-schemas.ts';
 export { RegistryServer } from './grpc/registry-server.ts';

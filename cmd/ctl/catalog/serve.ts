@@ -3,13 +3,15 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
-import type { CatalogPlace, ServedCatalog } from '../../../catalog/serve/index.ts';
+import type { CatalogFollower, CatalogPlace, ServedCatalog } from '../../../catalog/serve/index.ts';
 import { errorMessage, TerminalError } from '../../../core/errors.ts';
+import { systemClock } from '../../../core/platform/clock.ts';
 import {
   type BindAddress,
   parseBindAddress,
   stopSignal,
 } from '../../../core/platform/runtime/index.ts';
+import { durationOption } from '../../flag-values.ts';
 import { addRegistryFlags, type RegistryFlags } from '../../registry-flags.ts';
 import { logLine } from '../loggers.ts';
 import { writeOutput } from '../output.ts';
@@ -19,6 +21,7 @@ interface ServeFlags extends RegistryFlags {
   readonly address: BindAddress;
   readonly grpcAddress?: BindAddress;
   readonly cacheDir?: string;
+  readonly pollInterval: number;
 }
 
 const loopback = '127.0.0.1:8080';
@@ -49,6 +52,9 @@ export function serveCommand(): Command {
       '--cache-dir <directory>',
       'Directory for what is served, which the next start takes if the catalogs are the same (default: a temporary one)',
     );
+  command.addOption(
+    durationOption('--poll-interval', 'Time between two looks for changes of the catalogs', '15s'),
+  );
   return addRegistryFlags(command).action(withPlace(serve));
 }
 
@@ -100,12 +106,13 @@ async function serveUntil(
   const serving = await import('../../../catalog/serve/index.ts');
   const registry = async () =>
     await (await import('../../registry-access.ts')).registryAccess(flags);
-  const catalogs: ServedCatalog[] = [];
+  const followers: CatalogFollower[] = [];
   for (const place of places) {
     const cache = new serving.ContentCache(join(cacheDir, place.name));
-    const content = await serving.contentOfPlace(place, cache, { registry, signal });
-    catalogs.push(new serving.ServedCatalog(place.name, content));
+    const told = { onReplaced: sayReplaced, onFailure: sayFailure };
+    followers.push(await serving.CatalogFollower.open(place, { cache, registry, signal, ...told }));
   }
+  const catalogs = followers.map(({ catalog }) => catalog);
   const http = new serving.CatalogHttpServer({ catalogs, address: flags.address, onError: say });
   const listening = await http.listen();
   const [only] = catalogs;
@@ -117,13 +124,26 @@ async function serveUntil(
   const port = await grpc?.listen();
   if (port !== undefined) lines.push(`serving gRPC on port ${port}\n`);
   await writeOutput(lines, process.stdout);
-  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
+  await Promise.all(followers.map((each) => each.follow(flags.pollInterval, systemClock)));
   await Promise.all([http.close(), grpc?.close()]);
   for (const catalog of catalogs) await catalog.close();
 }
 
 function urlOf({ address: host, family, port }: AddressInfo): string {
   return `http://${family === 'IPv6' ? `[${host}]` : host}:${port}`;
+}
+
+function sayReplaced({ name }: ServedCatalog): void {
+  process.stderr.write(logLine(`catalog ${name} has changed: serving the new content`));
+}
+
+function sayFailure({ name }: ServedCatalog, error: unknown): void {
+  const problem = errorMessage(error);
+  process.stderr.write(
+    logLine(
+      `error: catalog ${name} has changed and cannot be served, the former content stays: ${problem}`,
+    ),
+  );
 }
 
 function say(error: unknown): void {

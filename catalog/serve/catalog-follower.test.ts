@@ -1,0 +1,145 @@
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { systemClock } from '../../core/platform/clock.ts';
+import { emptyKeychain, RegistryAccess } from '../../core/registry/index.ts';
+import { buildCatalogImage } from '../images/index.ts';
+import { CatalogFollower, ContentCache, type ServedCatalog } from './index.ts';
+
+const { signal } = new AbortController();
+const access = new RegistryAccess({
+  insecureRegistries: [],
+  caCertificates: [],
+  keychain: emptyKeychain,
+  clock: systemClock,
+});
+let directory: string;
+let events: string[];
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'catalog-follower-'));
+  await mkdir(join(directory, 'catalog'));
+  events = [];
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+async function write(content: string): Promise<void> {
+  await writeFile(join(directory, 'catalog/catalog.json'), content);
+}
+
+async function following(place: string): Promise<CatalogFollower> {
+  return await CatalogFollower.open(
+    { name: 'shop', place },
+    {
+      registry: async () => access,
+      signal,
+      cache: new ContentCache(join(directory, 'cache')),
+      onReplaced: ({ name }) => void events.push(`${name} replaced`),
+      onFailure: ({ name }, error) => void events.push(`${name}: ${(error as Error).message}`),
+    },
+  );
+}
+
+async function served(catalog: ServedCatalog): Promise<string> {
+  await using borrowed = catalog.borrow();
+  const { blobs } = borrowed.content;
+  return Buffer.from(await blobs.readAll(blobs.index.ranges({}))).toString();
+}
+
+async function looks(follower: CatalogFollower, count: number): Promise<void> {
+  for (let look = 0; look < count; look += 1) await follower.look();
+}
+
+const [first, second] = ['{"schema":"first"}\n', '{"schema":"the-second"}\n'];
+
+describe('a catalog that is followed', () => {
+  test('is served as it becomes, once it has settled', async () => {
+    await write(first);
+    const follower = await following(join(directory, 'catalog'));
+    await looks(follower, 3);
+    await write(second);
+    await looks(follower, 1);
+    expect(await served(follower.catalog)).toBe(first);
+    await looks(follower, 3);
+    expect(await served(follower.catalog)).toBe(second);
+    expect(events).toEqual(['shop replaced']);
+    await follower.catalog.close();
+  });
+
+  test('stays what it was while it is broken, and says so once', async () => {
+    await write(first);
+    const follower = await following(join(directory, 'catalog'));
+    await write('{"schema":"olm.package","name":"a","defaultChannel":"s"}');
+    await looks(follower, 5);
+    expect(await served(follower.catalog)).toBe(first);
+    expect(events).toEqual([expect.stringContaining('shop: build package index')]);
+    await write(second);
+    await looks(follower, 3);
+    expect(await served(follower.catalog)).toBe(second);
+    await follower.catalog.close();
+  });
+
+  test('stays what it was while it is gone, and follows another directory of its name', async () => {
+    await write(first);
+    const follower = await following(join(directory, 'catalog'));
+    await rename(join(directory, 'catalog'), join(directory, 'former'));
+    await looks(follower, 3);
+    expect(await served(follower.catalog)).toBe(first);
+    expect(events).toHaveLength(1);
+    await mkdir(join(directory, 'catalog'));
+    await write(second);
+    await looks(follower, 3);
+    expect(await served(follower.catalog)).toBe(second);
+    expect(events.at(-1)).toBe('shop replaced');
+    await follower.catalog.close();
+  });
+
+  test('keeps a reader of the former content to its end', async () => {
+    await write(first);
+    const follower = await following(join(directory, 'catalog'));
+    await using former = follower.catalog.borrow();
+    await write(second);
+    await looks(follower, 3);
+    expect(await served(follower.catalog)).toBe(second);
+    const { blobs } = former.content;
+    const bytes = await blobs.readAll(blobs.index.ranges({}));
+    expect(Buffer.from(bytes).toString()).toBe(first);
+    await follower.catalog.close();
+  });
+
+  test('is the image behind a tag', async () => {
+    const place = `oci:${join(directory, 'layout')}:v1`;
+    await write(first);
+    await push(place);
+    const follower = await following(place);
+    await looks(follower, 2);
+    await write(second);
+    await push(place);
+    await looks(follower, 2);
+    expect(await served(follower.catalog)).toBe(second);
+    expect(events).toEqual(['shop replaced']);
+    await follower.catalog.close();
+  });
+});
+
+async function push(place: string): Promise<void> {
+  const image = await buildCatalogImage(join(directory, 'catalog'), { signal });
+  const { target, tag } = await access.openTarget(place);
+  await image.push(target, tag, signal);
+  await image.close();
+  await target.close();
+}
+
+test('what is kept is taken at the next start', async () => {
+  await write(first);
+  const cache = new ContentCache(join(directory, 'cache'));
+  let builds = 0;
+  const options = { signal, onBuild: () => void (builds += 1) };
+  await (await cache.open(join(directory, 'catalog'), options))[Symbol.asyncDispose]();
+  const again = await cache.open(join(directory, 'catalog'), options);
+  expect([builds, again.blobs.index.blobs]).toEqual([1, 1]);
+  await again[Symbol.asyncDispose]();
+  await writeFile(join(directory, 'cache/rukpak.v1/index.json'), '{}');
+  await (await cache.open(join(directory, 'catalog'), options))[Symbol.asyncDispose]();
+  expect(builds).toBe(2);
+});
