@@ -8,6 +8,8 @@ export interface CarriedImage {
   readonly tag: string;
   /** Of an image that is a catalog of the image set. */
   readonly catalog?: CarriedCatalog | undefined;
+  /** It was carried before, and is not in this directory or tar again. */
+  readonly isEarlier?: true | undefined;
 }
 
 /** What clusters are told of a catalog. */

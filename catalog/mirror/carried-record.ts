@@ -1,12 +1,47 @@
-import { readFile, rename, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFile, stat } from 'node:fs/promises';
 import { z } from 'zod';
+import { record } from '../../api/record.ts';
 import { errorMessage, TerminalError } from '../../core/errors.ts';
-import { digestProblem, parseImageReference } from '../../core/registry/index.ts';
+import {
+  blobBytes,
+  digestOf,
+  digestProblem,
+  type ImagePlace,
+  type ImageTarget,
+  manifestParts,
+  mediaTypes,
+  parseImageReference,
+  type RegistryAccess,
+} from '../../core/registry/index.ts';
 import type { CarriedImage } from './carried-images.ts';
+import { carriedPlace } from './carried-place.ts';
 
-/** Beside the OCI layout that holds the images: no part of the format is called so. */
-const recordFile = 'mirror.json';
+/** What a directory or tar holds for the registry that it is pushed to. */
+export interface CarriedRecord {
+  readonly images: readonly CarriedImage[];
+  /** What its images are made of. */
+  readonly content: CarriedContent;
+  /** What was carried before, and is on the target once that has been pushed. */
+  readonly earlier: CarriedContent;
+}
+
+/** Digests of manifests and blobs, by their repository below the target. */
+export type CarriedContent = ReadonlyMap<string, ReadonlySet<string>>;
+
+/** All that the target has once a directory or tar has been pushed. */
+export function contentSince({ content, earlier }: CarriedRecord): CarriedContent {
+  const all = new Map([...earlier].map(([path, digests]) => [path, new Set(digests)]));
+  for (const [path, digests] of content) {
+    all.set(path, new Set([...(all.get(path) ?? []), ...digests]));
+  }
+  return all;
+}
+
+/** The record is an artifact of the layout, under this name. */
+export const recordName = 'mirror-record';
+const recordType = 'application/vnd.rukpak.mirror.v1+json';
+const maxRecordSize = 256 * 1024 * 1024;
+const emptyConfig = Buffer.from('{}');
 
 const catalogSchema = z.strictObject({ directory: z.string(), isPruned: z.boolean() });
 const imageSchema = z
@@ -16,43 +51,113 @@ const imageSchema = z
     path: z.string().refine(isReference, 'it is no repository'),
     tag: z.string().regex(/^\w[\w.-]{0,127}$/, 'it is no tag'),
     catalog: catalogSchema.optional(),
+    isEarlier: z.literal(true).optional(),
   })
   .refine(({ source, catalog }) => catalog?.isPruned === true || isReference(source), {
     path: ['source'],
     error: 'it is no image',
   });
-const recordSchema = z.strictObject({ version: z.literal(1), images: z.array(imageSchema) });
+const contentSchema = record(z.array(z.string()));
+const recordSchema = z.strictObject({
+  version: z.literal(1),
+  images: z.array(imageSchema),
+  content: contentSchema,
+  earlier: contentSchema,
+});
 
-/** Notes what a directory holds for the registry that it is pushed to. */
-export async function writeRecord(
-  directory: string,
-  images: readonly CarriedImage[],
-): Promise<void> {
-  const text = `${JSON.stringify({ version: 1, images }, undefined, 2)}\n`;
-  const path = join(directory, recordFile);
-  await writeFile(`${path}.part`, text);
-  await rename(`${path}.part`, path);
+/** The record as a file has it. */
+export function recordText({ images, content, earlier }: CarriedRecord): string {
+  const written = { version: 1, images, content: lists(content), earlier: lists(earlier) };
+  return `${JSON.stringify(written, undefined, 1)}\n`;
 }
 
-/** @throws TerminalError where no run has filled the directory to its end */
-export async function readRecord(directory: string): Promise<readonly CarriedImage[]> {
-  const path = join(directory, recordFile);
-  let text: string;
-  try {
-    text = await readFile(path, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+function lists(content: CarriedContent): Readonly<Record<string, readonly string[]>> {
+  const found = [...content].map(([path, digests]) => [path, [...digests].toSorted()] as const);
+  return Object.fromEntries(found.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Notes what a layout holds. */
+export async function writeRecord(
+  target: ImageTarget,
+  carried: CarriedRecord,
+  signal: AbortSignal,
+): Promise<void> {
+  const bytes = Buffer.from(recordText(carried));
+  const parts = [
+    { mediaType: 'application/vnd.oci.empty.v1+json', bytes: emptyConfig },
+    { mediaType: recordType, bytes },
+  ].map((part) => ({
+    bytes: part.bytes,
+    descriptor: {
+      mediaType: part.mediaType,
+      digest: digestOf(part.bytes),
+      size: part.bytes.byteLength,
+    },
+  }));
+  for (const part of parts) {
+    await target.pushBlob({ descriptor: part.descriptor, open: () => [part.bytes] }, signal);
+  }
+  const [config, layer] = parts.map(({ descriptor }) => descriptor);
+  const mediaType = mediaTypes.ociManifest;
+  const manifest = {
+    schemaVersion: 2,
+    mediaType,
+    artifactType: recordType,
+    config,
+    layers: [layer],
+  };
+  const text = Buffer.from(JSON.stringify(manifest));
+  await target.pushManifest({ bytes: text, mediaType, tag: recordName }, signal);
+}
+
+/** @throws TerminalError where no run has filled the layout to its end */
+export async function readRecord(place: ImagePlace, signal: AbortSignal): Promise<CarriedRecord> {
+  const manifest = await place.findManifest(recordName, signal);
+  const layer =
+    manifest && manifestParts(manifest).blobs.find(({ mediaType }) => mediaType === recordType);
+  if (layer === undefined) {
     throw new TerminalError(
-      `${directory} has no ${recordFile}: fill it with --config FILE --to ${directory}, and copy all of it`,
-      { cause: error },
+      `${place.name} has no record of what it holds: fill it with rukpakctl mirror --config, and copy all of it`,
     );
   }
+  if (layer.size > maxRecordSize) {
+    throw new TerminalError(`${place.name}: its record has ${layer.size} bytes`);
+  }
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of blobBytes(place, layer, signal)) chunks.push(chunk);
+  return parseRecord(Buffer.concat(chunks).toString('utf8'), place.name);
+}
+
+/** Reads the record of a directory or tar, or of the file that its run has left. */
+export async function readEarlierRecord(
+  path: string,
+  { access, signal }: { readonly access: RegistryAccess; readonly signal: AbortSignal },
+): Promise<CarriedRecord> {
+  const stats = await stat(path).catch((error: unknown) => {
+    throw new TerminalError(`cannot read ${path}: ${errorMessage(error)}`, { cause: error });
+  });
+  if (stats.isFile() && !path.endsWith('.tar'))
+    return parseRecord(await readFile(path, 'utf8'), path);
+  const { place } = await access.open({ ...carriedPlace(path), name: recordName }, signal);
   try {
-    return recordSchema.parse(JSON.parse(text)).images;
+    return await readRecord(place, signal);
+  } finally {
+    await place.close();
+  }
+}
+
+function contentOf(written: Readonly<Record<string, readonly string[]>>): CarriedContent {
+  return new Map(Object.entries(written).map(([path, digests]) => [path, new Set(digests)]));
+}
+
+function parseRecord(text: string, name: string): CarriedRecord {
+  try {
+    const { images, content, earlier } = recordSchema.parse(JSON.parse(text));
+    return { images, content: contentOf(content), earlier: contentOf(earlier) };
   } catch (error) {
     const [issue] = error instanceof z.ZodError ? error.issues : [];
     const problem = issue === undefined ? errorMessage(error) : issueText(issue);
-    throw new TerminalError(`cannot read ${path}: ${problem}`, { cause: error });
+    throw new TerminalError(`cannot read the record of ${name}: ${problem}`, { cause: error });
   }
 }
 

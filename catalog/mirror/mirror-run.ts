@@ -1,4 +1,4 @@
-import { errorMessage } from '../../core/errors.ts';
+import { errorMessage, TerminalError } from '../../core/errors.ts';
 import {
   type CopySource,
   type CopyTarget,
@@ -35,6 +35,17 @@ export interface MirrorRunOptions {
   readonly signal: AbortSignal;
 }
 
+/** What a run does besides copying. */
+export interface RunDetails {
+  /**
+   * Digests that were carried before, by repository below the target: images of these alone are not
+   * copied, nor blobs that any repository has.
+   */
+  readonly earlier?: ReadonlyMap<string, ReadonlySet<string>> | undefined;
+  /** The repository of the target's host that may have a blob. */
+  readonly mountFrom?: ((digest: string) => string | undefined) | undefined;
+}
+
 /** An image to copy, and where it is. */
 export interface ImageToCopy extends Omit<CarriedImage, 'digest'> {
   open(): Promise<OpenedImage>;
@@ -42,6 +53,8 @@ export interface ImageToCopy extends Omit<CarriedImage, 'digest'> {
   readonly repository: string;
   /** The bundle that names it. */
   readonly bundle?: string | undefined;
+  /** Others are read from the same place, which whoever opened it closes. */
+  readonly isShared?: boolean | undefined;
 }
 
 /** What is done for an image, and where it takes a turn. */
@@ -64,15 +77,23 @@ export class MirrorRun {
   readonly #options: MirrorRunOptions;
   readonly #limits: HostLimits;
   readonly #failed = new Map<string, string>();
+  readonly #content = new Map<string, Set<string>>();
+  readonly #details: RunDetails;
 
-  constructor(options: MirrorRunOptions) {
+  constructor(options: MirrorRunOptions, details: RunDetails = {}) {
     this.#options = options;
+    this.#details = details;
     this.#limits = new HostLimits(options.perHost);
   }
 
   /** Problems by the image that has them. */
   get failures(): ReadonlyMap<string, string> {
     return this.#failed;
+  }
+
+  /** Digests of all that was copied, or is there already, by repository below the target. */
+  get content(): ReadonlyMap<string, ReadonlySet<string>> {
+    return this.#content;
   }
 
   /** Tells who watches the run. */
@@ -108,25 +129,81 @@ export class MirrorRun {
     const read = await this.#read(images);
     try {
       this.#plan(read);
-      const { onEvent, signal } = this.#options;
+      const { signal } = this.#options;
+      const { earlier = new Map(), mountFrom } = this.#details;
+      const carried = new Set([...earlier.values()].flatMap((digests) => [...digests]));
+      const isLeftOut = (digest: string) => carried.has(digest);
       const onBytes = this.#counter();
-      const copier = new ImageCopier({ limits: this.#limits, onBytes, signal });
+      const limits = this.#limits;
+      const copier = new ImageCopier({ limits, onBytes, signal, isLeftOut, mountFrom });
       const copied: CarriedImage[] = [];
-      await inParallel(read, imagesAtOnce, async ({ image, content, from }) => {
-        const { source, path, tag, catalog } = image;
-        await this.attempt({ source, bundle: image.bundle }, async () => {
-          const { isTagged, ...place } = target(path);
-          const to = { ...place, tag: isTagged ? tag : undefined };
-          const isNew = await copier.copy(content, from, to);
-          const { digest } = content;
-          copied.push({ source, digest, path, tag, ...(catalog === undefined ? {} : { catalog }) });
-          onEvent({ kind: isNew ? 'copied' : 'present', source, digest });
+      await inParallel(read, imagesAtOnce, async (each) => {
+        const { source, path, bundle } = each.image;
+        await this.attempt({ source, bundle }, async () => {
+          copied.push(await this.#copy(each, copier, target(path)));
+          this.#note(path, each.content);
         });
       });
       return copied.toSorted((a, b) => (a.source < b.source ? -1 : 1));
     } finally {
-      for (const { from } of read) await from.place.close();
+      for (const { image, from } of read) if (image.isShared !== true) await from.place.close();
     }
+  }
+
+  /** Those of the images that are on the target already, as they were carried before; tags them. */
+  async confirm(
+    images: readonly CarriedImage[],
+    target: (path: string) => MirrorPlace,
+  ): Promise<readonly CarriedImage[]> {
+    const { signal } = this.#options;
+    const confirmed: CarriedImage[] = [];
+    await inParallel(images, imagesAtOnce, async (image) => {
+      const { source, digest, path, tag } = image;
+      const { target: place, host } = target(path);
+      await this.attempt({ source, host }, async () => {
+        if ((await place.findDigest(digest, signal)) === undefined) {
+          throw new TerminalError(
+            `it was carried before, and ${place.name} does not have ${digest}: push what was carried before first, or carry all without --since`,
+          );
+        }
+        if ((await place.findDigest(tag, signal)) !== digest) await place.tag(digest, tag, signal);
+        confirmed.push(image);
+        this.tell({ kind: 'present', source, digest });
+      });
+    });
+    return confirmed;
+  }
+
+  async #copy(
+    { image, content, from }: ReadImage,
+    copier: ImageCopier,
+    { isTagged, ...place }: MirrorPlace,
+  ): Promise<CarriedImage> {
+    const { source, path, tag, catalog } = image;
+    const { digest } = content;
+    const isEarlier = this.#isEarlier(path, content);
+    const to = { ...place, tag: isTagged ? tag : undefined };
+    const isNew = !isEarlier && (await copier.copy(content, from, to));
+    this.tell({ kind: isNew ? 'copied' : 'present', source, digest });
+    return {
+      source,
+      digest,
+      path,
+      tag,
+      ...(catalog === undefined ? {} : { catalog }),
+      ...(isEarlier ? { isEarlier } : {}),
+    };
+  }
+
+  #isEarlier(path: string, { manifests, blobs }: WholeImage): boolean {
+    const known = this.#details.earlier?.get(path);
+    return known !== undefined && [...manifests, ...blobs].every(({ digest }) => known.has(digest));
+  }
+
+  #note(path: string, { manifests, blobs }: WholeImage): void {
+    const known = this.#content.get(path) ?? new Set();
+    for (const { digest } of [...manifests, ...blobs]) known.add(digest);
+    this.#content.set(path, known);
   }
 
   async #read(images: readonly ImageToCopy[]): Promise<readonly ReadImage[]> {
@@ -142,7 +219,7 @@ export class MirrorRun {
           const content = await readWholeImage(wanted);
           read.push({ image, content, from: { place, host, repository } });
         } catch (error) {
-          await place.close();
+          if (image.isShared !== true) await place.close();
           throw error;
         }
       });

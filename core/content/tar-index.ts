@@ -13,6 +13,12 @@ export interface TarPlace {
 const blockSize = 512;
 const maxExtensionSize = 1024 * 1024;
 
+export interface IndexTarOptions {
+  readonly maxEntries: number;
+  /** Ends before an entry that is damaged or not whole, instead of throwing. */
+  readonly isUnfinished?: boolean;
+}
+
 /**
  * Finds the files of an uncompressed tar by its headers, without reading their content. The last
  * file of a name counts; ignores entries that are not files.
@@ -20,10 +26,23 @@ const maxExtensionSize = 1024 * 1024;
  */
 export async function indexTar(
   file: FileHandle,
-  { maxEntries }: { readonly maxEntries: number },
+  { maxEntries, isUnfinished = false }: IndexTarOptions,
 ): Promise<ReadonlyMap<string, TarPlace>> {
-  const { size: length } = await file.stat();
   const places = new Map<string, TarPlace>();
+  try {
+    await addPlaces(file, maxEntries, places);
+  } catch (error) {
+    if (!isUnfinished || !(error instanceof TerminalError)) throw error;
+  }
+  return places;
+}
+
+async function addPlaces(
+  file: FileHandle,
+  maxEntries: number,
+  places: Map<string, TarPlace>,
+): Promise<void> {
+  const { size: length } = await file.stat();
   let extension: TarExtension = {};
   let position = 0;
   for (let entries = 0; position < length; entries += 1) {
@@ -42,7 +61,6 @@ export async function indexTar(
       places.set(header.path.replace(/^(?:\.\/)+/, ''), { start, size: header.size });
     }
   }
-  return places;
 }
 
 function isFile(typeFlag: string): boolean {

@@ -43,6 +43,56 @@ export async function startCuttingRegistry(
   }, address);
 }
 
+/** Passes requests on to the registry; of a blob it sends as many bytes, and others. */
+export async function startLyingRegistry(registry: string): Promise<FrontServer> {
+  const pass = passTo(registry);
+  const lie = passTo(registry, Number.POSITIVE_INFINITY, (chunk) => chunk.map((byte) => byte ^ 1));
+  return await startFront((incoming, response) => {
+    const isBlob = incoming.url?.includes('/blobs/') ?? false;
+    (isBlob ? lie : pass)(incoming, response);
+  });
+}
+
+export interface StallingRegistry extends FrontServer {
+  /** Blobs that were asked for so far. */
+  readonly blobs: number;
+  /** When a blob is asked for that does not come. */
+  readonly stalled: Promise<void>;
+  /** Sends all blobs from here on. */
+  release(): void;
+}
+
+/** Passes requests on to the registry; so many blobs come, and those after them do not. */
+export async function startStallingRegistry(
+  registry: string,
+  blobsToSend: number,
+): Promise<StallingRegistry> {
+  const pass = passTo(registry);
+  const stalled = Promise.withResolvers<void>();
+  let blobs = 0;
+  let limit = blobsToSend;
+  const front = await startFront((incoming, response) => {
+    const isBlob = incoming.url?.includes('/blobs/') ?? false;
+    if (isBlob) blobs += 1;
+    if (blobs <= limit || !isBlob) return pass(incoming, response);
+    stalled.resolve();
+  });
+  return {
+    host: front.host,
+    close: () => front.close(),
+    stalled: stalled.promise,
+    get requests() {
+      return front.requests;
+    },
+    get blobs() {
+      return blobs;
+    },
+    release() {
+      limit = Number.POSITIVE_INFINITY;
+    },
+  };
+}
+
 async function startFront(listener: RequestListener, address = '127.0.0.1'): Promise<FrontServer> {
   let requests = 0;
   const server = createServer((incoming, response) => {
@@ -63,14 +113,18 @@ async function startFront(listener: RequestListener, address = '127.0.0.1'): Pro
 }
 
 /** Sends no more than so many bytes of an answer's body. */
-function passTo(registry: string, bytes = Number.POSITIVE_INFINITY): RequestListener {
+function passTo(
+  registry: string,
+  bytes = Number.POSITIVE_INFINITY,
+  change: (chunk: Uint8Array) => Uint8Array = (chunk) => chunk,
+): RequestListener {
   return ({ method, headers, url }, response) => {
     const options = { method, headers: { ...headers, host: registry } };
     const outgoing = request(`http://${registry}${url}`, options, (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers);
       let left = bytes;
       answer.on('data', (chunk: Buffer) => {
-        const part = chunk.subarray(0, left);
+        const part = change(chunk.subarray(0, left));
         left -= part.byteLength;
         response.write(part, left > 0 ? undefined : () => response.destroy());
       });

@@ -171,5 +171,5 @@ test('a directory is carried across: the registry of the images is not asked aga
 test('a directory that no run has filled is refused', async () => {
   const { code, stderr } = await mirrored('--from', dir, '--to', to());
   expect(code).toBe(1);
-  expect(stderr).toContain(`${dir} has no mirror.json: fill it with --config FILE --to ${dir}`);
+  expect(stderr).toContain(`${dir} is no OCI layout`);
 });

@@ -1,6 +1,8 @@
 // First, so that chunks of blobs are collected soon: other modules make garbage too.
 import '../../favour-memory.ts';
 import '../../free-buffers-at-once.ts';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Command } from 'commander';
 import type {
   MirrorEvent,
@@ -18,6 +20,7 @@ interface MirrorFlags extends RegistryFlags, OutputFlags {
   readonly config?: string;
   readonly from?: string;
   readonly to: string;
+  readonly since?: string;
   readonly platform?: string;
   readonly results: string;
   readonly maxPerRegistry: number;
@@ -30,10 +33,14 @@ export function mirrorCommand(): Command {
       '--config <file>',
       'catalogs and images to mirror, as an ImageSetConfiguration of oc-mirror',
     )
-    .option('--from <directory>', 'directory that a run with --to DIRECTORY has filled')
+    .option('--from <place>', 'directory or tar that a run with --to DIRECTORY or TAR has filled')
     .requiredOption(
       '--to <place>',
-      'registry with an optional path, as in mirror.example:5000/ocp, or a directory: /path or ./path',
+      'registry with an optional path, as in mirror.example:5000/ocp, a directory, as in ./path, or a tar, as in ./path.tar',
+    )
+    .option(
+      '--since <place>',
+      'directory, tar or mirror-record.json of an earlier run, whose content is left out',
     )
     .option('--platform <os/arch>', 'platform to copy of each image (default: all)')
     .option('--results <directory>', 'directory for files that clusters need', 'mirror-results')
@@ -59,26 +66,32 @@ async function mirrorImageSet(config: string, flags: MirrorFlags): Promise<void>
   const set = await mirror.readImageSet(config);
   for (const text of set.leftOut) await report.line(`warning: ${text}`);
   const options = await mirrorOptions(flags, report);
-  const directory = directoryOf(flags.to);
-  if (directory === undefined) {
+  if (!mirror.isCarriedPlace(flags.to)) {
+    if (flags.since !== undefined)
+      throw new TerminalError('--since needs a directory or tar in --to');
     const registry = mirror.parseMirrorRegistry(flags.to, flags.insecureRegistry);
     const result = await mirror.mirrorToRegistry(set, registry, options);
     return await finishAt(registry, { result, report, flags });
   }
-  const result = await mirror.mirrorToDirectory(set, directory, options);
-  const next = `rukpakctl mirror --from ${directory} --to REGISTRY`;
-  await finish(report, result, `carry ${directory} to where the mirror is, then run: ${next}`);
+  const result = await mirror.mirrorToCarried(set, flags.to, { ...options, since: flags.since });
+  const file = join(flags.results, 'mirror-record.json');
+  await mkdir(flags.results, { recursive: true });
+  await writeFile(file, mirror.recordText(result.record));
+  await report.line(`wrote ${file}: keep it for --since`);
+  const next = `rukpakctl mirror --from ${flags.to} --to REGISTRY`;
+  await finish(report, result, `carry ${flags.to} to where the mirror is, then run: ${next}`);
 }
 
 async function pushCarried(from: string, flags: MirrorFlags): Promise<void> {
-  if (directoryOf(flags.to) !== undefined) {
-    throw new TerminalError(`--to ${flags.to} is a directory: --from is pushed to a registry`);
-  }
   const mirror = await import('../../../catalog/mirror/index.ts');
+  if (mirror.isCarriedPlace(flags.to)) {
+    throw new TerminalError(`--to ${flags.to} is no registry: --from is pushed to one`);
+  }
+  if (flags.since !== undefined) throw new TerminalError('--since needs --config');
   const report = new Report(flags);
   const registry = mirror.parseMirrorRegistry(flags.to, flags.insecureRegistry);
   const options = await mirrorOptions(flags, report);
-  const result = await mirror.pushDirectory(from, registry, options);
+  const result = await mirror.pushCarried(from, registry, options);
   await finishAt(registry, { result, report, flags });
 }
 
@@ -107,11 +120,6 @@ async function finish(
   const failed = [...failures].map(([source, problem]) => ({ source, problem }));
   await report.result({ images, failed });
   if (failures.size > 0) process.exitCode = 1;
-}
-
-/** A path is a directory; all else is a registry. */
-function directoryOf(to: string): string | undefined {
-  return /^[./~]/.test(to) ? to : undefined;
 }
 
 async function mirrorOptions(flags: MirrorFlags, report: Report): Promise<MirrorOptions> {

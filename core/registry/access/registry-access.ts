@@ -34,6 +34,14 @@ export interface OpenedTarget {
   readonly tag: string | undefined;
 }
 
+export interface OpenTargetOptions {
+  /**
+   * Goes on with a layout that its only writer has left, finished or broken off; a discarded one can be
+   * gone on with too. By default an archive is made anew.
+   */
+  readonly resume?: boolean;
+}
+
 /** Opens any place that a person names: registries with their mirrors, and OCI layouts. */
 export class RegistryAccess {
   readonly #options: RegistryAccessOptions;
@@ -68,16 +76,21 @@ export class RegistryAccess {
    * its mirrors.
    * @throws TerminalError where that is not possible
    */
-  async openTarget(named: string | NamedPlace): Promise<OpenedTarget> {
+  async openTarget(
+    named: string | NamedPlace,
+    { resume = false }: OpenTargetOptions = {},
+  ): Promise<OpenedTarget> {
     const place = typeof named === 'string' ? parsePlace(named) : named;
     if (place.kind === 'registry') {
       return { target: this.repositoryTarget(place.reference), tag: place.reference.tag };
     }
     if (place.kind === 'layout') {
-      return { target: await DirectoryTarget.open(place.path), tag: place.name };
+      const { path, name: tag } = place;
+      return { target: await DirectoryTarget[resume ? 'resume' : 'open'](path), tag };
     }
     if (place.kind === 'archive') {
-      return { target: await ArchiveTarget.open(place.path), tag: place.name };
+      const { path, name: tag } = place;
+      return { target: await ArchiveTarget[resume ? 'resume' : 'open'](path), tag };
     }
     throw new TerminalError(
       `${place.path} is no OCI layout: name a new one as oci:DIRECTORY or oci-archive:FILE`,

@@ -23,6 +23,10 @@ export interface CopyTarget extends Omit<CopySource, 'place'> {
 
 export interface CopierOptions extends CountOptions {
   readonly limits: HostLimits;
+  /** Tells blobs that are not copied; none where absent. */
+  readonly isLeftOut?: ((digest: string) => boolean) | undefined;
+  /** The repository of the target's host that may have a blob; none where absent. */
+  readonly mountFrom?: ((digest: string) => string | undefined) | undefined;
 }
 
 /** Blobs of one image that are copied at once. */
@@ -110,17 +114,18 @@ export class ImageCopier {
     source: CopySource,
     { target, host, repository, known }: CopyTarget & { readonly known: string | undefined },
   ): Promise<void> {
-    const { limits, onBytes, signal } = this.#options;
-    if (known === repository) return onBytes(descriptor.size, false);
+    const { limits, onBytes, signal, isLeftOut, mountFrom } = this.#options;
+    const { digest, size } = descriptor;
+    if (known === repository || isLeftOut?.(digest) === true) return onBytes(size, false);
     const isSameHost = source.host === host;
     const counted = new CountedBlob(descriptor, source.place, this.#options);
     const blob: BlobToPush = {
       descriptor,
       open: () => counted.open(),
-      mountFrom: known ?? (isSameHost ? source.repository : undefined),
+      mountFrom: known ?? mountFrom?.(digest) ?? (isSameHost ? source.repository : undefined),
     };
     await limits.run([source.host, host], () => target.pushBlob(blob, signal));
-    onBytes(descriptor.size - counted.bytes, false);
+    onBytes(size - counted.bytes, false);
   }
 
   async #copyManifest(

@@ -6,6 +6,7 @@ import type { BlobToPush, ImageTarget, ManifestToPush, PushOutcome } from '../pl
 import { digestOf } from '../reference.ts';
 import { checkedBytes } from './checked-bytes.ts';
 import { blobPath, indexFile, LayoutIndex, layoutFile, layoutText } from './layout-index.ts';
+import { openUnfinished, type UnfinishedArchive } from './unfinished-archive.ts';
 
 /**
  * Writes an OCI layout into a tar as its content comes. The archive has its name only when it is
@@ -17,15 +18,19 @@ export class ArchiveTarget implements ImageTarget {
   readonly #file: FileHandle;
   readonly #index = new LayoutIndex();
   /** By digest: bytes. */
-  readonly #blobs = new Map<string, number>();
+  readonly #blobs: Map<string, number>;
   readonly #manifests = new Map<string, TypedDescriptor>();
-  #end = 0;
+  readonly #isKept: boolean;
+  #end: number;
   #last: Promise<unknown> = Promise.resolve();
 
-  private constructor(path: string, file: FileHandle) {
+  private constructor(path: string, archive: UnfinishedArchive, isKept: boolean) {
     this.name = `oci-archive:${path}`;
     this.#path = path;
-    this.#file = file;
+    this.#file = archive.file;
+    this.#blobs = new Map(archive.blobs);
+    this.#end = archive.end;
+    this.#isKept = isKept;
   }
 
   /** An archive that is there is replaced when this one is closed. */
@@ -33,7 +38,29 @@ export class ArchiveTarget implements ImageTarget {
     const file = await open(partialOf(path), 'w').catch((error: unknown) => {
       throw new TerminalError(`cannot write ${path}: ${errorMessage(error)}`, { cause: error });
     });
-    const target = new ArchiveTarget(path, file);
+    return await ArchiveTarget.#of(path, { file, blobs: new Map(), end: 0 }, false);
+  }
+
+  /**
+   * Goes on with an archive that is there, or was broken off: its blobs are kept, and its index is
+   * made anew. What is discarded can be gone on with again.
+   */
+  static async resume(path: string): Promise<ArchiveTarget> {
+    const archive = await openUnfinished(path, partialOf(path)).catch((error: unknown) => {
+      if (error instanceof TerminalError) throw error;
+      throw new TerminalError(`cannot write ${path}: ${errorMessage(error)}`, { cause: error });
+    });
+    return await ArchiveTarget.#of(path, archive, true);
+  }
+
+  static async #of(
+    path: string,
+    archive: UnfinishedArchive,
+    isKept: boolean,
+  ): Promise<ArchiveTarget> {
+    const target = new ArchiveTarget(path, archive, isKept);
+    await archive.file.truncate(archive.end);
+    if (archive.end > 0) return target;
     await target.#append(layoutFile, [Buffer.from(layoutText)], layoutText.length);
     return target;
   }
@@ -85,7 +112,7 @@ export class ArchiveTarget implements ImageTarget {
   async discard(): Promise<void> {
     await this.#last.catch(() => undefined);
     await this.#file.close();
-    await rm(partialOf(this.#path), { force: true });
+    if (!this.#isKept) await rm(partialOf(this.#path), { force: true });
   }
 
   /** What came of content that is wrong, or did not come whole, is taken back. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { TerminalError } from '../../errors.ts';
 import type { Descriptor, TypedDescriptor } from '../manifest.ts';
@@ -14,6 +14,8 @@ import {
   layoutFile,
   layoutText,
 } from './layout-index.ts';
+
+const partialSuffix = '.partial';
 
 /**
  * Writes an OCI layout that is a directory. A blob is there under its name only when it is whole, and
@@ -51,6 +53,18 @@ export class DirectoryTarget implements ImageTarget {
       index === undefined ? new LayoutIndex() : LayoutIndex.parse(index),
     );
     if (index === undefined) await target.#save();
+    return target;
+  }
+
+  /**
+   * The same for the only writer of a directory: removes what a writer that was broken off has left.
+   */
+  static async resume(root: string): Promise<DirectoryTarget> {
+    const target = await DirectoryTarget.open(root);
+    const paths = await readdir(root, { recursive: true });
+    for (const path of paths.filter((each) => each.endsWith(partialSuffix))) {
+      await rm(join(root, path), { force: true });
+    }
     return target;
   }
 
@@ -105,7 +119,7 @@ export class DirectoryTarget implements ImageTarget {
 
   async #write(blob: BlobToPush, signal: AbortSignal): Promise<void> {
     const path = this.#path(blob.descriptor.digest);
-    const partial = `${path}.${randomUUID()}.partial`;
+    const partial = `${path}.${randomUUID()}${partialSuffix}`;
     await mkdir(dirname(path), { recursive: true });
     try {
       const file = await open(partial, 'wx');
@@ -130,7 +144,7 @@ export class DirectoryTarget implements ImageTarget {
       .catch(() => undefined)
       .then(async () => {
         if (this.#changes !== wanted) return;
-        const partial = join(this.#root, `.${indexFile}.${randomUUID()}.partial`);
+        const partial = join(this.#root, `.${indexFile}.${randomUUID()}${partialSuffix}`);
         await writeFile(partial, this.#index.toBytes());
         await rename(partial, join(this.#root, indexFile));
       });

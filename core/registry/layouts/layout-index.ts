@@ -42,9 +42,11 @@ function versionOf(bytes: Uint8Array): string | undefined {
 export class LayoutIndex {
   /** By name, or by digest where an entry has none: no name has a colon after the algorithm's. */
   readonly #entries = new Map<string, TypedDescriptor>();
+  /** A mirror's layout lists thousands. */
+  readonly #digests = new Map<string, TypedDescriptor>();
 
   constructor(entries: readonly TypedDescriptor[] = []) {
-    for (const entry of entries) this.#entries.set(nameOf(entry) ?? entry.digest, entry);
+    for (const entry of entries) this.#put(nameOf(entry) ?? entry.digest, entry);
   }
 
   /** @throws TerminalError for what is no index.json */
@@ -64,19 +66,24 @@ export class LayoutIndex {
 
   /** By name, or by digest. */
   find(reference: string): TypedDescriptor | undefined {
-    return this.#entries.get(reference) ?? this.entries.find(({ digest }) => digest === reference);
+    return this.#entries.get(reference) ?? this.#digests.get(reference);
   }
 
   /** Lists a manifest; a name that another one had is its own from now on. */
   put(descriptor: TypedDescriptor, name: string | undefined): void {
     if (name === undefined) {
-      if (!this.#entries.has(descriptor.digest)) this.#entries.set(descriptor.digest, descriptor);
+      if (!this.#entries.has(descriptor.digest)) this.#put(descriptor.digest, descriptor);
       return;
     }
     // One that has got a name needs no entry without.
     this.#entries.delete(descriptor.digest);
     const annotations = { ...descriptor.annotations, [nameAnnotation]: name };
-    this.#entries.set(name, { ...descriptor, annotations });
+    this.#put(name, { ...descriptor, annotations });
+  }
+
+  #put(key: string, entry: TypedDescriptor): void {
+    this.#entries.set(key, entry);
+    this.#digests.set(entry.digest, entry);
   }
 
   toBytes(): Uint8Array {

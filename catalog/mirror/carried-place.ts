@@ -1,0 +1,14 @@
+/** A directory or tar that images are carried in. */
+export interface CarriedPlace {
+  readonly kind: 'layout' | 'archive';
+  readonly path: string;
+}
+
+export function carriedPlace(path: string): CarriedPlace {
+  return { kind: path.endsWith('.tar') ? 'archive' : 'layout', path };
+}
+
+/** Whether a target is a directory or tar, and no registry. */
+export function isCarriedPlace(target: string): boolean {
+  return /^[./~]/.test(target) || target.endsWith('.tar');
+}

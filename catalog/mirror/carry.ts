@@ -1,0 +1,118 @@
+import { mkdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { ImagePlace } from '../../core/registry/index.ts';
+import { type CarriedImage, type MirrorRegistry, repositoryPath } from './carried-images.ts';
+import { carriedPlace } from './carried-place.ts';
+import {
+  type CarriedContent,
+  type CarriedRecord,
+  contentSince,
+  readEarlierRecord,
+  readRecord,
+  recordName,
+  writeRecord,
+} from './carried-record.ts';
+import type { ImageSet } from './image-set.ts';
+import { copySet, type MirrorOptions, type MirrorResult, registryTargets } from './mirror.ts';
+import { type ImageToCopy, MirrorRun } from './mirror-run.ts';
+
+export interface CarryOptions extends MirrorOptions {
+  /** Directory, tar or record of an earlier run: what it has carried is left out. */
+  readonly since?: string | undefined;
+}
+
+export interface CarryResult extends MirrorResult {
+  readonly record: CarriedRecord;
+}
+
+/**
+ * Copies an image set into an OCI layout, a directory or a tar, to be carried to where `pushCarried`
+ * runs. What is there already is not fetched again, also after a run that was broken off.
+ */
+export async function mirrorToCarried(
+  set: ImageSet,
+  path: string,
+  options: CarryOptions,
+): Promise<CarryResult> {
+  const { access, since, signal } = options;
+  const earlier =
+    since === undefined ? new Map() : contentSince(await readEarlierRecord(since, options));
+  await mkdir(dirname(path), { recursive: true });
+  const { target } = await access.openTarget(carriedPlace(path), { resume: true });
+  const place = { target, host: path, repository: '', isTagged: false };
+  try {
+    const run = new MirrorRun(options, { earlier });
+    const images = await copySet(set, run, { ...options, target: () => place });
+    const record = { images, content: run.content, earlier };
+    await writeRecord(target, record, signal);
+    await target.close();
+    return { images, failures: run.failures, record };
+  } catch (error) {
+    // What is there stays, for the next run.
+    await target.discard();
+    throw error;
+  }
+}
+
+/** Copies what a directory or tar was filled with to a registry. Nothing there is deleted. */
+export async function pushCarried(
+  path: string,
+  registry: MirrorRegistry,
+  options: MirrorOptions,
+): Promise<MirrorResult> {
+  const { access, signal } = options;
+  const { place } = await access.open({ ...carriedPlace(path), name: recordName }, signal);
+  try {
+    const record = await readRecord(place, signal);
+    const { images } = record;
+    const mountFrom = repositoriesOf(record.earlier, registry);
+    const run = new MirrorRun(options, { mountFrom });
+    const targets = registryTargets(registry, options);
+    const earlier = images.filter(({ isEarlier }) => isEarlier === true);
+    const known = await run.confirm(earlier, targets);
+    const rest = images.filter(({ isEarlier }) => isEarlier !== true);
+    const copied = await run.copy(
+      rest.map((image) => toCopy(image, { place, path, options })),
+      targets,
+    );
+    return { images: [...known, ...copied].toSorted(bySource), failures: run.failures };
+  } finally {
+    await place.close();
+  }
+}
+
+interface Carried {
+  readonly place: ImagePlace;
+  readonly path: string;
+  readonly options: MirrorOptions;
+}
+
+function toCopy(
+  { digest, ...image }: CarriedImage,
+  { place, path, options }: Carried,
+): ImageToCopy {
+  return {
+    ...image,
+    host: path,
+    repository: '',
+    isShared: true,
+    open: async () => ({ place, manifest: await place.manifest(digest, options.signal) }),
+  };
+}
+
+/** Where a blob is that was carried earlier. */
+function repositoriesOf(
+  content: CarriedContent,
+  registry: MirrorRegistry,
+): (digest: string) => string | undefined {
+  const paths = new Map<string, string>();
+  for (const [path, digests] of content) for (const digest of digests) paths.set(digest, path);
+  return (digest) => {
+    const path = paths.get(digest);
+    return path === undefined ? undefined : repositoryPath(registry, path);
+  };
+}
+
+function bySource(a: CarriedImage, b: CarriedImage): number {
+  return a.source < b.source ? -1 : 1;
+}

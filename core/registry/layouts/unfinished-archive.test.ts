@@ -1,0 +1,98 @@
+import { copyFile, mkdtemp, open as openFile, rm, stat, truncate } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { mediaTypes } from '../media-types.ts';
+import type { ImageTarget } from '../place.ts';
+import { digestOf } from '../reference.ts';
+import { ArchiveTarget } from './archive-target.ts';
+import { LayoutPlace } from './layout-place.ts';
+
+const { signal } = new AbortController();
+const layers = [Buffer.alloc(512, 'a'), Buffer.alloc(700, 'b'), Buffer.alloc(1, 'c')];
+let dir: string;
+let whole: string;
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'rukpak-archive-'));
+  whole = join(dir, 'whole.tar');
+  const target = await ArchiveTarget.open(whole);
+  await write(target);
+  await target.close();
+});
+
+afterAll(() => rm(dir, { recursive: true, force: true }));
+
+/** @returns blobs that were not there before */
+async function write(target: ImageTarget): Promise<number> {
+  let pushed = 0;
+  const descriptors = layers.map((bytes) => ({
+    mediaType: mediaTypes.ociLayer,
+    digest: digestOf(bytes),
+    size: bytes.byteLength,
+  }));
+  for (const [index, descriptor] of descriptors.entries()) {
+    const open = () => [layers[index] ?? Buffer.alloc(0)];
+    if ((await target.pushBlob({ descriptor, open }, signal)) === 'pushed') pushed += 1;
+  }
+  const mediaType = mediaTypes.ociManifest;
+  const manifest = { schemaVersion: 2, mediaType, config: descriptors[0], layers: descriptors };
+  const bytes = Buffer.from(JSON.stringify(manifest));
+  await target.pushManifest({ bytes, mediaType, tag: 'v1' }, signal);
+  return pushed;
+}
+
+async function checkWhole(path: string): Promise<void> {
+  const place = await LayoutPlace.openArchive(path);
+  await place.manifest('v1', signal);
+  for (const bytes of layers) {
+    const blob = place.blob({ digest: digestOf(bytes), size: bytes.byteLength }, signal);
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of blob) chunks.push(chunk);
+    await blob.verify();
+    expect(Buffer.concat(chunks)).toEqual(bytes);
+  }
+  await place.close();
+}
+
+test('wherever it was broken off, an archive is gone on with', async () => {
+  const { size } = await stat(whole);
+  const path = join(dir, 'broken.tar');
+  const counts = new Set<number>();
+  for (let length = 0; length < size; length += 173) {
+    await copyFile(whole, `${path}.partial`);
+    await truncate(`${path}.partial`, length);
+    const target = await ArchiveTarget.resume(path);
+    counts.add(await write(target));
+    await target.close();
+    await checkWhole(path);
+    await rm(path);
+  }
+  expect(counts).toEqual(new Set([0, 1, 2, 3]));
+});
+
+test('content that was not checked before the end is not kept', async () => {
+  const path = join(dir, 'unchecked.tar');
+  const target = await ArchiveTarget.open(path);
+  const [bytes = Buffer.alloc(0)] = layers;
+  const descriptor = { digest: digestOf(bytes), size: bytes.byteLength };
+  await target.pushBlob({ descriptor, open: () => [bytes] }, signal);
+  await target.close();
+  const file = await openFile(path, 'r+');
+  await file.truncate(512 + 512 + 512 + 512);
+  await file.write('x', 512 + 512 + 512);
+  await file.close();
+  const resumed = await ArchiveTarget.resume(path);
+  expect(await resumed.hasBlob(descriptor)).toBe(false);
+  await resumed.discard();
+});
+
+test('a finished archive gets more, and is as it was when nothing is new', async () => {
+  const path = join(dir, 'finished.tar');
+  await copyFile(whole, path);
+  const target = await ArchiveTarget.resume(path);
+  expect(await write(target)).toBe(0);
+  await target.close();
+  await checkWhole(path);
+  expect((await stat(path)).size).toBe((await stat(whole)).size);
+});
