@@ -1,6 +1,7 @@
 import { writeOutput } from '../ctl/output.ts';
 import type { CobraRow } from './cobra/command.ts';
 import { noArgs } from './cobra/positional-args.ts';
+import { replaced } from './replaced.ts';
 
 const shells = ['bash', 'fish', 'zsh'] as const;
 
@@ -15,7 +16,10 @@ See each sub-command's help for details on how to use the generated script.
 `,
     args: noArgs,
   }),
-  commands: shells.map(shellRow),
+  commands: [
+    ...shells.map(shellRow),
+    replaced('powershell', 'it completes command lines of bash, fish and zsh'),
+  ],
 };
 
 function shellRow(shell: (typeof shells)[number]): CobraRow {
