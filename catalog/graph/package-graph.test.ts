@@ -5,7 +5,9 @@ import {
   deprecationPart,
   packagePart,
 } from '../../test/helpers/catalog-parts.ts';
-import type { CatalogConfig } from '../blobs/index.ts';
+import { oddGraphs } from '../../test/helpers/odd-graphs.ts';
+import { blobOfValue, type CatalogConfig } from '../blobs/index.ts';
+import { toConfig } from '../load/index.ts';
 import {
   drawHtml,
   drawSvg,
@@ -215,6 +217,24 @@ function elementsOf(text: string): readonly string[] {
   expect(body.replace(/<\/?[a-z1-9]+(?: [a-zA-Z:-]+="[^"<>]*")*\/?>/g, '')).not.toMatch(/[<>]/);
   return [...found].toSorted();
 }
+
+test('odd graphs are drawn like others', async () => {
+  const usual = new Set(elementsOf([...drawHtml(await graphOf(catalog))].join('')));
+  for (const { seed, blobs } of oddGraphs(60)) {
+    const graph = await upgradeGraph([await toConfig(blobs.map((blob) => blobOfValue(blob)))]);
+    for (const { name } of graph.packages) {
+      const drawn = packageGraph(graph, name);
+      const { lines } = drawText(drawn);
+      const widths = new Set(lines.slice(drawn.channels.length).map(({ lanes }) => lanes.length));
+      expect([...widths], `seed ${seed}`).toEqual(
+        drawn.bundles.length === 0 ? [] : [2 * drawn.channels.length],
+      );
+      const elements = elementsOf([...drawHtml(drawn)].join(''));
+      const odd = elements.filter((each) => !usual.has(each));
+      expect(odd, `seed ${seed}`).toEqual([]);
+    }
+  }
+});
 
 test('a name that is longer than a drawing shows is cut', async () => {
   const long = 'x'.repeat(1_000_000);

@@ -109,7 +109,7 @@ function* columnOf(channel: ChannelGraph, { x, y, top, bundles }: ColumnPlace): 
 }
 
 function node(reach: Reach, x: number, y: number): string {
-  const cross = `<path d="M${x - 3} ${y - 3}l6 6m0 -6l-6 6"/>`;
+  const cross = `<path class="cross" d="M${x - 3} ${y - 3}l6 6m0 -6l-6 6"/>`;
   const sign = `<circle cx="${x}" cy="${y}" r="6"/>${reach === 'stranded' ? cross : ''}`;
   return `<g class="${reach}"><title>${reaches[reach]}</title>${sign}</g>\n`;
 }

@@ -4,6 +4,7 @@ import {
   bundleRows,
   CollectedGraph,
   channelRows,
+  type PackageRow,
   packageRows,
   type UpgradeGraph,
 } from '../../catalog/graph/index.ts';
@@ -40,10 +41,8 @@ export const listPackagesCommand: CobraCommand = {
   long: `The "channels" command lists the channels from the specified index.\n\n${note}`,
   args: exactArgs(1),
   run: async (call) => {
-    await print(call, (graph) => [
-      ['NAME', 'DISPLAY NAME', 'DEFAULT CHANNEL'],
-      ...packageRows(graph).map((row) => [row.name, row.displayName, row.defaultChannel]),
-    ]);
+    const headings = ['NAME', 'DISPLAY NAME', 'DEFAULT CHANNEL'];
+    await print(call, (graph) => [headings, ...packageRows(graph).map(cellsOf)], displayNameOf);
   },
 };
 
@@ -83,28 +82,40 @@ ${note}`,
   },
 };
 
+function cellsOf({ name, displayName, defaultChannel }: PackageRow): readonly string[] {
+  return [name, displayName, defaultChannel];
+}
+
 type Rows = readonly (readonly string[])[];
 
+/** Display names are dear, since each is in a ClusterServiceVersion: only packages show them. */
 async function print(
   call: CobraCall,
   rowsOf: (graph: UpgradeGraph, owner: string | undefined) => Rows,
+  nameOf?: (csv: string) => string,
 ): Promise<void> {
   const [, owner = ''] = call.args;
   try {
-    const rows = rowsOf(await validGraph(call), owner === '' ? undefined : owner);
+    const rows = rowsOf(await validGraph(call, nameOf), owner === '' ? undefined : owner);
     await writeOutput(columns(rows), process.stdout);
   } catch (error) {
     throw logrusFatal(errorMessage(error));
   }
 }
 
-async function validGraph({ args, flags, signal }: CobraCall): Promise<UpgradeGraph> {
+async function validGraph(
+  { args, flags, signal }: CobraCall,
+  nameOf: ((csv: string) => string) | undefined,
+): Promise<UpgradeGraph> {
   const [reference = ''] = args;
   const registry = systemAccess(flags, [reference]);
   const options = { registry, signal, allowed: catalogKinds, onDatabase: databaseWarning() };
   const graph = new CollectedGraph();
   try {
-    await validateParts(collected(partsOfReference(reference, options), graph));
+    const parts = partsOfReference(reference, options);
+    const add = ({ config, csvOf }: CatalogPart): void =>
+      graph.add(config, nameOf && ((bundle) => nameOf(csvOf(bundle))));
+    await validateParts(noted(parts, add));
   } catch (error) {
     if (!(error instanceof Error && error.cause instanceof KindNotAllowed)) throw error;
     throw new Error(`cannot list non-index ${goQuote(reference)}`, { cause: error });
@@ -112,13 +123,13 @@ async function validGraph({ args, flags, signal }: CobraCall): Promise<UpgradeGr
   return graph;
 }
 
-async function* collected(
+async function* noted(
   parts: AsyncIterable<CatalogPart>,
-  graph: CollectedGraph,
+  note: (part: CatalogPart) => void,
 ): AsyncGenerator<CatalogConfig> {
-  for await (const { config, csvOf } of parts) {
-    graph.add(config, (bundle) => displayNameOf(csvOf(bundle)));
-    yield config;
+  for await (const part of parts) {
+    note(part);
+    yield part.config;
   }
 }
 
