@@ -4,6 +4,7 @@ import { imageLayers } from './archives/image-layers.ts';
 import { tar } from './archives/tar.ts';
 import { uploads } from './archives/uploads.ts';
 import { zstd } from './archives/zstd.ts';
+import { comparedCatalogs } from './catalogs/compared-catalogs.ts';
 import { admissionReviews } from './cluster/admission-reviews.ts';
 import { healthRules } from './cluster/health-rules.ts';
 import { kubeconfig } from './cluster/kubeconfig.ts';
@@ -33,6 +34,7 @@ export const targets: readonly FuzzTarget[] = [
   manifestFiles,
   registryBundles,
   bundleChecks,
+  comparedCatalogs,
   tar,
   gzip,
   zstd,
