@@ -4,7 +4,7 @@ export { bundleRows, channelRows, type PackageRow, packageRows } from './listing
 export { drawMermaid, type MermaidOptions } from './mermaid.ts';
 export { type BundleNode, type PackageGraph, packageGraph } from './package-graph.ts';
 export { drawSvg } from './svg-drawing.ts';
-export { drawText, type TextDrawing, type TextLine } from './text-drawing.ts';
+export { drawText, type TextDrawing, type TextLine, titleOf } from './text-drawing.ts';
 export {
   CollectedGraph,
   type GraphBundle,

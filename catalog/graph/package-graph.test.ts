@@ -14,6 +14,7 @@ import {
   drawText,
   type PackageGraph,
   packageGraph,
+  titleOf,
   upgradeGraph,
 } from './index.ts';
 
@@ -47,9 +48,9 @@ async function graphOf(
 }
 
 function textOf(graph: PackageGraph): string {
-  const { title, lines, legend } = drawText(graph);
+  const { lines, legend } = drawText(graph);
   const rows = lines.map(({ lanes, name, details }) => `${lanes}${name}  ${details}`.trimEnd());
-  return [title, ...rows, legend].join('\n');
+  return [titleOf(graph), ...rows, legend].join('\n');
 }
 
 describe('the graph of a package', () => {

@@ -12,7 +12,6 @@ export interface TextLine {
 }
 
 export interface TextDrawing {
-  readonly title: string;
   readonly lines: readonly TextLine[];
   /** What the signs mean that stand in the lanes. */
   readonly legend: string;
@@ -63,7 +62,7 @@ export function drawText(graph: PackageGraph): TextDrawing {
   });
   const used = meanings.filter(([sign]) => rows.some((row) => row.lanes.includes(sign)));
   const legend = used.map((pair) => pair.join(' '));
-  return { title: titleOf(graph), lines: [...heading, ...rows], legend: legend.join('   ') };
+  return { lines: [...heading, ...rows], legend: legend.join('   ') };
 }
 
 /** What a drawing is of, in one line. */

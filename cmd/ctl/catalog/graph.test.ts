@@ -1,3 +1,5 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { rukpakctl } from '../../../test/helpers/rukpakctl.ts';
@@ -61,6 +63,25 @@ test.each([
   const { code, stdout } = await rukpakctl([...graph, '-o', output], { columns: 80 });
   expect(code).toBe(0);
   expect(stdout.startsWith(start)).toBe(true);
+});
+
+test('of more channels than a terminal has room for, the first are drawn', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'graph-'));
+  const channels = Array.from({ length: 30 }, (_, index) => `c${10 + index}`);
+  const blobs = [
+    { schema: 'olm.package', name: 'p', defaultChannel: 'c39' },
+    ...channels.map((name) => {
+      const entries = [{ name: `p.${name}` }, { name: 'p.v0' }];
+      return { schema: 'olm.channel', package: 'p', name, entries };
+    }),
+  ];
+  await writeFile(join(dir, 'c.json'), blobs.map((blob) => JSON.stringify(blob)).join('\n'));
+  const { stdout } = await rukpakctl(['catalog', 'graph', 'p', dir], { columns: 80 });
+  await rm(dir, { recursive: true });
+  const lines = stdout.trimEnd().split('\n');
+  expect(lines[0]).toBe('p: 30 channels, 31 bundles');
+  expect(lines).toHaveLength(1 + 20 + 21 + 2);
+  expect(lines.at(-1)).toMatch(/^10 more channels are not drawn: name channels with --channel/);
 });
 
 test('an unknown package is refused, naming those there are', async () => {

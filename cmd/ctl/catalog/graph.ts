@@ -52,7 +52,9 @@ async function graph(name: string, place: string, flags: GraphFlags): Promise<vo
     case 'html':
       return await writeOutput(drawing.drawHtml(graph), process.stdout);
     default:
-      return await print(graph, new Report({ output }));
+      return await print(graph, new Report({ output }), (channels) =>
+        drawing.packageGraph(whole, name, channels),
+      );
   }
 }
 
@@ -71,25 +73,32 @@ async function graphOf(place: string, flags: RegistryFlags): Promise<UpgradeGrap
 }
 
 /** Lanes that take more than half of the width leave no room for names. */
-async function print(graph: PackageGraph, report: Report): Promise<void> {
-  const { drawText } = await import('../../../catalog/graph/index.ts');
+async function print(
+  graph: PackageGraph,
+  report: Report,
+  only: (channels: readonly string[]) => PackageGraph,
+): Promise<void> {
+  const { drawText, titleOf } = await import('../../../catalog/graph/index.ts');
+  const names = graph.channels.map((channel) => channel.name);
   const most = Math.floor(report.width / 4);
-  const more = graph.channels.length - most;
-  const shown = more > 0 ? { ...graph, channels: graph.channels.slice(0, most) } : graph;
-  const { title, lines, legend } = drawText(shown);
-  const lanes = 2 * shown.channels.length;
+  const more = names.length - most;
+  const shown = more > 0 ? only(names.slice(0, most)) : graph;
+  const { lines, legend } = drawText(shown);
   const rows = tableLines(
     lines.map(({ name, details }) => [name, details]),
-    report.width - lanes,
+    report.width - 2 * shown.channels.length,
   );
-  await report.line(title);
+  await report.line(titleOf(graph));
   await report.lines(
     rows.map((row, index) => `${lines[index]?.lanes ?? ''}${row}`),
     paintGraph,
   );
   if (legend !== '') await report.line(legend);
   if (more > 0) {
-    await report.line(`${more} more channels: name those to draw with --channel, or --output wide`);
+    const what = more === 1 ? 'channel is' : 'channels are';
+    await report.line(
+      `${more} more ${what} not drawn: name channels with --channel, or --output wide`,
+    );
   }
   await report.result(graph);
 }
