@@ -1,5 +1,6 @@
 /** `npm run bench -- NAME [flags]`: one line of JSON and a small table; what they say is in docs/benchmarks. */
 import { ClusterClient } from '../helpers/cluster-client.ts';
+import { benchCatalogs } from './catalogs/catalogs.ts';
 import { benchConversion } from './conversion/conversion.ts';
 import { benchCorpus } from './corpus/corpus.ts';
 import { benchHelm } from './helm/helm.ts';
@@ -16,6 +17,7 @@ const benchmarks = new Map([
   ['corpus', benchCorpus],
   ['unpack-memory', benchUnpackMemory],
   ['helm', benchHelm],
+  ['catalogs', benchCatalogs],
 ]);
 
 // What was started is ended at an exit, and a signal alone is none.
