@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { mapOf } from '../../api/json-fields.ts';
 import { errorMessage, TerminalError } from '../../core/errors.ts';
-import { parseYaml } from '../../core/sdk.ts';
+import { parseYaml } from '../../core/manifests/index.ts';
 import { BuiltImage, type ImageContent } from './built-image.ts';
 import { configsLabel } from './catalog-dockerfile.ts';
 

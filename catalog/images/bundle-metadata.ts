@@ -1,4 +1,4 @@
-import { parseYaml } from '../../core/sdk.ts';
+import { parseYaml } from '../../core/manifests/index.ts';
 
 /** What a bundle image says of itself, in annotations and labels. */
 export interface BundleMetadata {

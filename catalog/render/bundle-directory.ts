@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { errorMessage, TerminalError } from '../../core/sdk.ts';
+import { errorMessage, TerminalError } from '../../core/errors.ts';
 import type { OlmBundle } from '../blobs/index.ts';
 import { bundleMetadata } from './bundle-metadata.ts';
 import { bundleObjects, isServiceVersion, type Warn } from './bundle-objects.ts';

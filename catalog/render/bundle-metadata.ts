@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../api/json.ts';
 import { isMap, listOf } from '../../api/json-fields.ts';
-import { TerminalError } from '../../core/sdk.ts';
+import { TerminalError } from '../../core/errors.ts';
 import { jsonText } from '../blobs/index.ts';
 import { filesOf } from './bundle-objects.ts';
 import { type FirstDocument, firstDocument } from './first-document.ts';

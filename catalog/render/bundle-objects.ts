@@ -4,7 +4,7 @@ import { compareBytes } from '../../api/byte-order.ts';
 import { goFileError } from '../../api/go-file-error.ts';
 import type { JsonObject, JsonValue } from '../../api/json.ts';
 import { isMap, stringAt } from '../../api/json-fields.ts';
-import { errorMessage, TerminalError } from '../../core/sdk.ts';
+import { errorMessage, TerminalError } from '../../core/errors.ts';
 import { jsonText } from '../blobs/index.ts';
 import { firstDocument } from './first-document.ts';
 import { withObjectNumbers } from './go-integers.ts';

@@ -1,7 +1,7 @@
 import { compareBytes } from '../../api/byte-order.ts';
 import { type JsonObject, parseJson } from '../../api/json.ts';
 import { stringAt } from '../../api/json-fields.ts';
-import { errorMessage, TerminalError } from '../../core/sdk.ts';
+import { errorMessage, TerminalError } from '../../core/errors.ts';
 import {
   decodeAs,
   htmlEscaped,

@@ -1,7 +1,7 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { isAbsolute, join, normalize } from 'node:path';
 import { goQuote } from '../../api/go-quote.ts';
-import { TerminalError } from '../../core/sdk.ts';
+import { TerminalError } from '../../core/errors.ts';
 import type { SpooledCatalog } from './spooled-catalog.ts';
 
 /** @throws TerminalError for a directory that has files; one that does not exist is fine. */

@@ -1,6 +1,6 @@
 import { type JsonValue, parseJson } from '../../api/json.ts';
 import { fieldAt, isMap, stringAt } from '../../api/json-fields.ts';
-import { TerminalError } from '../../core/sdk.ts';
+import { TerminalError } from '../../core/errors.ts';
 import {
   any,
   decodeAs,

@@ -1,11 +1,11 @@
 import type { JsonValue } from '../../api/json.ts';
+import { TerminalError } from '../../core/errors.ts';
 import {
   decodeYamlText,
   parseYaml,
   readJsonStream,
   splitDocuments,
 } from '../../core/manifests/index.ts';
-import { TerminalError } from '../../core/sdk.ts';
 
 /** The first document of a file: all that tools for catalogs read of it. */
 export interface FirstDocument {

@@ -1,5 +1,5 @@
 import { goQuote } from '../../api/go-quote.ts';
-import { errorMessage, TerminalError } from '../../core/sdk.ts';
+import { errorMessage, TerminalError } from '../../core/errors.ts';
 import type { BundleFacts } from './bundle-directory.ts';
 
 /** Makes the reference of a bundle's image of what is known of the bundle. */

@@ -1,4 +1,4 @@
-import { TerminalError } from '../../core/sdk.ts';
+import { TerminalError } from '../../core/errors.ts';
 
 /**
  * JSON text taken apart without changing a character: numbers, the order of keys and escapes stay

@@ -1,4 +1,4 @@
-import { errorMessage, TerminalError } from '../../core/sdk.ts';
+import { errorMessage, TerminalError } from '../../core/errors.ts';
 import { checkEmpty, writeCatalogFiles } from './catalog-files.ts';
 import { type RenderOptions, renderedParts } from './render.ts';
 import { SpooledCatalog, type WriteCatalog } from './spooled-catalog.ts';

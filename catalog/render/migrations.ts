@@ -1,6 +1,7 @@
 import { goQuote } from '../../api/go-quote.ts';
 import { isMap, stringAt } from '../../api/json-fields.ts';
-import { parseYaml, TerminalError } from '../../core/sdk.ts';
+import { TerminalError } from '../../core/errors.ts';
+import { parseYaml } from '../../core/manifests/index.ts';
 import { jsonText, type OlmBundle } from '../blobs/index.ts';
 import { csvMetadata, displayNameOf, isCsv } from './csv-metadata.ts';
 

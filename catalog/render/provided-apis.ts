@@ -1,7 +1,7 @@
 import { compareBytes } from '../../api/byte-order.ts';
 import type { JsonObject, JsonValue } from '../../api/json.ts';
 import { listOf, stringAt } from '../../api/json-fields.ts';
-import { errorMessage, TerminalError } from '../../core/sdk.ts';
+import { errorMessage, TerminalError } from '../../core/errors.ts';
 import { any, decodeAs, flag, listOfShape, type Shape, struct, text } from '../blobs/index.ts';
 import type { BundleObject } from './bundle-objects.ts';
 import type { ApiDefinition, ServiceVersion } from './service-version.ts';

@@ -3,18 +3,16 @@ import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compareBytes } from '../../api/byte-order.ts';
 import { goQuote } from '../../api/go-quote.ts';
+import { errorMessage, TerminalError } from '../../core/errors.ts';
 import type { RegistryAccess } from '../../core/registry/index.ts';
-import { errorMessage, TerminalError } from '../../core/sdk.ts';
 import type { CatalogConfig, OlmBundle } from '../blobs/index.ts';
 import type { TemporaryImage } from '../images/index.ts';
 import { decodedParts, loadDirectory } from '../load/index.ts';
-import { renderBundle } from './bundle-directory.ts';
 import type { Warn } from './bundle-objects.ts';
 import { objectsLast } from './bundle-properties.ts';
 import { type ImageTemplate, templatedImage } from './image-template.ts';
 import { embeddedCsv } from './migrations.ts';
 import { inOrder } from './related-images.ts';
-import { isDatabase, renderDatabase } from './sqlite.ts';
 
 /** What a reference may be of. */
 export type ReferenceKind =
@@ -80,7 +78,7 @@ async function* partsOf(reference: string, options: ReferenceOptions): AsyncGene
   else {
     await checkDatabase(reference);
     checkAllowed('sqlite file', options);
-    yield partOfDatabase(reference, options);
+    yield await partOfDatabase(reference, options);
   }
 }
 
@@ -115,13 +113,18 @@ async function partOfBundle(
   image: ImageTemplate,
   { warn = () => undefined }: ReferenceOptions,
 ): Promise<CatalogPart> {
+  const { renderBundle } = await import('./bundle-directory.ts');
   const { bundle, csv } = await renderBundle(dir, image, warn);
   const config = { packages: [], channels: [], bundles: [bundle], deprecations: [], others: [] };
   return { config, csvOf: () => csv };
 }
 
-function partOfDatabase(file: string, { onDatabase }: ReferenceOptions): CatalogPart {
+async function partOfDatabase(
+  file: string,
+  { onDatabase }: ReferenceOptions,
+): Promise<CatalogPart> {
   onDatabase?.();
+  const { renderDatabase } = await import('./sqlite.ts');
   const { config, csvs } = renderDatabase(file);
   return { config, csvOf: (bundle) => csvs.get(`${bundle.package}/${bundle.name}`) ?? '' };
 }
@@ -130,7 +133,7 @@ async function checkDatabase(file: string): Promise<void> {
   const handle = await open(file);
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(262), 0, 262, 0);
-    if (isDatabase(buffer.subarray(0, bytesRead))) return;
+    if (buffer.toString('latin1', 0, Math.min(bytesRead, 4)) === 'SQLi') return;
   } finally {
     await handle.close();
   }
@@ -183,7 +186,7 @@ async function* partsOfLabelled(
 ): AsyncGenerator<CatalogPart> {
   if (labels[label.database] !== undefined) {
     checkAllowed('sqlite image', options);
-    yield partOfDatabase(join(dir, pathOf(labels)), options);
+    yield await partOfDatabase(join(dir, pathOf(labels)), options);
   } else if (labels[label.configs] !== undefined) {
     checkAllowed('declarative config image', options);
     yield* partsOfCatalog(join(dir, pathOf(labels)), options.signal);

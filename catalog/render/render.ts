@@ -1,4 +1,4 @@
-import { errorMessage, TerminalError } from '../../core/sdk.ts';
+import { errorMessage, TerminalError } from '../../core/errors.ts';
 import type { CatalogConfig, OlmBundle } from '../blobs/index.ts';
 import type { RenderedBundle } from './bundle-directory.ts';
 import type { Migration } from './migrations.ts';

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../api/json.ts';
 import { fieldAt, isMap, listOf, stringAt } from '../../api/json-fields.ts';
-import { errorMessage, TerminalError } from '../../core/sdk.ts';
+import { errorMessage, TerminalError } from '../../core/errors.ts';
 import { any, decodeAs, listOfShape, type Shape, struct, text, textMap } from '../blobs/index.ts';
 import { shortest } from './go-number.ts';
 

@@ -2,8 +2,8 @@ import { compareBytes } from '../../api/byte-order.ts';
 import { goQuote } from '../../api/go-quote.ts';
 import { parseJson } from '../../api/json.ts';
 import { fieldAt, listOf, stringAt } from '../../api/json-fields.ts';
+import { errorMessage, TerminalError } from '../../core/errors.ts';
 import { readJsonStream } from '../../core/manifests/index.ts';
-import { errorMessage, TerminalError } from '../../core/sdk.ts';
 import type {
   CatalogConfig,
   ChannelEntry,
@@ -210,9 +210,4 @@ function propertiesOf(row: BundleRow, objects: readonly BundleObject[]): readonl
 
 function rawOf({ type, value }: { readonly type: string; readonly value: string }): RawProperty {
   return { type, raw: value };
-}
-
-/** Whether the bytes begin an SQLite database. */
-export function isDatabase(start: Uint8Array): boolean {
-  return Buffer.from(start.subarray(0, 4)).toString('latin1') === 'SQLi';
 }

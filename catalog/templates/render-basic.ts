@@ -1,4 +1,4 @@
-import { TerminalError } from '../../core/sdk.ts';
+import { TerminalError } from '../../core/errors.ts';
 import type { CatalogConfig, OlmBundle } from '../blobs/index.ts';
 import { toConfig } from '../load/index.ts';
 import type { BundleRenderer } from './bundle-renderer.ts';

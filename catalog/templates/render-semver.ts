@@ -1,7 +1,7 @@
 import { goQuote } from '../../api/go-quote.ts';
 import { type JsonObject, parseJson } from '../../api/json.ts';
 import { isMap, stringAt } from '../../api/json-fields.ts';
-import { errorMessage, TerminalError } from '../../core/sdk.ts';
+import { errorMessage, TerminalError } from '../../core/errors.ts';
 import type { CatalogConfig, Icon, OlmBundle } from '../blobs/index.ts';
 import { type RenderedBundle, ServiceVersion } from '../render/index.ts';
 import { parseVersion, type Version, versionText } from '../versions/index.ts';

@@ -1,5 +1,5 @@
 import { goQuote } from '../../api/go-quote.ts';
-import { errorMessage, TerminalError } from '../../core/sdk.ts';
+import { errorMessage, TerminalError } from '../../core/errors.ts';
 import type { CatalogConfig, ChannelEntry, OlmChannel } from '../blobs/index.ts';
 import { toConfig } from '../load/index.ts';
 import type { RenderedBundle } from '../render/index.ts';

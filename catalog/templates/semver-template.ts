@@ -1,7 +1,8 @@
 import { goQuote } from '../../api/go-quote.ts';
 import type { JsonObject, JsonValue } from '../../api/json.ts';
 import { isMap, listOf, stringAt } from '../../api/json-fields.ts';
-import { errorMessage, parseYaml, TerminalError } from '../../core/sdk.ts';
+import { errorMessage, TerminalError } from '../../core/errors.ts';
+import { parseYaml } from '../../core/manifests/index.ts';
 import { decodeAs, flag, listOfShape, type StructShape, struct, text } from '../blobs/index.ts';
 
 /** How settled the bundles of a channel are, from the least to the most. */

@@ -1,7 +1,7 @@
 import { goQuote } from '../../api/go-quote.ts';
 import type { JsonObject, JsonValue } from '../../api/json.ts';
 import { isMap, listOf, stringAt } from '../../api/json-fields.ts';
-import { errorMessage, TerminalError } from '../../core/sdk.ts';
+import { errorMessage, TerminalError } from '../../core/errors.ts';
 import {
   any,
   type Blob,

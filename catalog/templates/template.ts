@@ -1,5 +1,5 @@
 import { goQuote } from '../../api/go-quote.ts';
-import { TerminalError } from '../../core/sdk.ts';
+import { TerminalError } from '../../core/errors.ts';
 import type { CatalogConfig } from '../blobs/index.ts';
 import type { BundleRenderer } from './bundle-renderer.ts';
 import { renderBasic } from './render-basic.ts';

@@ -1,7 +1,7 @@
 import { goQuote } from '../../api/go-quote.ts';
 import { parseJson } from '../../api/json.ts';
 import { fieldAt, isMap, stringAt } from '../../api/json-fields.ts';
-import { errorMessage, TerminalError } from '../../core/sdk.ts';
+import { errorMessage, TerminalError } from '../../core/errors.ts';
 import type { OlmBundle, Property } from '../blobs/index.ts';
 import type { RenderedBundle } from '../render/index.ts';
 import {

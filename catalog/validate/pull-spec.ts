@@ -1,4 +1,4 @@
-import { digestProblem } from '../../core/registry/index.ts';
+import { digestProblem } from '../../core/registry/reference.ts';
 
 const identifier = /^[a-f0-9]{64}$/;
 const domain =

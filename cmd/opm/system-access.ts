@@ -1,7 +1,6 @@
 import type { RegistriesConfig, RegistryAccess } from '../../core/registry/index.ts';
 import type { FlagValues } from './cobra/flag-values.ts';
 import { type TlsOptions, tlsOptions } from './registry-flags.ts';
-import { systemRegistries } from './system-registries.ts';
 
 export interface AccessOptions extends Partial<TlsOptions> {
   /** PEM certificates of authorities to trust besides the system's. */
@@ -26,8 +25,9 @@ export async function accessTo(
   images: readonly string[],
   { useHttp = false, skipTlsVerify = false, caCertificates }: AccessOptions,
 ): Promise<RegistryAccess> {
-  const [{ registryAccess }, { parseImageReference }] = await Promise.all([
+  const [{ registryAccess }, { systemRegistries }, { parseImageReference }] = await Promise.all([
     import('../registry-access.ts'),
+    import('./system-registries.ts'),
     import('../../core/registry/index.ts'),
   ]);
   /** None of what is no reference, such as a path. */

@@ -1,6 +1,6 @@
 import { goQuote } from '../../api/go-quote.ts';
 import { buildInfo, version } from '../build-info.ts';
-import { writeOutput } from '../ctl/output.ts';
+import { writeOutput } from '../ctl/write-output.ts';
 import type { CobraCommand } from './cobra/command.ts';
 
 /** The opm whose commands, texts and outputs this program has. */

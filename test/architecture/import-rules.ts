@@ -113,6 +113,7 @@ function inCatalog(name: string): string {
 /** Second doors of rooms, for who needs little of a room that takes long to load. */
 export const sideDoors: ReadonlySet<string> = new Set([
   'core/apply/content-rules.ts',
+  'core/registry/reference.ts',
   'webhooks/object-schema.ts',
 ]);
 

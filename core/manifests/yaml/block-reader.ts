@@ -28,6 +28,9 @@ export function readBlockStyle(text: string): { readonly value: JsonValue } | un
 const mergeKey = Symbol('<<');
 type Key = string | typeof mergeKey;
 
+/** Alone on the first line; in other places it is left to the package. */
+const documentStart = '---\n';
+
 const mergesAlias = /(?:!!merge )?<<: +(?=\*)/y;
 
 class BlockReader {
@@ -36,7 +39,7 @@ class BlockReader {
   #depth = 0;
 
   constructor(text: string) {
-    this.#cursor = new Cursor(text);
+    this.#cursor = new Cursor(text, text.startsWith(documentStart) ? documentStart.length : 0);
   }
 
   document(): JsonValue {

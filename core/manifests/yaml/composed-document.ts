@@ -1,5 +1,6 @@
-import { Composer, type CST, type Document, isScalar, Lexer, Parser, Schema } from 'yaml';
+import type { CST, Document, Schema } from 'yaml';
 import { indentQuotedLines } from './indent-quoted-lines.ts';
+import { isScalar, yamlPackage } from './yaml-package.ts';
 import { lineAt, maxNesting, yamlError } from './yaml-text.ts';
 
 /**
@@ -38,19 +39,24 @@ function compose(text: string): Document.Parsed | Problem | undefined {
   }
 }
 
-const schema = new Schema({ schema: 'failsafe', resolveKnownTags: false });
-// In a plain object the package would find `!<constructor>` as a tag.
-schema.knownTags = Object.create(null);
+let schema: Schema | undefined;
 
-const options = {
-  version: '1.1',
-  schema,
-  uniqueKeys: false,
-  strict: false,
-} as const;
+function failsafeSchema(): Schema {
+  if (schema !== undefined) return schema;
+  schema = new (yamlPackage().Schema)({ schema: 'failsafe', resolveKnownTags: false });
+  // In a plain object the package would find `!<constructor>` as a tag.
+  schema.knownTags = Object.create(null);
+  return schema;
+}
 
 function firstDocument(text: string): Document.Parsed | undefined {
-  const composer = new Composer(options);
+  const { Composer } = yamlPackage();
+  const composer = new Composer({
+    version: '1.1',
+    schema: failsafeSchema(),
+    uniqueKeys: false,
+    strict: false,
+  });
   Object.assign(composer, { onError: firstProblemThrower() });
   for (const token of tokens(text)) {
     for (const document of composer.next(token)) return checked(document);
@@ -87,6 +93,7 @@ function checked(document: Document.Parsed): Document.Parsed {
 
 // Lexeme by lexeme, so that nesting is limited before anything recurses over it.
 function* tokens(text: string): Generator<CST.Token> {
+  const { Lexer, Parser } = yamlPackage();
   const parser = new Parser();
   const dialect = new Dialect();
   for (const lexeme of new Lexer().lex(text)) {

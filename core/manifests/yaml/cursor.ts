@@ -30,9 +30,9 @@ export class Cursor {
   /** Column of the node at `at`; -1 at the end of the text. */
   column = -1;
 
-  constructor(text: string) {
+  constructor(text: string, lineStart: number) {
     this.text = text;
-    this.toContent(0);
+    this.toContent(lineStart);
   }
 
   code(): number {

@@ -17,6 +17,14 @@ function expectBoth(text: string, value: object): void {
   expect(bothWays(text)).toEqual([value, value]);
 }
 
+it('a document mark on the first line is read by the block reader', () => {
+  expect(readBlockStyle('---\na: 1\n')).toEqual({ value: { a: 1 } });
+  expect(readBlockStyle('---\n')).toEqual({ value: null });
+  for (const text of ['--- a\n', '---\n---\na: 1\n', '---\n%YAML 1.1\n']) {
+    expect(readBlockStyle(text)).toBeUndefined();
+  }
+});
+
 const scalars: readonly (readonly [JsonValue, string])[] = [
   [true, 'y Y yes Yes YES on On ON true True TRUE'],
   [false, 'n N no No NO off Off OFF false False FALSE'],

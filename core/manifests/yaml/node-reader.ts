@@ -1,16 +1,7 @@
-import {
-  type Alias,
-  isAlias,
-  isMap,
-  isScalar,
-  isSeq,
-  type Node,
-  type Pair,
-  type Scalar,
-  type YAMLMap,
-} from 'yaml';
+import type { Alias, Node, Pair, Scalar, YAMLMap } from 'yaml';
 import { type JsonValue, stringifyJson } from '../../../api/json.ts';
 import { plainKey, resolveInteger, resolvePlain, resolveTagged, setMember } from './scalars.ts';
+import { isAlias, isMap, isScalar, isSeq } from './yaml-package.ts';
 import { conversionError, maxNesting, nestingError, shortened, yamlError } from './yaml-text.ts';
 
 type YamlNode = Node | null | undefined;
