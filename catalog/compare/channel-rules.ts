@@ -1,4 +1,5 @@
 import { quoted } from '../../core/errors.ts';
+import { shortList } from '../../core/short-list.ts';
 import { channelHeads } from '../validate/index.ts';
 import {
   compareVersions,
@@ -140,4 +141,21 @@ export function* deprecatedHead({ channels, deprecations }: LintPackage): Genera
     const message = `its head ${head} is deprecated, and the channel is not`;
     yield { place, channel: name, bundle: head, message };
   }
+}
+
+/** Bundles that another entry skips in each of their channels, so that OLM installs them nowhere. */
+export function* neverInstalled({ own, channels, bundles }: LintPackage): Generator<Found> {
+  const offered = new Set<string>();
+  for (const { entries } of channels.values()) {
+    const skipped = new Set([...entries.values()].flatMap(({ skips }) => skips));
+    for (const name of entries.keys()) if (!skipped.has(name)) offered.add(name);
+  }
+  const names = [...bundles.keys()].filter((name) => !offered.has(name));
+  const [place] = [own, ...channels.values()].flatMap((each) => each?.place ?? []);
+  if (place === undefined || names.length === 0) return;
+  const order = byVersion((name) => bundles.get(name)?.version);
+  const [they, their] = names.length === 1 ? ['it', 'its'] : ['them', 'their'];
+  const list = shortList(names.sort(order), 5);
+  const message = `OLM never installs ${list}: other entries skip ${they} in each of ${their} channels`;
+  yield { place, message };
 }

@@ -1,6 +1,7 @@
 import {
   deprecatedHead,
   headVersion,
+  neverInstalled,
   ownSkipRange,
   replacesMissing,
   unreachableVersion,
@@ -38,6 +39,7 @@ export const lintRules: readonly LintRule[] = [
     ['icon-type', 'an icon is not what its media type says', iconType],
   ]),
   ...rules('info', [
+    ['never-installed', 'an entry skips a bundle in each of its channels', neverInstalled],
     ['missing-description', 'a package has no description', missingDescription],
     ['missing-metadata', 'a bundle has nothing for consoles to show', missingMetadata],
     ['missing-dependency', 'no bundle of the catalog meets a requirement', missingDependency],

@@ -171,6 +171,13 @@ const rows: readonly Row[] = [
     message: 'it has images without a digest: quay.io/x/a:v1, quay.io/x/o:v1',
   },
   {
+    rule: 'never-installed',
+    from: '  replaces: a.v1.0.0',
+    to: '  skips: [a.v1.0.0]',
+    at: 'schema: olm.package',
+    message: 'OLM never installs a.v1.0.0: other entries skip it in each of its channels',
+  },
+  {
     rule: 'missing-icon',
     from: 'icon: {base64data: iVBORw0KGgo=, mediatype: image/png}\n',
     to: '',
