@@ -76,7 +76,7 @@ export function bindAddress(text: string): string {
 /** `:8443` or `host:8443`, for a server that cannot be disabled. */
 export function listenAddress(text: string): string {
   if (isAddress(text)) return text;
-  throw new InvalidArgumentError('It is no address to listen on: use ":8443" or "host:8443".');
+  throw new InvalidArgumentError('It is not an address to listen on: use ":8443" or "host:8443".');
 }
 
 function isAddress(text: string): boolean {

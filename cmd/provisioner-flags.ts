@@ -96,7 +96,7 @@ export function remoteClasses(flags: ProvisionerUrlFlags): readonly RemoteClass[
 function classValue(text: string, values: readonly ClassValue[]): readonly ClassValue[] {
   const [, className = '', value = ''] = /^([^=]*)=(.*)$/s.exec(text) ?? [];
   if (className === '' || value === '') {
-    throw new InvalidArgumentError('It must be a class, "=" and what is for it.');
+    throw new InvalidArgumentError('It must have the form <class>=<value>.');
   }
   if (values.some((other) => other.className === className)) {
     throw new InvalidArgumentError(`It is given twice for class "${className}".`);

@@ -62,7 +62,7 @@ test('a class may not lie in a folder where credentials are, as it may read all 
   await files({ 'home/class.ts': '', 'home/.kube/config': '', 'home/acme/class.ts': '' });
   const secret = [join(home, '.kube'), token];
   expect(() => provisionerModule('./class.ts', home, secret)).toThrow(
-    `it lies in ${home}, all of which a class may read, and ${join(home, '.kube')} with it: give it a folder of its own`,
+    `a class may read all of its folder ${home}, which contains ${join(home, '.kube')}: move the class into a separate folder`,
   );
   expect(provisionerModule('./acme/class.ts', home, secret).readable).not.toContain(home);
 });
@@ -81,9 +81,9 @@ test('a class may read its package and the packages around it, also behind links
 
 test.each([
   ['./gone.ts', 'there is no file or folder ROOT/gone.ts'],
-  ['./class.py', 'ROOT/class.py is no module: its name must end with .ts, .mts, .js, .mjs'],
+  ['./class.py', 'ROOT/class.py is not a module: its name must end with .ts, .mts, .js, .mjs'],
   ['./empty', 'there is no ROOT/empty/package.json: name the module’s file'],
-  ['./broken', 'ROOT/broken/package.json names gone.js, which is not there'],
+  ['./broken', 'ROOT/broken/package.json names gone.js, which does not exist'],
   [
     'acme',
     'there is no package "acme" in the node_modules of ROOT or above: install it, or write ./acme for a file or folder',

@@ -30,7 +30,7 @@ export function provisionerModule(
     const exposed = secret.find((place) => isWithin(place, folder));
     if (exposed === undefined) continue;
     throw new Error(
-      `it lies in ${folder}, all of which a class may read, and ${exposed} with it: give it a folder of its own`,
+      `a class may read all of its folder ${folder}, which contains ${exposed}: move the class into a separate folder`,
     );
   }
   return found;
@@ -45,7 +45,7 @@ function moduleAt(path: string): ProvisionerModule {
   if (found === undefined) throw new Error(`there is no file or folder ${path}`);
   if (found.isDirectory()) return moduleAt(packageEntry(join(path, 'package.json')));
   if (!extensions.includes(extname(path))) {
-    throw new Error(`${path} is no module: its name must end with ${extensions.join(', ')}`);
+    throw new Error(`${path} is not a module: its name must end with ${extensions.join(', ')}`);
   }
   return { module: pathToFileURL(path), readable: readableFrom(path) };
 }
@@ -115,7 +115,7 @@ function packageEntry(manifestFile: string, subpath = '.'): string {
     throw new Error(`${manifestFile} exports nothing at "${subpath}" for import`);
   }
   const file = join(dirname(manifestFile), target);
-  if (!existsSync(file)) throw new Error(`${manifestFile} names ${target}, which is not there`);
+  if (!existsSync(file)) throw new Error(`${manifestFile} names ${target}, which does not exist`);
   return file;
 }
 

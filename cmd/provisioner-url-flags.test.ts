@@ -33,9 +33,9 @@ test('each URL is of one class, with what other flags say of it', () => {
 });
 
 test.each([
-  [['--provisioner-url=https://a'], 'It must be a class, "=" and what is for it.'],
-  [['--provisioner-url==https://a'], 'It must be a class, "=" and what is for it.'],
-  [['--provisioner-url=a='], 'It must be a class, "=" and what is for it.'],
+  [['--provisioner-url=https://a'], 'It must have the form <class>=<value>.'],
+  [['--provisioner-url==https://a'], 'It must have the form <class>=<value>.'],
+  [['--provisioner-url=a='], 'It must have the form <class>=<value>.'],
   [['--provisioner-url=a=https://a', '--provisioner-url=a=https://b'], 'twice for class "a"'],
   [
     ['--provisioner-url=a=https://a', '--provisioner-url-credentials=b=/b'],

@@ -174,7 +174,7 @@ async function tellKept(
     if (count > 0) run.print(`${count} ${resource.kind}${count === 1 ? '' : 's'} kept`);
   }
   run.print(
-    'Everything that BundleDeployments have installed is kept. The next installation of RukPak takes it up again.',
+    'Everything that BundleDeployments have installed is kept. The next installation of RukPak continues with it.',
   );
 }
 

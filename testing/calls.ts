@@ -108,7 +108,7 @@ async function endOfGrace(signal: AbortSignal): Promise<undefined> {
 }
 
 function assertAbortError(reason: unknown, how: string): void {
-  if (!(reason instanceof Error)) fail(`${how}, it threw ${String(reason)}, which is no Error`);
+  if (!(reason instanceof Error)) fail(`${how}, it threw ${String(reason)}, which is not an Error`);
   if (reason instanceof TerminalError) {
     fail(`${how}, it said that trying again cannot help: ${reason.message}`);
   }

@@ -72,7 +72,7 @@ function rebuild({ files, directories }: BundleFiles, limits: ContentLimits): Bu
       builder.addFile(path, content);
     }
   } catch (error) {
-    fail(`it returned content that nobody can store: ${errorMessage(error)}`);
+    fail(`it returned content that cannot be stored: ${errorMessage(error)}`);
   }
   return builder.build();
 }

@@ -35,7 +35,9 @@ export type RefusalName = 'TerminalError' | 'WaitingError' | 'Error';
 /** An error of the closed set, fit for a condition: one line that says what is wrong. */
 export function assertRefusal(error: unknown, expected: RefusalName): void {
   if (!(error instanceof Error)) {
-    fail(`it threw ${String(error)}, which is no Error: throw a ${expected} with a clear sentence`);
+    fail(
+      `it threw ${String(error)}, which is not an Error: throw a ${expected} with a clear sentence`,
+    );
   }
   if (kindOf(error) !== expected) {
     fail(`it threw ${error.name}, and is to throw a ${expected}: ${error.stack ?? error.message}`);

@@ -225,7 +225,9 @@ describe('the note of what a Bundle was unpacked from', () => {
     ['is removed before there is one', '', undefined],
   ])('is denied where it %s', async (_, before, after) => {
     expect(await change(before, after)).toEqual(
-      denial('annotation core.rukpak.io/pin says which content the Bundle has, and is immutable'),
+      denial(
+        'annotation core.rukpak.io/pin identifies the content of the Bundle, and is immutable',
+      ),
     );
   });
 

@@ -31,7 +31,7 @@ export function bundleValidator(configMaps: ConfigMapReader): AdmissionValidator
       if (!isSameSpec(old.data.spec, bundle.data.spec)) return denied('bundle.spec is immutable');
       if (!keepsPin(old.data, bundle.data)) {
         return denied(
-          `annotation ${annotation.pin} says which content the Bundle has, and is immutable`,
+          `annotation ${annotation.pin} identifies the content of the Bundle, and is immutable`,
         );
       }
     }

@@ -24,7 +24,7 @@ const reviewSchema = z.object({
 /** Refuses deployments without spec.serviceAccount: they would have our own permissions. */
 export const requiredAccountCheck: DeploymentCheck = ({ deployment }) =>
   deployment.spec.serviceAccount === undefined
-    ? 'spec.serviceAccount must be set: this cluster takes no BundleDeployments that have the permissions of RukPak itself'
+    ? 'spec.serviceAccount must be set: this cluster accepts no BundleDeployments with the permissions of RukPak itself'
     : undefined;
 
 /**

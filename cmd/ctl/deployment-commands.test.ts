@@ -163,7 +163,7 @@ describe('rukpakctl trace', () => {
   test.each([
     [
       'pod/stranger',
-      'Pod/default/stranger is of no BundleDeployment: Pod/default/stranger has no owner',
+      'Pod/default/stranger is of no BundleDeployment: Pod/default/stranger has neither an owner',
     ],
     ['pod/gone', 'not found'],
     ['gizmo/x', 'the cluster serves no kind "gizmo"'],
@@ -315,7 +315,7 @@ test('rukpakctl run replaces no source of another type', async () => {
   const { code, stdout, stderr } = await ctl('run', 'web', 'deploy/samples/hello');
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toContain(
-    'BundleDeployment "web" has its content from a source of type image: give the new one another name',
+    'BundleDeployment "web" gets its content from a source of type image: choose another name',
   );
   expect(stderr).toContain('"source":{"type":"upload","upload":{},"image":null}');
   expect(api.requests.filter(({ method }) => method !== 'GET')).toEqual([]);

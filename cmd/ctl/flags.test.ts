@@ -17,7 +17,7 @@ it('reads spec.config, and says of which flag the file is', async () => {
   });
   writeFileSync(file, '- a\n');
   await expect(deploymentConfig({ config: file })).rejects.toThrow(
-    `--config ${file}: it holds no map: write what stands below spec.config, without "config:"`,
+    `--config ${file}: it is not a map: write the fields of spec.config, without "config:"`,
   );
   await expect(deploymentConfig({ config: join(folder, 'none') })).rejects.toThrow('--config');
 });

@@ -72,7 +72,7 @@ export function installNamespaceIn({
     return installNamespace ?? namespace;
   }
   throw new TerminalError(
-    `--install-namespace ${installNamespace} and --namespace ${namespace} are one flag: give one of them`,
+    `--install-namespace ${installNamespace} and --namespace ${namespace} mean the same: pass only one of them`,
   );
 }
 
@@ -94,9 +94,7 @@ export async function deploymentConfig({ config }: ConfigFlags): Promise<JsonObj
     const { parseYaml } = await import('../../core/sdk.ts');
     const value = parseYaml(await readFile(config));
     if (isMap(value)) return value;
-    throw new TerminalError(
-      'it holds no map: write what stands below spec.config, without "config:"',
-    );
+    throw new TerminalError('it is not a map: write the fields of spec.config, without "config:"');
   } catch (error) {
     throw new TerminalError(`--config ${config}: ${errorMessage(error)}`, { cause: error });
   }

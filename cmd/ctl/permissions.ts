@@ -72,7 +72,9 @@ async function permissions(bundle: string, flags: PermissionsFlags): Promise<voi
   const signal = stopSignal();
   const find = isContent(bundle) ? permissionsOfContent : permissionsOfDeployment;
   if (find === permissionsOfDeployment && flags.config !== undefined) {
-    throw new TerminalError('--config: a BundleDeployment has a spec.config of its own');
+    throw new TerminalError(
+      '--config cannot be used for a BundleDeployment, which has its own spec.config',
+    );
   }
   const { objects, notes } = await progress(`reading ${bundle}`, () => find(bundle, flags, signal));
   for (const note of notes) process.stderr.write(logLine(note));

@@ -52,7 +52,7 @@ function checkNames(text: string): readonly string[] {
   const names = text.split(',');
   const unknown = names.find((name) => !optionalValues.includes(name));
   if (unknown === undefined) return names;
-  throw new InvalidArgumentError(`"${unknown}" is none of ${optionalValues.join(', ')}, all.`);
+  throw new InvalidArgumentError(`"${unknown}" is not one of ${optionalValues.join(', ')}, all.`);
 }
 
 async function validate(bundle: string, flags: ValidateFlags): Promise<void> {

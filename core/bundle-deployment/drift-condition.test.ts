@@ -16,7 +16,7 @@ test('drift is a condition that lists objects and fields', () => {
       reason: 'DriftDetected',
       message:
         '2 objects differ from the bundle: Deployment/n/web (spec.replicas), ConfigMap/n/c (missing). ' +
-        'Nothing is put back while spec.drift.mode is Warn',
+        'Core reverts nothing while spec.drift.mode is Warn',
     },
   ]);
 });

@@ -168,7 +168,7 @@ function driftMessage(drifted: readonly DriftedObject[]): string {
     drifted.length === 1 ? ['1 object', 'differs'] : [`${drifted.length} objects`, 'differ'];
   return (
     `${count} ${differ} from the bundle: ${shortList(objects, listedObjects)}. ` +
-    'Nothing is put back while spec.drift.mode is Warn'
+    'Core reverts nothing while spec.drift.mode is Warn'
   );
 }
 

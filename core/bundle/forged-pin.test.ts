@@ -130,6 +130,6 @@ test('a note that is no pin is refused, and names what to do', async () => {
   const fixture = await unpacked(aKeptBundle({ metadata: { annotations } }));
   expect(fixture.fetch).not.toHaveBeenCalled();
   expect(fixture.live.status?.conditions?.[0]?.message).toBe(
-    'source bundle content: annotation core.rukpak.io/pin "v1" is none of a source of type image: put back the value that core has written, or delete this Bundle',
+    'source bundle content: annotation core.rukpak.io/pin "v1" is not valid for a source of type image: restore the value that core has written, or delete this Bundle',
   );
 });

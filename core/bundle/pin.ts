@@ -96,6 +96,6 @@ export function withPin(sources: SourceTypes, spec: BundleSource, text: string):
   const pinned = pin === undefined || pin === 'immutable' ? undefined : pin.at(spec, text);
   if (pinned !== undefined && pinIn(sources, pinned, spec) !== undefined) return pinned;
   throw new TerminalError(
-    `annotation ${annotation.pin} ${JSON.stringify(text.slice(0, 100))} is none of a source of type ${spec.type}: put back the value that core has written, or delete this Bundle`,
+    `annotation ${annotation.pin} ${JSON.stringify(text.slice(0, 100))} is not valid for a source of type ${spec.type}: restore the value that core has written, or delete this Bundle`,
   );
 }

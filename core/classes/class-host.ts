@@ -44,7 +44,7 @@ export function checkedClass({
   if (className === undefined) throw new Error(`it exports no provisioner: ${fix}`);
   if (!/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(className) || className.length > longestName) {
     throw new Error(
-      `its className "${className.slice(0, longestName)}" is none: use at most ${longestName} of a-z, 0-9 and "-", with neither end a "-"`,
+      `its className "${className.slice(0, longestName)}" is invalid: use at most ${longestName} of a-z, 0-9 and "-", with neither end a "-"`,
     );
   }
   if (version === undefined) {

@@ -18,7 +18,7 @@ it.each([
   [
     'something else',
     [{} as Provisioner],
-    'provisioners has an entry that is no class: make it with defineProvisioner({ className, … })',
+    'provisioners has an entry that is not a class: create it with defineProvisioner({ className, … })',
   ],
   [
     'a class of another contract',

@@ -178,7 +178,7 @@ function check(provisioner: Provisioner & Partial<DefinedProvisioner>): void {
   const { className, contractVersion: version = contractVersion, uses = [] } = provisioner;
   if (typeof className !== 'string') {
     throw new Error(
-      'provisioners has an entry that is no class: make it with defineProvisioner({ className, … })',
+      'provisioners has an entry that is not a class: create it with defineProvisioner({ className, … })',
     );
   }
   const handlers = (['bundle', 'configure', 'deployment', 'inputs'] as const).filter(

@@ -232,14 +232,14 @@ describe('what it does wrong is said', () => {
     ],
     ['million', 'bundle has more than 20000 objects (--max-content-entries): split it'],
     ['text', 'class "hostile" returned no array of objects'],
-    ['number', `object 2 ${ofClass} is no object`],
+    ['number', `object 2 ${ofClass} is not an object`],
     ['kindless', `object 1 ${ofClass} has no kind`],
     [
       'nameless',
       `object 1 (ConfigMap) ${ofClass} cannot be applied: json: cannot unmarshal number into Go struct field ObjectMeta.metadata.name of type string`,
     ],
     ['function', `object 1 ${ofClass} cannot be written as JSON: .data.run is a function`],
-    ['map', `object 1 ${ofClass} cannot be written as JSON: .data is a Map, which is no JSON`],
+    ['map', `object 1 ${ofClass} cannot be written as JSON: .data is a Map, which is not JSON`],
     ['deep', `object 1 ${ofClass} is nested more than 250 deep`],
     ['getter', 'got you'],
     ['value', 'no Error was thrown but { code: 5, toString: [Function: toString] }'],
@@ -291,7 +291,7 @@ describe('what it does wrong is said', () => {
 
   test('files that are none', async () => {
     const bundle = aBundle({ name: 'good', source: anImage('acme') }) as Bundle;
-    const message = 'class "hostile" returned no files: "files" is no Map of paths and bytes';
+    const message = 'class "hostile" returned no files: "files" is not a Map of paths and bytes';
     await expect(acme.bundle!(noFiles, bundle, context())).rejects.toThrow(message);
     const deployment = aBundleDeployment({ name: 'good', source: anImage('acme') });
     const configured = acme.configure!(noFiles, deployment as BundleDeployment, context());
@@ -308,7 +308,7 @@ describe.concurrent('a class is refused', () => {
   test.each([
     ['export const a = 1;', 'it exports no provisioner: '],
     ['export default null;', 'it exports no provisioner: '],
-    [exporting({ className: 'Acme' }), 'its className "Acme" is none: '],
+    [exporting({ className: 'Acme' }), 'its className "Acme" is invalid: '],
     [exporting({ contractVersion: undefined }), 'does not say for which contract it is written'],
     [exporting({ contractVersion: 2 }), 'class "acme" is written for contract version 2, and this'],
     [exporting({ bundle: 5 }), 'class "acme" has neither a bundle nor a deployment handler'],
@@ -334,7 +334,7 @@ describe.concurrent('a class is refused', () => {
   test('as TypeScript inside node_modules, with the way out', async () => {
     await mkdir(join(directory, 'node_modules', 'acme'), { recursive: true });
     await expect(start(good, 'node_modules/acme/index.ts')).rejects.toThrow(
-      'it is TypeScript inside node_modules, which Node does not run: have the package bring JavaScript',
+      'it is TypeScript inside node_modules, which Node does not run: publish JavaScript in the package',
     );
   });
 });

@@ -20,7 +20,7 @@ export class BundleFilesBuilder {
     // Limits can be checked only for these types.
     if (typeof path !== 'string' || !((content as unknown) instanceof Uint8Array)) {
       throw new TypeError(
-        'addFile(path, content) is to be given the path, a string, and then the bytes, a Uint8Array',
+        'addFile(path, content) needs the path, a string, and then the content, a Uint8Array',
       );
     }
     const clean = this.#checkedPath(path);

@@ -135,7 +135,7 @@ function checkSynced(kinds: Pick<Kinds, 'checkSynced'>): void {
   try {
     kinds.checkSynced();
   } catch (error) {
-    throw new WaitingError('this process has not yet been told which Bundles there are', {
+    throw new WaitingError('this process has not read the Bundles yet', {
       cause: error,
     });
   }

@@ -211,14 +211,14 @@ describe('arguments that are none', () => {
   ])('of parseManifests are refused: %s', (_what, given) => {
     expect(() => parseManifests(...(given as [string, Uint8Array]))).toThrow(
       new TypeError(
-        'parseManifests(path, content) is to be given the path of the file, a string, and then its bytes, a Uint8Array',
+        'parseManifests(path, content) needs the path of the file, a string, and then its content, a Uint8Array',
       ),
     );
   });
 
   it('of parseObjects are refused', () => {
     expect(() => parseObjects('manifests/a.yaml' as never)).toThrow(
-      new TypeError('parseObjects(content) is to be given the bytes of a file, a Uint8Array'),
+      new TypeError('parseObjects(content) needs the content of a file, a Uint8Array'),
     );
   });
 });

@@ -22,7 +22,7 @@ export function parseManifests(
   // Swapped arguments would read the path as a manifest.
   if (typeof path !== 'string' || !isBytes(content)) {
     throw new TypeError(
-      'parseManifests(path, content) is to be given the path of the file, a string, and then its bytes, a Uint8Array',
+      'parseManifests(path, content) needs the path of the file, a string, and then its content, a Uint8Array',
     );
   }
   const documents = parseOrExplain(path, content, maxObjects);
@@ -41,7 +41,7 @@ export function parseObjects(
   maxObjects = Number.POSITIVE_INFINITY,
 ): KubernetesObject[] {
   if (!isBytes(content)) {
-    throw new TypeError('parseObjects(content) is to be given the bytes of a file, a Uint8Array');
+    throw new TypeError('parseObjects(content) needs the content of a file, a Uint8Array');
   }
   const documents = parseDocuments(decodeYamlText(content), maxObjects);
   return documents.flatMap((document) => (document.value === null ? [] : [toObject(document)]));

@@ -69,8 +69,7 @@ function isRedirect(status: number): boolean {
 
 function redirectTarget(from: URL, location: string, start: URL): URL {
   const target = URL.parse(location, from.href);
-  if (target === null)
-    throw failed(start, `Get "${start.href}": redirects to an address that is none`);
+  if (target === null) throw failed(start, `Get "${start.href}": redirects to an invalid address`);
   const isHTTP = target.protocol === 'http:' || target.protocol === 'https:';
   if (!isHTTP || (from.protocol === 'https:' && target.protocol === 'http:')) {
     throw failed(

@@ -62,7 +62,7 @@ export async function buildProduct(options: BuildOptions): Promise<Product> {
 async function copyCheckout(target: string, signal: AbortSignal): Promise<void> {
   const inCheckout = { cwd: projectRoot, signal };
   if (!existsSync(join(projectRoot, '.git'))) {
-    throw new Error(`a release is made of a git checkout, and ${projectRoot} is none`);
+    throw new Error(`a release needs a git checkout, and ${projectRoot} is not one`);
   }
   await run('git', ['clone', '--quiet', '--shared', '--no-checkout', '.', target], inCheckout);
   await run('git', ['reset', '--quiet'], { cwd: target, signal });

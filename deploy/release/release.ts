@@ -61,7 +61,7 @@ const program = new Command('release')
   )
   .option(
     '--output <folder>',
-    'where to; replaced as a whole, unless it has other files',
+    'output folder; replaced as a whole, unless it has other files',
     join(projectRoot, 'release'),
   )
   .option(
@@ -71,9 +71,9 @@ const program = new Command('release')
   .option('--base <reference>', 'image to build on, in place of the pinned Debian packages')
   .option(
     '--debian-mirror <url>',
-    'where to download the Debian packages from; also DEBIAN_MIRROR (default: deb.debian.org, then snapshot.debian.org)',
+    'mirror of the Debian packages; also DEBIAN_MIRROR (default: deb.debian.org, then snapshot.debian.org)',
   )
-  .option('--download-url <url>', 'where the files will be, for the krew manifest')
+  .option('--download-url <url>', 'URL of the published files, for the krew manifest')
   .option(
     '--insecure-registry <host[:port]>',
     'registry to use over HTTP; repeatable',

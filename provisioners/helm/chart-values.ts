@@ -63,7 +63,7 @@ function readSecret(content: Uint8Array, place: string): JsonValue {
     const line = /\bline \d+/.exec(errorMessage(error))?.[0];
     const where = line === undefined ? '' : `, ${line}`;
     // Without its cause, which quotes the text.
-    throw valuesError(`${place}${where}: it is no map in YAML; what it holds is not shown`, {});
+    throw valuesError(`${place}${where}: it is not a YAML map; its content is not shown`, {});
   }
 }
 

@@ -43,7 +43,7 @@ describe('spec.config', () => {
     [{ valuesfrom: [] }, 'valuesfrom is not known: did you mean valuesFrom?'],
     [
       { replicas: 3 },
-      'replicas is not known: there are values, valuesFrom, releaseNamespace, crds, lookup; what is for the chart goes into spec.config.values',
+      'replicas is not known: there are values, valuesFrom, releaseNamespace, crds, lookup; values of the chart belong into spec.config.values',
     ],
     [{ values: ['a'] }, 'values is a list: it must be an object, or text of YAML'],
     [{ valuesFrom: {} }, 'valuesFrom is an object: it must be a list'],

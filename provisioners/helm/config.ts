@@ -65,13 +65,10 @@ function checkUnknown(config: Readonly<Record<string, unknown>>, logger: Logger)
     if (typeof value !== 'string' && value !== null) {
       throw configError(
         field,
-        `is not known: there are ${fields.join(', ')}; what is for the chart goes into spec.config.values`,
+        `is not known: there are ${fields.join(', ')}; values of the chart belong into spec.config.values`,
       );
     }
-    logger.warn(
-      { field: `spec.config.${field}` },
-      'field is not known and left alone, as by v0.16',
-    );
+    logger.warn({ field: `spec.config.${field}` }, 'field is unknown and ignored, as in v0.16');
   }
 }
 

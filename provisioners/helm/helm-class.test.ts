@@ -172,7 +172,7 @@ describe('what a Secret holds', () => {
   it.each(['a: 1\nhunter2: [', 'hunter2'])('is not in the error of %j', async (text) => {
     const failed = render({ config: { valuesFrom }, context: inputs('', text) });
     await expect(failed).rejects.toThrow(
-      /^read chart values: key "p.yaml" of Secret "pass" \(spec.config.valuesFrom\[1\]\)(?:, line \d+)?: it is no map in YAML; what it holds is not shown$/,
+      /^read chart values: key "p.yaml" of Secret "pass" \(spec.config.valuesFrom\[1\]\)(?:, line \d+)?: it is not a YAML map; its content is not shown$/,
     );
     await expect(failed).rejects.not.toHaveProperty('cause');
   });

@@ -49,10 +49,7 @@ function checkUnknown(config: Readonly<Record<string, unknown>>, logger: Logger)
     if (known.includes(field)) continue;
     const meant = meantField(field, known);
     if (meant !== undefined) throw configError(field, `is not known: did you mean ${meant}?`);
-    logger.warn(
-      { field: `spec.config.${field}` },
-      'field is not known and left alone, as by v0.16',
-    );
+    logger.warn({ field: `spec.config.${field}` }, 'field is unknown and ignored, as in v0.16');
   }
 }
 

@@ -91,6 +91,6 @@ function configure(
 function withoutOriginals(stored: BundleFiles, configured: boolean): BundleFiles {
   if (!configured) return stored;
   throw new TerminalError(
-    'spec.config needs the files of the bundle, and only what they were converted to is stored: delete the Bundle to have it unpacked again, and raise --max-content-bytes where it has more than half of that',
+    'spec.config needs the original files of the bundle, and only their conversion is stored: delete the Bundle so that core unpacks it again, and raise --max-content-bytes if the content has more than half of that',
   );
 }

@@ -47,7 +47,7 @@ describe('spec.minKubeVersion', () => {
 
   it.each(['latest', '1.x', '1.20.0.1', '>=1.20', '-1'])('"%s" is no version', (minKubeVersion) => {
     expect(lack(minKubeVersion)).toBe(
-      `spec.minKubeVersion "${minKubeVersion}" of the ClusterServiceVersion is no version of Kubernetes: it must be one such as 1.25.0, or left out`,
+      `spec.minKubeVersion "${minKubeVersion}" of the ClusterServiceVersion is not a Kubernetes version: use one such as 1.25.0, or remove it`,
     );
   });
 });
@@ -68,7 +68,7 @@ describe('kinds that others bring', () => {
 
   it('are all named where they are not', () => {
     expect(lackOfKinds(bundle, aCluster())).toBe(
-      'the operator needs what the cluster does not serve: CustomResourceDefinition kafkas.kafka.strimzi.io with version v1beta2, apps/v1/Deployment, v1/Secret: install what brings them, and this goes on by itself',
+      'the operator needs APIs that the cluster does not serve: CustomResourceDefinition kafkas.kafka.strimzi.io with version v1beta2, apps/v1/Deployment, v1/Secret: install what provides them, and core continues by itself',
     );
   });
 
@@ -80,7 +80,7 @@ describe('kinds that others bring', () => {
       'v1/Secret',
     ];
     expect(lackOfKinds(bundle, aCluster('v1.36.3', served))).toBe(
-      'the operator needs what the cluster does not serve: CustomResourceDefinition kafkas.kafka.strimzi.io with version v1beta2, of which there is v1: install what brings it, and this goes on by itself',
+      'the operator needs APIs that the cluster does not serve: CustomResourceDefinition kafkas.kafka.strimzi.io with version v1beta2, which is served as v1: install what provides it, and core continues by itself',
     );
   });
 

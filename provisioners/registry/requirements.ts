@@ -25,7 +25,7 @@ function lackOfVersion({ csv }: RegistryBundle, { version }: ClusterFacts): stri
   if (minKubeVersion === '') return undefined;
   const needed = parse(minKubeVersion);
   if (needed === undefined) {
-    return `spec.minKubeVersion "${minKubeVersion}" of the ClusterServiceVersion is no version of Kubernetes: it must be one such as 1.25.0, or left out`;
+    return `spec.minKubeVersion "${minKubeVersion}" of the ClusterServiceVersion is not a Kubernetes version: use one such as 1.25.0, or remove it`;
   }
   const present = parse(version);
   if (present === undefined || !isLater(needed, present)) return undefined;
@@ -58,7 +58,7 @@ function lackOfKinds(bundle: RegistryBundle, { apiVersions }: ClusterFacts): str
   if (missing.length === 0) return undefined;
   const them = missing.length === 1 ? 'it' : 'them';
   const names = [...new Set(missing.map((needed) => described(needed, apiVersions)))];
-  return `the operator needs what the cluster does not serve: ${names.join(', ')}: install what brings ${them}, and this goes on by itself`;
+  return `the operator needs APIs that the cluster does not serve: ${names.join(', ')}: install what provides ${them}, and core continues by itself`;
 }
 
 interface NeededKind extends RequiredApi {
@@ -94,6 +94,6 @@ function described(needed: NeededKind, apiVersions: ClusterFacts['apiVersions'])
     const [ofGroup, other, ofKind] = id.split('/');
     return ofGroup === group && ofKind === kind ? [other] : [];
   });
-  const has = others.length === 0 ? '' : `, of which there is ${others.join(', ')}`;
+  const has = others.length === 0 ? '' : `, which is served as ${others.join(', ')}`;
   return `CustomResourceDefinition ${crd} with version ${version}${has}`;
 }

@@ -43,7 +43,7 @@ function conversions(bundles: readonly TestedBundle[]): void {
       config: configOf.OwnNamespace,
       cluster: aCluster(),
     });
-    expect(outcome).toMatch(/^the operator needs what the cluster does not serve: /);
+    expect(outcome).toMatch(/^the operator needs APIs that the cluster does not serve: /);
     for (const [group = '', version] of required.map((kind) => kind.split('/'))) {
       expect(outcome).toMatch(
         new RegExp(`CustomResourceDefinition \\w+\\.${group} with version ${version}[:,]`),

@@ -215,7 +215,7 @@ const breakages: readonly Breakage[] = [
     },
     reason: 'BundleLoadFailed',
     cause: /^class "acme", deployment\(\): /,
-    next: /have the class work on the files that it is given/,
+    next: /change the class to use only the files that it receives/,
   },
   {
     name: 'bad-config',
@@ -306,7 +306,7 @@ const breakages: readonly Breakage[] = [
       await deploy(name, { type: 'http', http: { url: `${expired.url}/a.tgz` } }),
     reason: 'UnpackFailed',
     cause: /certificate/,
-    next: /have core trust the server: put its CA as ca\.crt/,
+    next: /make core trust the server: put its CA as ca\.crt/,
   },
   {
     name: 'missing-configmap',
@@ -334,7 +334,7 @@ const breakages: readonly Breakage[] = [
     },
     reason: 'InstallFailed',
     cause: /exists/,
-    next: /these objects are somebody else’s/,
+    next: /these objects belong to others/,
   },
   {
     name: 'missing-kind',
@@ -345,7 +345,7 @@ const breakages: readonly Breakage[] = [
     },
     reason: 'InstallFailed',
     cause: /no matches for kind/,
-    next: /install what brings the kinds/,
+    next: /install the provider of the kinds/,
   },
   {
     name: 'deleted-namespace',
@@ -364,7 +364,7 @@ const breakages: readonly Breakage[] = [
     },
     reason: 'InstallFailed',
     cause: /terminat|deleted/,
-    next: /namespace "breakage-gone" is being deleted: wait until it is gone/,
+    next: /namespace "breakage-gone" is being deleted: wait until it is deleted/,
   },
   {
     name: 'immutable-field',
@@ -401,7 +401,7 @@ const breakages: readonly Breakage[] = [
     },
     reason: 'PermissionsMissing',
     cause: /lacks permissions/,
-    next: /look at what "rukpakctl permissions account-without-rights --missing" prints/,
+    next: /review the output of "rukpakctl permissions account-without-rights --missing"/,
   },
   {
     name: 'homeless-pod',

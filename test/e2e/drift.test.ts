@@ -261,7 +261,7 @@ describe('mode Warn', () => {
     await kubectl.must(['delete', 'configmap', 'drift-b', '--namespace=default']);
     const both =
       '2 objects differ from the bundle: ConfigMap/default/drift-a (data.a), ' +
-      'ConfigMap/default/drift-b (missing). Nothing is put back while spec.drift.mode is Warn';
+      'ConfigMap/default/drift-b (missing). Core reverts nothing while spec.drift.mode is Warn';
     const expected = { status: 'True', reason: 'DriftDetected', message: both };
     await eventually(async () => expect(await driftOf('warned')).toMatchObject(expected));
     expect(await writesWithin(quiet)).toEqual([]);
@@ -336,7 +336,7 @@ describe('fields that others set too', () => {
       expect(await dataOf('drift-shared')).toEqual({ a: '1', b: '1' });
       expect(await eventsOf('shared', 'FieldsPutBack')).toEqual([
         expect.stringMatching(
-          /^ConfigMap "drift-shared" in namespace "default": data\.a was changed by "stranger" at \S+Z, and put back\. /,
+          /^ConfigMap "drift-shared" in namespace "default": data\.a was changed by "stranger" at \S+Z, and core reverted that\. /,
         ),
       ]);
     });
@@ -363,7 +363,9 @@ describe('fields that others set too', () => {
     expect(await dataOf('drift-taken')).toEqual({ a: '2', late: 'ours', other: 'theirs' });
     await eventually(async () => {
       expect(await eventsOf('taking', 'FieldsTaken')).toEqual([
-        expect.stringMatching(/ data\.late was set by "stranger" at \S+Z, and taken over /),
+        expect.stringMatching(
+          / data\.late was set by "stranger" at \S+Z, and core overwrote that /,
+        ),
       ]);
     });
   });

@@ -41,5 +41,7 @@ test('expressions that are no CEL are refused, with the field and the reason', a
   const words = ['patch', 'bundledeployment', 'no-cel', '--type=merge', '-p', patch];
   const { code, stderr } = await kubectl.run(words);
   expect(code).not.toBe(0);
-  expect(stderr).toContain('spec.health.rules[0].healthy is no CEL expression over self: ');
+  expect(stderr).toContain(
+    'spec.health.rules[0].healthy is not a valid CEL expression over self: ',
+  );
 });

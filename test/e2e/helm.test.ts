@@ -297,7 +297,7 @@ describe('values', () => {
       status: 'False',
       reason: 'BundleLoadFailed',
       message: expect.stringMatching(
-        /^read chart values: key "v" of Secret "helm-values" \(spec.config.valuesFrom\[1\]\)(?:, line \d)?: it is no map in YAML; what it holds is not shown$/,
+        /^read chart values: key "v" of Secret "helm-values" \(spec.config.valuesFrom\[1\]\)(?:, line \d)?: it is not a YAML map; its content is not shown$/,
       ),
     });
     await kubectl.must([

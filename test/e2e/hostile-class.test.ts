@@ -144,7 +144,7 @@ const ofBundles = {
   heap: memory,
   buffers: memory,
   text: `${inBundle}just text`,
-  cycle: 'class "hostile" returned no files: "files" is no Map of paths and bytes',
+  cycle: 'class "hostile" returned no files: "files" is not a Map of paths and bytes',
   exit: `${inBundle}${ended}`,
 };
 

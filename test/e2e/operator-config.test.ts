@@ -238,7 +238,7 @@ describe('what an operator needs of the cluster', () => {
     await operator.bringOut();
     try {
       await operator.refused(
-        `the operator needs what the cluster does not serve: CustomResourceDefinition ${crd} with version v1: install what brings it, and this goes on by itself`,
+        `the operator needs APIs that the cluster does not serve: CustomResourceDefinition ${crd} with version v1: install what provides it, and core continues by itself`,
       );
       expect(await operator.objects('deployments')).toEqual([]);
       await kubectl.apply(aCrd(crd, { kind: 'Gadget' }));

@@ -251,7 +251,7 @@ describe('deletion', () => {
     await isInstalled('staged');
     await remove('staged');
     const message =
-      /^deletion waits for ConfigMap\/default\/d-second to go: it is being deleted since \S+Z, held by its finalizers e2e\.example\.com\/hold$/;
+      /^Waiting for ConfigMap\/default\/d-second to be deleted \(deletion requested at \S+Z\), blocked by its finalizers e2e\.example\.com\/hold$/;
     await says('staged', { reason: 'Deleting', message: expect.stringMatching(message) });
     expect(await isThere('d-third')).toBe(false);
     expect(await isThere('d-first')).toBe(true);
@@ -276,7 +276,7 @@ describe('deletion', () => {
     await remove('pods');
     await says('pods', {
       reason: 'Deleting',
-      message: expect.stringContaining('deletion waits for Deployment/default/d-workload to go'),
+      message: expect.stringContaining('Waiting for Deployment/default/d-workload to be deleted'),
     });
     expect(await isThere('d-used')).toBe(true);
     const all = await kubectl.list('pods');

@@ -110,7 +110,7 @@ function lives(bundles: readonly TestedBundle[]): void {
     await life.deploy(name, { content: bundle.content(), tag: 'v1', config });
     await eventually(async () => {
       const text = await kubectl.must(['describe', 'bundledeployment', name]);
-      expect(text).toContain('the operator needs what the cluster does not serve: ');
+      expect(text).toContain('the operator needs APIs that the cluster does not serve: ');
     });
     await life.remove(name);
   });

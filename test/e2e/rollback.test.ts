@@ -317,7 +317,7 @@ describe('the howto', { tags: 'long' }, () => {
       'Manual rollback',
     );
     expect(late).toContain('"reason":"not healthy within 20s (');
-    expect(late).toMatch(/^2 .*cart-content-v2 .*given up/m);
+    expect(late).toMatch(/^2 .*cart-content-v2 .*rolled back/m);
     expect(permanent).toMatch(/ installed\n.*cart-content-v1$/);
     expect(byHand).toMatch(/^5 .*cart-content-v1 .*active$/m);
   });

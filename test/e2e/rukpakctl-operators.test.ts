@@ -119,7 +119,7 @@ describe('an operator of some namespaces', () => {
     expect(await ctl('run', name, directory, ...flags)).toMatchObject({ code: 0 });
     await eventually(async () => {
       expect((await ctl('status', name)).stdout).toContain(
-        `say which in spec.config.watchNamespace of BundleDeployment "${name}"`,
+        `name one in spec.config.watchNamespace of BundleDeployment "${name}"`,
       );
     });
     const config = await aFile(

@@ -119,7 +119,7 @@ test('the session of docs/howto/service-accounts.md', { tags: 'long' }, async ()
   const session = { page: 'service-accounts.md', kubectl, kubeconfig };
   const output = await followHowto(session, 'A session');
   expect(output).toContain(
-    'ServiceAccount "deployer" in namespace "team-a" lacks permissions that this takes, ' +
+    'ServiceAccount "deployer" in namespace "team-a" lacks permissions for this, ' +
       'nothing was changed: ' +
       'create, delete, get, list, patch, watch configmaps (web) in namespace "shop"; ' +
       'create, delete, get, list, patch, watch services (web) in namespace "shop". ' +

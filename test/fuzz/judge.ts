@@ -57,7 +57,7 @@ function problemOf(
   error: unknown,
 ): string | undefined {
   if (error instanceof Violation) return error.message;
-  if (!(error instanceof Error)) return `throws ${typeof error}, which is no Error`;
+  if (!(error instanceof Error)) return `throws ${typeof error}, which is not an Error`;
   if (!refusals.some((refusal) => error.constructor === refusal)) {
     return `throws ${error.constructor.name}: ${error.message}`;
   }

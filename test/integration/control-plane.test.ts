@@ -258,7 +258,9 @@ describe('the command', patience, () => {
     await writeFile(join(dir, 'file'), '');
     const up = await cluster(['up', '--dir', dir]);
     expect(up).toMatchObject({ code: 1, stdout: '' });
-    expect(up.stderr).toContain(`${dir} holds files that are no cluster's; name an empty folder`);
+    expect(up.stderr).toContain(
+      `${dir} contains files that do not belong to a cluster; name an empty folder`,
+    );
     const down = await cluster(['down', '--dir', dir]);
     expect(down.code).toBe(1);
     expect(down.stderr).toContain('nothing was removed');

@@ -185,7 +185,7 @@ describe('redirects', () => {
 
   test.each([
     ['file:///etc/passwd', 'refusing the redirect from http to file://'],
-    ['http://[', 'redirects to an address that is none'],
+    ['http://[', 'redirects to an invalid address'],
     ['/again', 'more than 5 redirects'],
   ])('to %s', async (location, text) => {
     const url = await aServer((_request, response) => response.writeHead(302, { location }).end());

@@ -256,7 +256,7 @@ describe('the host key', () => {
       const before = server.log.length;
       const { message } = await failure(withKnownHosts(theirs));
       expect(message).toMatch(
-        /^bundle unpack git clone error: ssh: handshake failed: ssh: host key mismatch for "\[127\.0\.0\.1\]:\d+": the host shows ssh-ed25519 key SHA256:[\w+/]{43}, but other keys are known: somebody may be in between; if that is right, put its line into key "ssh-knownhosts" of Secret "s" - $/,
+        /^bundle unpack git clone error: ssh: handshake failed: ssh: host key mismatch for "\[127\.0\.0\.1\]:\d+": the host shows ssh-ed25519 key SHA256:[\w+/]{43}, but other keys are known: somebody may intercept the connection; if that is right, put its line into key "ssh-knownhosts" of Secret "s" - $/,
       );
       // The key was never offered to the wrong host.
       const logged = () => server.log.slice(before);
@@ -283,7 +283,7 @@ describe('the host key', () => {
       secret: { 'ssh-privatekey': secret['ssh-privatekey'] },
     });
     expect(message).toBe(
-      `configuring Auth error: Secret "s" has no key "ssh-knownhosts", so nothing tells whether "127.0.0.1" is the right host: put its known_hosts lines there (ssh-keyscan -p ${server.port} 127.0.0.1 prints them), or set git.auth.insecureSkipVerify`,
+      `configuring Auth error: Secret "s" has no key "ssh-knownhosts", so core cannot verify that "127.0.0.1" is the right host: put its known_hosts lines there (ssh-keyscan -p ${server.port} 127.0.0.1 prints them), or set git.auth.insecureSkipVerify`,
     );
   });
 

@@ -11,11 +11,7 @@ export async function checkUnchangedArguments(trial: Trial): Promise<void> {
   const given = await trial.given();
   const before = structuredClone(factsOf(given));
   await trial.run(given);
-  assertEqual(
-    factsOf(given),
-    before,
-    'it changed what it was given: make copies of what is to be changed',
-  );
+  assertEqual(factsOf(given), before, 'it changed its arguments: change copies instead');
 }
 
 function factsOf({ files, object, context }: Given): object {

@@ -18,7 +18,10 @@ function faultsOf(provisioner: Provisioner): readonly string[] {
   const { className, bundle, deployment } = provisioner;
   const { contractVersion } = provisioner as Partial<DefinedProvisioner>;
   return [
-    ...when(!classNames.test(className), `"${className}" is no class name: ${classNames.source}`),
+    ...when(
+      !classNames.test(className),
+      `"${className}" is not a class name: ${classNames.source}`,
+    ),
     ...when(contractVersion !== 1, 'it is not defined with defineProvisioner'),
     ...when((bundle ?? deployment) === undefined, 'it has neither bundle nor deployment'),
     ...faultsOfDeploying(provisioner),
@@ -43,7 +46,7 @@ function faultsOfDeploying(provisioner: Provisioner): readonly string[] {
     ),
     ...uses
       .filter((fact) => !facts.includes(fact))
-      .map((fact) => `uses has "${fact}", which is none of ${facts.join(', ')}`),
+      .map((fact) => `uses has "${fact}", which is not one of ${facts.join(', ')}`),
   ];
 }
 

@@ -98,7 +98,7 @@ describe('the suite for classes', () => {
   });
 
   it.each([
-    ['a name that is none', { ...aClass(), className: 'Acme' }, '"Acme" is no class name'],
+    ['a name that is none', { ...aClass(), className: 'Acme' }, '"Acme" is not a class name'],
     ['no contract version', { ...aClass(), contractVersion: undefined }, 'defineProvisioner'],
     ['no handler', defineProvisioner({ className: 'acme' }), 'neither bundle nor deployment'],
     [
@@ -139,7 +139,7 @@ describe('the suite for classes', () => {
       expect(await complaintsWith(accepting, given)).toEqual({});
       expect(await complaintsWith(aClass(), given)).toEqual({
         'acme: bundle "x" is handled or refused when it is spoilt': expect.stringMatching(
-          /^without any file, it was refused \("no colour"\), and the fixtures have nothing that is refused: give a case of it in refused$/,
+          /^without any file, it was refused \("no colour"\), but the fixtures have no refused content: add a case to refused$/,
         ),
       });
     },
@@ -182,7 +182,7 @@ describe('a result', () => {
       deployments: [{ name: 'x', files, objects: [aConfigMap({ colour: 'red' })] }],
     });
     expect(found['acme: bundle "x" is handled']).toMatch(
-      /^what it stores is not what the fixture says\n[^]*'red'/,
+      /^its stored content differs from the fixture\n[^]*'red'/,
     );
     expect(found[`${title} is handled`]).toMatch(/^its objects are not those of the fixture\n/);
   });
@@ -249,7 +249,11 @@ describe('a class that adapts content', () => {
   });
 
   it.each<[string, ConfigureHandler, RegExp]>([
-    ['gives something else', async (content) => content, /^what it leaves to be deployed is not/],
+    [
+      'gives something else',
+      async (content) => content,
+      /^its adapted content differs from the fixture/,
+    ],
     ['gives no content', async () => [] as never, /BundleFilesBuilder|content/],
   ])('is found where it %s', async (_, handler, text) => {
     const found = await complaints(aClass({ configure: handler }), { configured });
@@ -266,7 +270,7 @@ describe('a class that adapts content', () => {
     const found = await complaints(aClass({ configure: careless }), { configured });
     const title = 'acme: configure "x"';
     expect(found[`${title} is handled the same whenever and wherever`]).toMatch(/^called again/);
-    expect(found[`${title} is left as it was`]).toMatch(/^it changed what it was given/);
+    expect(found[`${title} is left as it was`]).toMatch(/^it changed its arguments/);
     expect(found[`${title} ends when it is aborted`]).toBeDefined();
   });
 });
@@ -372,7 +376,7 @@ describe('arguments that a class changes are found', () => {
     ],
   ])('%s', async (_, deployment) => {
     const found = await complaints(aClass({ ...(deployment && { deployment }) }));
-    expect(found[`${title} is left as it was`]).toMatch(/^it changed what it was given/);
+    expect(found[`${title} is left as it was`]).toMatch(/^it changed its arguments/);
   });
 });
 
@@ -476,7 +480,7 @@ describe('what a class says of bad content', () => {
       if (spec.config === undefined) throw 'no config';
       return [];
     });
-    expect(found[spoilt]).toMatch(/^without a config, it threw no config, which is no Error/);
+    expect(found[spoilt]).toMatch(/^without a config, it threw no config, which is not an Error/);
   });
 
   it('is one line', async () => {

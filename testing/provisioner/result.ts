@@ -18,10 +18,10 @@ export async function checkResult(
   const result = await trial.run(await trial.given());
   assertWellShaped(trial.handler, result);
   if (stored !== undefined && trial.handler === 'bundle') {
-    assertTexts(result, stored, 'what it stores is not what the fixture says');
+    assertTexts(result, stored, 'its stored content differs from the fixture');
   }
   if (adapted !== undefined && trial.handler === 'configure') {
-    assertTexts(result, adapted, 'what it leaves to be deployed is not what the fixture says');
+    assertTexts(result, adapted, 'its adapted content differs from the fixture');
   }
   if (objects !== undefined && trial.handler === 'deployment') {
     assertEqual(result, objects, 'its objects are not those of the fixture');

@@ -52,7 +52,7 @@ async function assertHandled(
     assertRefusal(thrown.error, 'TerminalError');
     if (refusesNothing) {
       fail(
-        `it was refused ("${errorMessage(thrown.error)}"), and the fixtures have nothing that is refused: give a case of it in refused`,
+        `it was refused ("${errorMessage(thrown.error)}"), but the fixtures have no refused content: add a case to refused`,
       );
     }
   } catch (error) {
@@ -96,7 +96,7 @@ function spoiltAt(content: BundleFiles, path: string): readonly SpoiltContent[] 
   return [
     { how: `without ${name}`, files: withFile(content, path, undefined) },
     { how: `with a directory ${name}`, files: withDirectory(content, path) },
-    { how: `with ${name} of bytes that are no text`, files: replaced(Uint8Array.from(bytes)) },
+    { how: `with ${name} of bytes that are not text`, files: replaced(Uint8Array.from(bytes)) },
     ...Object.entries(texts).map(([what, text]) => ({
       how: `with ${name} ${what}`,
       files: replaced(new TextEncoder().encode(text)),

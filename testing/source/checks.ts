@@ -150,7 +150,7 @@ export async function checkRefusal(source: Source, fixture: RefusedSource): Prom
 /** A spec that names the type, and says nothing more, is nobody's to fetch. */
 export async function checkEmptySpec(source: Source): Promise<void> {
   const thrown = await thrownBy(() => fetchFixture(source, { source: { type: source.type } }));
-  if (thrown === undefined) fail('it fetched something for a spec that has nothing but a type');
+  if (thrown === undefined) fail('it fetched content for a spec that has only a type');
   assertRefusal(thrown.error, 'TerminalError');
 }
 

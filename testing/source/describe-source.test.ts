@@ -167,7 +167,7 @@ it('finds a source that takes a spec without anything', async () => {
     fetch: async (source, context) => ({ files: contentFor(context), resolvedSource: source }),
   };
   expect((await complaints(all))['a spec of nothing but its type is refused']).toBe(
-    'it fetched something for a spec that has nothing but a type',
+    'it fetched content for a spec that has only a type',
   );
 });
 

@@ -40,7 +40,7 @@ test('a list that core grants meanwhile is read', async () => {
 test('one that nobody grants is refused with the way out', async () => {
   const lister = patientLister(aLister(403, 1000), clock);
   await expect(lister.list(resource, { limit: 1, signal })).rejects.toThrow(
-    /^crdvalidator may not list widgets\.example\.com: core with --crd-reader-role grants it/,
+    /^crdvalidator lacks permission to list widgets\.example\.com: run core with --crd-reader-role/,
   );
 });
 

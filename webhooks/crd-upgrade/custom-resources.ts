@@ -206,7 +206,7 @@ export function patientLister(lister: ObjectLister, clock: Clock): ObjectLister 
 
 function mayNotList(crd: string, cause: unknown): Error {
   return new Error(
-    `crdvalidator may not list ${crd}: core with --crd-reader-role grants it while it runs; else grant it to the ServiceAccount of crdvalidator by a ClusterRole with the verb list`,
+    `crdvalidator lacks permission to list ${crd}: run core with --crd-reader-role, or grant the verb list to the ServiceAccount of crdvalidator by a ClusterRole`,
     { cause },
   );
 }

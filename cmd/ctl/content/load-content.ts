@@ -77,7 +77,7 @@ class DirectoryReader {
         this.#builder.addFile(path, this.#content(path));
       } else {
         throw new TerminalError(
-          `${join(this.#root, path)} is neither a file nor a directory: replace the link or device by what it stands for`,
+          `${join(this.#root, path)} is neither a file nor a directory: replace the link or device by a regular file`,
         );
       }
     }

@@ -57,7 +57,7 @@ async function validateChart(
     if (config !== undefined) {
       return found({ severity: 'error', message, fix: 'correct the file of --config' });
     }
-    const fix = 'where it needs others, try them with "rukpakctl render --values"';
+    const fix = 'if it needs other values, try them with "rukpakctl render --values"';
     return found({ severity: 'warning', message, fix });
   }
 }

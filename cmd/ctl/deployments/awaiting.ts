@@ -125,7 +125,7 @@ export async function awaitBundle(
     isDone: (live) => {
       const { activeBundle, rollback } = (live as BundleDeployment).status ?? {};
       if (rollback?.from === bundle) {
-        throw new TerminalError(`Bundle "${bundle}" was given up: ${rollback.reason}`);
+        throw new TerminalError(`Bundle "${bundle}" was rolled back: ${rollback.reason}`);
       }
       const { state } = deploymentState(live as BundleDeployment);
       return activeBundle === bundle && (state === 'Healthy' || state === 'Installed');

@@ -73,7 +73,7 @@ test('a history is a table', () => {
   const history = [aRevision(3, v3, { appliedBy: 'alice', rolledBackAt: noon }), aRevision(1, v1)];
   expect(revisionRows(aDeployment({ history, activeBundle: first }))).toEqual([
     ['REVISION', 'BUNDLE', 'SOURCE', 'APPLIED', 'BY', 'HEALTHY', 'NOW'],
-    ['3', last, 'image example.com/app:v3', noon, 'alice', '-', `given up ${noon}`],
+    ['3', last, 'image example.com/app:v3', noon, 'alice', '-', `rolled back ${noon}`],
     ['1', first, 'image example.com/app:v1', noon, '-', noon, 'active'],
   ]);
   expect(revisionRows(aDeployment({ history: [] }))).toEqual([]);

@@ -65,6 +65,6 @@ export function revisionRows(deployment: BundleDeployment): readonly (readonly s
 
 function revisionState({ bundle, rolledBackAt }: Revision, deployment: BundleDeployment): string {
   if (bundle === deployment.status?.activeBundle) return 'active';
-  if (rolledBackAt !== undefined) return `given up ${rolledBackAt}`;
+  if (rolledBackAt !== undefined) return `rolled back ${rolledBackAt}`;
   return bundle === templateBundle(deployment) ? 'next' : '-';
 }

@@ -50,7 +50,7 @@ export class LogReader {
     const { items } = await this.#client.list(podResource, { namespace, signal });
     if (items.length === 0) {
       throw new TerminalError(
-        `namespace "${namespace}" has no Pods: name that of core with --system-namespace, or look where rukpak was started if it runs outside the cluster`,
+        `namespace "${namespace}" has no Pods: pass the namespace of core with --system-namespace; if rukpak runs outside the cluster, read its own output`,
       );
     }
     const names = await this.#names(signal);

@@ -41,7 +41,8 @@ export async function originOf(
     const { ownerReferences = [], namespace } = last.metadata;
     const owner = ownerReferences.find(({ controller }) => controller) ?? ownerReferences[0];
     const path = pathOf(last);
-    if (owner === undefined) return { chain, end: `${path} has no owner and no label of one` };
+    if (owner === undefined)
+      return { chain, end: `${path} has neither an owner nor the labels of one` };
     const resource = await discovery.resourceFor(gvkOf(owner), signal);
     if (resource === undefined) {
       return {
@@ -52,7 +53,10 @@ export async function originOf(
     const key = resource.namespaced ? { namespace, name: owner.name } : { name: owner.name };
     const next = await liveObject(client, { resource, key }, signal);
     if (next?.metadata.uid !== owner.uid) {
-      return { chain, end: `${path} is owned by ${owner.kind} "${owner.name}", which is gone` };
+      return {
+        chain,
+        end: `${path} is owned by ${owner.kind} "${owner.name}", which no longer exists`,
+      };
     }
     last = { ...next, apiVersion: owner.apiVersion, kind: owner.kind };
     chain.push(last);

@@ -61,7 +61,7 @@ export async function neededRules(request: NeededRequest): Promise<NeededRules> 
 function unknownKinds(objects: readonly KubernetesObject[]): UnknownKinds {
   const kinds = new Set(objects.map(({ apiVersion, kind }) => `${kind} of ${apiVersion}`));
   return new UnknownKinds(
-    `no permissions can be given for kinds that neither Kubernetes, nor the bundle, nor the cluster has: ${[...kinds].toSorted().join(', ')}`,
+    `cannot compute permissions for kinds that neither Kubernetes, nor the bundle, nor the cluster has: ${[...kinds].toSorted().join(', ')}`,
   );
 }
 

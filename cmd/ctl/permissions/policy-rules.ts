@@ -25,8 +25,8 @@ export function scopedRules(needed: NeededRules, existing: readonly string[]): S
 
 function note(name: string): string {
   return (
-    `namespace "${name}" comes with the bundle, so that no Role can be in it before: what is needed in it is granted in all namespaces. ` +
-    `To grant it there alone, create the namespace, have the BundleDeployment adopt it, and say --existing-namespace=${name}`
+    `namespace "${name}" comes with the bundle, so that no Role can exist in it before: permissions in it are granted in all namespaces. ` +
+    `To grant them only there, create the namespace, let the BundleDeployment adopt it, and pass --existing-namespace=${name}`
   );
 }
 

@@ -64,7 +64,7 @@ async function withOwnPackage(
 
 function nextSteps(name: string, folder: string): string {
   const path = relative(process.cwd(), folder) || '.';
-  return `${basename(folder)} is a project for the provisioner class ${name}; what it does is in src/class.ts.
+  return `${basename(folder)} is a project for the provisioner class ${name}; its code is in src/class.ts.
 
   cd ${path}
   npm install && npm test

@@ -83,7 +83,7 @@ function nextSteps(folder: string): readonly string[] {
   return [
     '',
     'Next:',
-    `  change src/class.ts and look again: rukpakctl provisioner dev renders everything anew`,
+    `  change src/class.ts and check again: rukpakctl provisioner dev renders everything again`,
     `  change a file in ${join(folder, 'content')} and run this again: an upgrade`,
   ];
 }

@@ -131,7 +131,7 @@ export async function writeLockFile(folder: string, signal: AbortSignal): Promis
 export async function packOwnPackage(destination: string, signal: AbortSignal): Promise<Sdk> {
   const root = packageRoot(import.meta.dirname);
   if (root === undefined)
-    throw new TerminalError('this program is no part of a package: use --sdk');
+    throw new TerminalError('this program does not run from a package: use --sdk');
   const isCheckout = existsSync(join(root, 'tsconfig.json'));
   // An installed package was built when it was packed, and its scripts would change it.
   const scripts = isCheckout ? [] : ['--ignore-scripts'];

@@ -176,7 +176,7 @@ export async function kubeconfigCaller(
   const { cert, key } = tls;
   if (cert !== undefined && key !== undefined) return { certificate: { cert, key } };
   throw new TerminalError(
-    'the user of the kubeconfig has neither a bearer token nor a client certificate, and the content server takes nothing else: choose another one with --context or --kubeconfig',
+    'the user of the kubeconfig has neither a bearer token nor a client certificate, and the content server requires one of them: choose another user with --context or --kubeconfig',
   );
 }
 

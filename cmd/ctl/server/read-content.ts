@@ -60,7 +60,7 @@ function placeOf(contentURL: string, server: ContentRequest['server']): ServerPl
   const [service = '', namespace, svc] = hostname.split('.');
   if (server.server === undefined && (svc !== 'svc' || namespace !== server.namespace)) {
     throw new TerminalError(
-      `${contentURL} is no Service of namespace "${server.namespace}": say with --server where this content server is reached`,
+      `${contentURL} is not a Service of namespace "${server.namespace}": pass the URL of this content server with --server`,
     );
   }
   return { ...server, service };

@@ -83,8 +83,8 @@ function refuseOtherSource({ metadata: { name = '' }, spec }: BundleDeployment):
   const source = { type: 'upload', upload: {}, [type]: null };
   const patch = JSON.stringify({ spec: { template: { spec: { source } } } });
   throw new TerminalError(
-    `BundleDeployment "${name}" has its content from a source of type ${type}: give the new one another name, ` +
-      `or have this one take uploads first: kubectl patch bundledeployment ${name} --type=merge --patch='${patch}'`,
+    `BundleDeployment "${name}" gets its content from a source of type ${type}: choose another name, ` +
+      `or switch this one to uploads first: kubectl patch bundledeployment ${name} --type=merge --patch='${patch}'`,
   );
 }
 

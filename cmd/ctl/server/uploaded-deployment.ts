@@ -113,7 +113,7 @@ async function removal({ metadata }: KubernetesObject, { client }: Cluster): Pro
   const live = await liveObject(client, target, signal);
   if (live?.metadata.uid !== uid) return '';
   if (live.metadata.generation !== generation) {
-    return `; BundleDeployment "${name}" stays, since somebody has changed it meanwhile`;
+    return `; BundleDeployment "${name}" was kept, because somebody changed it meanwhile`;
   }
   try {
     await client.delete(bundleDeploymentResource, { name }, { uid, signal });

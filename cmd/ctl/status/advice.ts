@@ -87,13 +87,13 @@ function forBundle(bundle: BundleReport, report: StatusReport, now: number): str
         now,
       );
     case 'Deleting':
-      return `Bundle "${name}" is being deleted, and is made again once it is gone: see what it waits for`;
+      return `Bundle "${name}" is being deleted, and core creates it again afterwards: see what its deletion waits for`;
     case 'Pending':
       return `Bundle "${name}" waits for its source and tries again by itself: make "${source}" reachable, or correct spec.template.spec.source`;
     case 'Failing':
-      return `${unknown(`why Bundle "${name}" fails`)}: its message says what is wrong. Where its content is to blame, correct it, publish it and put the new reference into spec.template.spec.source (rukpakctl validate names all problems)`;
+      return `${unknown(`why Bundle "${name}" fails`)}: its message names the problem. If the content is wrong, correct it, publish it, and put the new reference into spec.template.spec.source (rukpakctl validate names all problems)`;
     default:
-      return `Bundle "${name}" is being unpacked: look again in some seconds`;
+      return `Bundle "${name}" is being unpacked: check again in a few seconds`;
   }
 }
 
@@ -105,22 +105,22 @@ function unknown(what: string): string {
 function forWaiting({ deployment }: StatusReport): string | undefined {
   const held = conditionOf(deployment, bundleDeploymentCondition.progressing);
   if (held?.reason === progressReason.waitingForDependencies) {
-    return 'it goes on by itself once they are installed and healthy: rukpakctl status says of each why it is not';
+    return 'core continues by itself when they are installed and healthy: rukpakctl status shows why each is not';
   }
   if (held?.reason === progressReason.awaitingApproval) return forApproval(deployment);
   if (held?.reason === progressReason.waitingForHook) {
-    return 'it goes on by itself once the hook is done: kubectl describe and kubectl logs say how far it is';
+    return 'core continues by itself when the hook is done: kubectl describe and kubectl logs show its progress';
   }
   if (held?.reason !== progressReason.waitingForStage) return undefined;
-  return 'it goes on by itself once these objects are healthy: kubectl describe says of each why it is not';
+  return 'core continues by itself when these objects are healthy: kubectl describe shows why each is not';
 }
 
 function forApproval({ metadata: { name }, status }: BundleDeployment): string {
   const { plan } = status ?? {};
   if (plan !== undefined && plan.problems === undefined) {
-    return `look at the plan (rukpakctl plan ${name}), and approve it: rukpakctl approve ${name}`;
+    return `review the plan (rukpakctl plan ${name}), and approve it: rukpakctl approve ${name}`;
   }
-  return 'what the condition Progressing says keeps the plan from being approved; once that is gone, the plan is made again';
+  return 'remove the obstacle that condition Progressing names; core then makes the plan again';
 }
 
 function forInstallation(report: StatusReport): string | undefined {
@@ -129,7 +129,7 @@ function forInstallation(report: StatusReport): string | undefined {
   if (state !== 'NotInstalled' && state !== 'Installed') return undefined;
   return (
     cureOfDeployment(reason, report) ??
-    `${unknown('a cure for this')}: the condition Ready says what is wrong, kubectl describe bundledeployment ${name} what happened before, and core's log the rest. Core tries again by itself`
+    `${unknown('a cure for this')}: condition Ready names the problem, kubectl describe bundledeployment ${name} lists its Events, and core's log has the details. Core retries by itself`
   );
 }
 
@@ -148,7 +148,7 @@ interface Unserved {
 }
 
 function unserved({ what, className, since }: Unserved, now: number): string {
-  if (now - since < patience) return 'it was changed a moment ago: look again in some seconds';
+  if (now - since < patience) return 'it was changed a moment ago: check again in a few seconds';
   return `no manager has reconciled ${what} for ${age(now - since)}: is a manager running that serves class "${className}" (rukpak core --provisioner …), or is it misspelled? See rukpakctl verify`;
 }
 

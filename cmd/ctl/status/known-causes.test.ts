@@ -32,27 +32,27 @@ const ofDeployments: readonly (readonly [message: string, cure: string])[] = [
   ],
   [
     'BundleLoadFailed: class "remote" at http://127.0.0.1:32829 answered 500 Internal Server Error: oops',
-    'look at the log of the server of class "remote" at http://127.0.0.1:32829, which answered 500',
+    'read the log of the server of class "remote" at http://127.0.0.1:32829, which answered 500',
   ],
   [
     'BundleLoadFailed: class "acme", deployment(): boom',
-    'deployment() of class "acme" fails: where its message blames the config, correct spec.config of BundleDeployment "demo"',
+    'deployment() of class "acme" fails: if its message names the config, correct spec.config of BundleDeployment "demo"',
   ],
   [
-    'BundleLoadFailed: class "acme", deployment(): it needs what a class may not have (FileSystemRead /etc/passwd): a class may read its own package, and may neither write files nor start processes or threads',
-    'have the class work on the files that it is given',
+    'BundleLoadFailed: class "acme", deployment(): it needs a permission that classes do not have (FileSystemRead /etc/passwd): a class may read its own package, and may neither write files nor start processes or threads',
+    'change the class to use only the files that it receives',
   ],
   [
     'InstallFailed: configmaps "a" is forbidden: unable to create new content in namespace shop because it is being terminated',
-    'namespace "shop" is being deleted: wait until it is gone (kubectl describe namespace shop says what holds it), then kubectl create namespace shop',
+    'namespace "shop" is being deleted: wait until it is deleted (kubectl describe namespace shop shows what blocks it), then kubectl create namespace shop',
   ],
   [
     'UpgradeFailed: cannot patch "web" with kind Deployment: Deployment.apps "web" is invalid: spec.selector: Invalid value: {"matchLabels":{"app":"web","more":"yes"}}: field is immutable',
-    'put its former value back into the content, or have core make the object anew, with all that it holds: kubectl delete deployment.apps web --namespace shop',
+    'restore its former value in the content, or let core recreate the object, which deletes its data: kubectl delete deployment.apps web --namespace shop',
   ],
   [
     'InstallFailed: pods "a" is forbidden: exceeded quota: small, requested: pods=1, used: pods=1, limited: pods=1',
-    'have ResourceQuota "small" raised',
+    'raise ResourceQuota "small"',
   ],
   [
     'InstallFailed: admission webhook "policy.example.com" denied the request: no latest tags',
@@ -60,7 +60,7 @@ const ofDeployments: readonly (readonly [message: string, cure: string])[] = [
   ],
   [
     'InstallFailed: failed calling webhook "policy.example.com": failed to call webhook: connection refused',
-    'webhook "policy.example.com" does not answer: bring it back',
+    'webhook "policy.example.com" does not answer: repair it',
   ],
 ];
 
@@ -82,11 +82,8 @@ const ofBundles: readonly (readonly [message: string, cure: string])[] = [
     'an admin may allow the address: --allow-source-address',
   ],
   [`${backOff}: it does not speak TLS; plain HTTP is used only for`, '--insecure-registry'],
-  [`${backOff}: its TLS certificate has expired`, 'have the server given a new certificate'],
-  [
-    `${backOff}: its TLS certificate is for another host`,
-    'write a name that the certificate of the server has',
-  ],
+  [`${backOff}: its TLS certificate has expired`, 'give the server a new certificate'],
+  [`${backOff}: its TLS certificate is for another host`, "use a name of the server's certificate"],
   [
     `${backOff}: its TLS certificate is not trusted: self-signed certificate`,
     'put its CA as ca.crt into a Secret that spec.template.spec.source names',
@@ -101,7 +98,7 @@ const ofBundles: readonly (readonly [message: string, cure: string])[] = [
   ],
   [
     'source bundle content: GET http://127.0.0.1:43339/a.tgz: unexpected status "404 Not Found"',
-    'put the archive where spec.template.spec.source.http.url says, or correct that',
+    'put the archive at the URL in spec.template.spec.source.http.url, or correct the URL',
   ],
   [
     'source bundle content: get configmap rukpak-system/nowhere: ConfigMap "nowhere" not found',
@@ -121,7 +118,7 @@ test('credentials are corrected in the very Secret that the source names', () =>
   const http = { url: 'http://x/a.tgz', auth: { secret: { name: 'login' } } };
   const message = 'source bundle content: GET http://x/a.tgz: unexpected status "401 Unauthorized"';
   expect(cureOfBundle(message, aFailing({ type: 'http', http }))).toContain(
-    'correct the credentials in Secret "login" in namespace rukpak-system: core tries again',
+    'correct the credentials in Secret "login" in namespace rukpak-system: core retries',
   );
 });
 

@@ -16,36 +16,36 @@ const classCauses: readonly Cause[] = [
   [
     /no manager reconciles this (\w+): either class "([^"]*)" is misspelt.* This one serves (.*?)(?: \(Bundle |$)/,
     ({ name }, [kind = '', className, served]) =>
-      `correct ${fields[kind]} of BundleDeployment "${name}" (core serves ${served}), or start the manager that serves class "${className}": rukpakctl verify looks at core`,
+      `correct ${fields[kind]} of BundleDeployment "${name}" (core serves ${served}), or start the manager that serves class "${className}": rukpakctl verify checks core`,
   ],
   [
     /class "([^"]+)" at (\S+?)(?: answered (?:429|50[234])|: .*(?:refused|no such host|reset|closed|timed out|ECONN|unreachable))/,
     (_, [className, url]) =>
-      `start the server of class "${className}", or correct its address ${url} in --provisioner-url of core: it goes on by itself within a minute`,
+      `start the server of class "${className}", or correct its address ${url} in --provisioner-url of core: core continues by itself within a minute`,
   ],
   [
     /class "([^"]+)" at (\S+?) answered (\S+)/,
     (_, [className, url, status]) =>
-      `look at the log of the server of class "${className}" at ${url}, which answered ${status} (docs/howto/provisioner-over-http.md)`,
+      `read the log of the server of class "${className}" at ${url}, which answered ${status} (docs/howto/provisioner-over-http.md)`,
   ],
   [
-    /class "[^"]+", (\w+)\(\): it needs what a class may not have/,
+    /class "[^"]+", (\w+)\(\): it needs a permission that classes do not have/,
     () =>
-      'have the class work on the files that it is given: it may read its own package and nothing else of the machine (docs/howto/run-a-provisioner.md)',
+      'change the class to use only the files that it receives: it may read its own package and nothing else on the machine (docs/howto/run-a-provisioner.md)',
   ],
   [
     /class "([^"]+)", (\w+)\(\): /,
     ({ name }, [className, handler]) =>
-      `${handler}() of class "${className}" fails: where its message blames the config, correct spec.config of BundleDeployment "${name}"; else its author mends it, and core's log has what it wrote`,
+      `${handler}() of class "${className}" fails: if its message names the config, correct spec.config of BundleDeployment "${name}"; otherwise its author must fix it, and core's log has its output`,
   ],
 ];
 
 /** Failures of an installation or upgrade. */
 const installCauses: readonly Cause[] = [
   [
-    /lacks permissions that this takes/,
+    /lacks permissions for this/,
     ({ name }) =>
-      `look at what "rukpakctl permissions ${name} --missing" prints, and have it applied by somebody who may grant it (docs/howto/service-accounts.md)`,
+      `review the output of "rukpakctl permissions ${name} --missing", and let somebody apply it who may grant it (docs/howto/service-accounts.md)`,
   ],
   [
     /ServiceAccount "([^"]+)" in namespace "([^"]+)", which spec\.serviceAccount names, does not exist/,
@@ -55,36 +55,36 @@ const installCauses: readonly Cause[] = [
   [
     /in namespace (\S+) because it is being terminated/,
     (_, [namespace]) =>
-      `namespace "${namespace}" is being deleted: wait until it is gone (kubectl describe namespace ${namespace} says what holds it), then kubectl create namespace ${namespace} unless the bundle brings it. It goes on by itself`,
+      `namespace "${namespace}" is being deleted: wait until it is deleted (kubectl describe namespace ${namespace} shows what blocks it), then kubectl create namespace ${namespace} unless the bundle contains it. Core continues by itself`,
   ],
   [
     /cannot patch "([^"]+)" with kind (\w+): .*(?:immutable|may not (?:be )?change|updates to \w+ spec for fields other than)/s,
     (failing, [name = '', kind = '']) =>
-      `the API server forbids changes to that field of a live ${kind}: put its former value back into the content, or have core make the object anew, with all that it holds: ${deleteCommand(failing, { kind, name })}`,
+      `the API server forbids changes to that field of a live ${kind}: restore its former value in the content, or let core recreate the object, which deletes its data: ${deleteCommand(failing, { kind, name })}`,
   ],
   [
     /exceeded quota: ([^,\s]+)/,
-    (_, [quota]) => `have ResourceQuota "${quota}" raised, or ask for less: it goes on by itself`,
+    (_, [quota]) => `raise ResourceQuota "${quota}", or request less: core continues by itself`,
   ],
   [
     /admission webhook "([^"]+)" denied the request|ValidatingAdmissionPolicy '([^']+)'/,
     (_, [webhook, policy]) =>
-      `${webhook === undefined ? `policy "${policy}"` : `webhook "${webhook}"`} refuses an object of the bundle, and its message says why: correct the content, or have the rule changed by those who made it`,
+      `${webhook === undefined ? `policy "${policy}"` : `webhook "${webhook}"`} refuses an object of the bundle, and its message says why: correct the content, or let the owner of the rule change it`,
   ],
   [
     /failed calling webhook "([^"]+)"/,
     (_, [webhook]) =>
-      `webhook "${webhook}" does not answer: bring it back (docs/howto/troubleshooting.md#a-webhook-cannot-be-reached)`,
+      `webhook "${webhook}" does not answer: repair it (docs/howto/troubleshooting.md#a-webhook-cannot-be-reached)`,
   ],
   [
     /exists and cannot be imported into the current release/,
     () =>
-      'these objects are somebody else’s: the condition Installed ends with the ways out (docs/howto/ownership.md)',
+      'these objects belong to others: the message of condition Installed ends with the remedies (docs/howto/ownership.md)',
   ],
   [
     /namespaces "([^"]+)" not found/,
     (_, [namespace]) =>
-      `kubectl create namespace ${namespace}: it goes on by itself, within a minute`,
+      `kubectl create namespace ${namespace}: core continues by itself within a minute`,
   ],
   [
     /no matches for kind "ClusterServiceVersion"/,
@@ -94,21 +94,21 @@ const installCauses: readonly Cause[] = [
   [
     /no matches for kind "/,
     () =>
-      'install what brings the kinds that the condition names: it goes on by itself, within a minute',
+      'install the provider of the kinds that the condition names: core continues by itself within a minute',
   ],
   [
     /AllNamespace install mode must be enabled/,
     ({ name }) =>
-      `the operator watches some namespaces only: say which in spec.config.watchNamespace of BundleDeployment "${name}" (docs/howto/operators.md; rukpakctl validate says what it supports)`,
+      `the operator watches only single namespaces: name one in spec.config.watchNamespace of BundleDeployment "${name}" (docs/howto/operators.md; rukpakctl validate lists the supported modes)`,
   ],
   [
     /do not support target|parse deployment config:/,
     ({ name }) =>
-      `correct spec.config of BundleDeployment "${name}" as the condition says: rukpakctl render --config tries another one without the cluster`,
+      `correct spec.config of BundleDeployment "${name}" as the condition says: rukpakctl render --config tests another one without the cluster`,
   ],
   [
-    /needs what the cluster does not serve/,
-    () => 'install what the condition names: it goes on by itself then',
+    /needs APIs that the cluster does not serve/,
+    () => 'install what the condition names: core then continues by itself',
   ],
   [
     /needs Kubernetes \S+ or later/,
@@ -117,7 +117,7 @@ const installCauses: readonly Cause[] = [
   [
     /--certificates=|no cert-manager/,
     () =>
-      'core cannot have the certificates made: the condition says what to install, or to run it with',
+      'core cannot issue the certificates: the condition names what to install, or a flag for core',
   ],
   [
     /annotation core\.rukpak\.io\/(?:serving-certificate|inject-ca-from)/,

@@ -24,21 +24,20 @@ const correct = 'spec.template.spec.source';
 export const sourceCauses: readonly Cause[] = [
   [
     /certificate has expired|CERT_HAS_EXPIRED/,
-    () => 'have the server given a new certificate: core tries again by itself',
+    () => 'give the server a new certificate: core retries by itself',
   ],
   [
     /certificate is for another host|ALTNAME_INVALID|Hostname\/IP does not match/,
-    () => `write a name that the certificate of the server has into ${correct}`,
+    () => `use a name of the server's certificate in ${correct}`,
   ],
   [
     /certificate is not trusted|self-signed certificate|unable to (?:verify|get) .*certificate|unknown authority/,
     (failing) =>
-      `have core trust the server: put its CA as ca.crt into ${secretOf(failing)} (docs/howto/private-registries.md#certificates)`,
+      `make core trust the server: put its CA as ca.crt into ${secretOf(failing)} (docs/howto/private-registries.md#certificates)`,
   ],
   [
     /does not speak TLS/,
-    () =>
-      'core speaks plain HTTP with registries that --insecure-registry names, and with no others',
+    () => 'core uses plain HTTP only for registries that --insecure-registry names',
   ],
   [
     /denies access to repository (\S+) without credentials/,
@@ -48,7 +47,7 @@ export const sourceCauses: readonly Cause[] = [
   [
     /["(]40[13]\b|denies access|[Uu]nauthorized|authentication (?:failed|required)|Auth error: (?!.*not found)/,
     (failing) =>
-      `correct the credentials in ${secretOf(failing)}: core tries again by itself (docs/howto/private-registries.md)`,
+      `correct the credentials in ${secretOf(failing)}: core retries by itself (docs/howto/private-registries.md)`,
   ],
   [
     /private, loopback or other denied address/,
@@ -63,17 +62,17 @@ export const sourceCauses: readonly Cause[] = [
   [/couldn't find remote ref (\S+)/, (_, [ref]) => `push ${ref}, or correct ${correct}.git.ref`],
   [
     /unexpected (?:response )?status "?404/,
-    () => `put the archive where ${correct}.http.url says, or correct that`,
+    () => `put the archive at the URL in ${correct}.http.url, or correct the URL`,
   ],
   [
     /ConfigMap "([^"]+)" not found/,
     (_, [name]) =>
-      `make it: kubectl create configmap ${name} --namespace rukpak-system --from-file … (immutable). It goes on by itself`,
+      `create it: kubectl create configmap ${name} --namespace rukpak-system --from-file … (immutable). Core continues by itself`,
   ],
   [
     /[Ss]ecret "([^"]+)" (?:not found|of the system namespace)/,
     (_, [name]) =>
-      `make Secret "${name}" in namespace rukpak-system as ${correct} needs it: it goes on by itself (docs/howto/private-registries.md)`,
+      `create Secret "${name}" in namespace rukpak-system with the keys that ${correct} needs: core continues by itself (docs/howto/private-registries.md)`,
   ],
   [
     /Secret "([^"]+)".* (?:names no hosts|is not for host)/,
@@ -83,7 +82,7 @@ export const sourceCauses: readonly Cause[] = [
   [
     /connection refused|no such host|timed out|no answer in time|EHOSTUNREACH|ENETUNREACH|ECONNRESET|EAI_AGAIN/,
     ({ deployment }) =>
-      `core cannot reach the server of its ${deployment.spec.template.spec.source.type} source: check name, DNS, firewall and proxy (HTTPS_PROXY of core, not of the nodes). It tries again by itself`,
+      `core cannot reach the server of its ${deployment.spec.template.spec.source.type} source: check name, DNS, firewall and proxy (HTTPS_PROXY of core, not of the nodes). Core retries by itself`,
   ],
   [
     /error parsing (\S+): .*?line (\d+)/,
@@ -93,6 +92,6 @@ export const sourceCauses: readonly Cause[] = [
   [
     /has the digest .*|\S+ instead of \S+/,
     () =>
-      `somebody has changed the content since it was pinned: find out who, and put the reference of content that you trust into ${correct}`,
+      `somebody has changed the content since it was pinned: find out who, and put the reference of trusted content into ${correct}`,
   ],
 ];

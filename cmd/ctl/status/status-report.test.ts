@@ -247,7 +247,7 @@ describe('advice', () => {
     [
       'bad content',
       aReport(pending, { bundles: [aBundle({ phase: 'Failing' })] }),
-      'rukpakctl does not know why Bundle "demo-1" fails: its message says what is wrong',
+      'rukpakctl does not know why Bundle "demo-1" fails: its message names the problem',
     ],
     [
       'an operator of some namespaces',
@@ -256,7 +256,7 @@ describe('advice', () => {
           aBundle({ phase: 'Failing', message: 'AllNamespace install mode must be enabled' }),
         ],
       }),
-      'say which in spec.config.watchNamespace of BundleDeployment "demo"',
+      'name one in spec.config.watchNamespace of BundleDeployment "demo"',
     ],
     [
       'a config that the operator does not support',
@@ -284,12 +284,12 @@ describe('advice', () => {
     [
       'a namespace that is not there',
       aReport(aRefused('required resource not found: namespaces "shop" not found')),
-      'kubectl create namespace shop: it goes on by itself',
+      'kubectl create namespace shop: core continues by itself',
     ],
     [
       'permissions that are missing',
-      aReport(aRefused('ServiceAccount "a" in namespace "b" lacks permissions that this takes, …')),
-      'look at what "rukpakctl permissions demo --missing" prints',
+      aReport(aRefused('ServiceAccount "a" in namespace "b" lacks permissions for this, …')),
+      'review the output of "rukpakctl permissions demo --missing"',
     ],
     [
       'a ServiceAccount that is not there',
@@ -303,7 +303,7 @@ describe('advice', () => {
     [
       'objects of others',
       aReport(aRefused('X "y" exists and cannot be imported into the current release: …')),
-      'the condition Installed ends with the ways out',
+      'the message of condition Installed ends with the remedies',
     ],
     [
       'a deletion that waits',
@@ -316,7 +316,7 @@ describe('advice', () => {
     [
       'kinds that are not there',
       aReport(aRefused('no matches for kind "ServiceMonitor" in version "v1"')),
-      'install what brings the kinds',
+      'install the provider of the kinds',
     ],
     [
       'an operator that is taken for plain content',
@@ -325,7 +325,7 @@ describe('advice', () => {
     ],
     [
       'a CRD of others that is not there',
-      aReport(aRefused('the operator needs what the cluster does not serve: x: install …')),
+      aReport(aRefused('the operator needs APIs that the cluster does not serve: x: install …')),
       'install what the condition names',
     ],
     [
@@ -336,7 +336,7 @@ describe('advice', () => {
     [
       'certificates of another provider',
       aReport(aRefused('core runs with --certificates=cert-manager, and the cluster has no …')),
-      'core cannot have the certificates made',
+      'core cannot issue the certificates',
     ],
     [
       'an annotation for certificates',
@@ -351,12 +351,12 @@ describe('advice', () => {
     [
       'a dependency',
       aReport(aWaiting('WaitingForDependencies')),
-      'rukpakctl status says of each why it is not',
+      'rukpakctl status shows why each is not',
     ],
     [
       'what nobody has written down',
       aReport(aRefused('the moon is full')),
-      'rukpakctl does not know a cure for this: the condition Ready says what is wrong',
+      'rukpakctl does not know a cure for this: condition Ready names the problem',
     ],
     [
       'a class that nobody serves, by what core says',
@@ -375,15 +375,11 @@ describe('advice', () => {
       ),
       'write "plain" as spec.provisionerClassName of BundleDeployment "demo"',
     ],
-    [
-      'a stage',
-      aReport(aWaiting('WaitingForStage')),
-      'kubectl describe says of each why it is not',
-    ],
+    ['a stage', aReport(aWaiting('WaitingForStage')), 'kubectl describe shows why each is not'],
     [
       'a hook',
       aReport(aWaiting('WaitingForHook')),
-      'kubectl describe and kubectl logs say how far it is',
+      'kubectl describe and kubectl logs show its progress',
     ],
     [
       'an approval',
@@ -396,7 +392,7 @@ describe('advice', () => {
     [
       'a plan that cannot be made',
       aReport(aWaiting('AwaitingApproval')),
-      'keeps the plan from being approved',
+      'remove the obstacle that condition Progressing names',
     ],
     [
       'an object',

@@ -69,7 +69,7 @@ async function definitionCheck(context: VerifyContext): Promise<Check> {
 export function refusalCheck(subject: string, error: ApiError): Check {
   if (error.code === 404) return skipped(subject, 'cannot be tried before its CRD is there');
   return error.code === 403 && !error.message.includes('admission webhook')
-    ? skipped(subject, `you may not try it: ${error.message}`)
+    ? skipped(subject, `you lack permission to test it: ${error.message}`)
     : failed(subject, errorMessage(error), cureOf(error.message));
 }
 
@@ -123,7 +123,7 @@ export async function contentChecks(given: VerifyContext): Promise<readonly Chec
   if (server.server === undefined) {
     const target = { resource: serviceResource, key: { namespace, name: service } };
     if ((await liveObject(cluster.client, target, signal)) === undefined) {
-      const message = `no Service ${service} in namespace ${namespace}: say with --server where it is`;
+      const message = `no Service ${service} in namespace ${namespace}: pass its URL with --server`;
       return [skipped(subject, message)];
     }
   }

@@ -89,7 +89,9 @@ test('a webhook is judged by what it answers, where it could be asked', () => {
   expect(judge(404, '404 page not found')).toBe(
     'skipped  webhook a: cannot be tried before its CRD is there',
   );
-  expect(judge(403, 'you cannot')).toBe('skipped  webhook a: you may not try it: you cannot');
+  expect(judge(403, 'you cannot')).toBe(
+    'skipped  webhook a: you lack permission to test it: you cannot',
+  );
   expect(judge(500, 'failed calling webhook')).toMatch(/^failed {3}webhook a: failed calling/);
 });
 

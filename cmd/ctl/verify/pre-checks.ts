@@ -82,7 +82,7 @@ async function permissionChecks(context: VerifyContext): Promise<readonly Check[
     ? ok('privileges', 'this user may grant core the right to install anything')
     : warning(
         'privileges',
-        'this user has not every right: the API server refuses to let it grant core what it has not',
+        'this user lacks permissions, and the API server lets a user grant core only permissions that the user has',
         'install as a cluster-admin, or with the overlay impersonation',
       );
   return [creates, grants];
@@ -146,7 +146,7 @@ async function definitionCheck({ cluster, signal }: VerifyContext): Promise<read
   return [
     skipped(
       subject,
-      'exists: this is an upgrade (docs/howto/upgrade-from-rukpak.md where it is one from RukPak)',
+      'exists: this is an upgrade (docs/howto/upgrade-from-rukpak.md for an upgrade from RukPak)',
     ),
   ];
 }

@@ -47,7 +47,7 @@ export async function* runChecks(
 function problemOf(subject: string, error: unknown): Check {
   const message = errorMessage(error);
   return error instanceof ApiError && error.code === 403
-    ? skipped(subject, `you may not look at them: ${message}`)
+    ? skipped(subject, `you lack permission to read them: ${message}`)
     : failed(subject, message, 'see that the cluster and the kubeconfig are the right ones');
 }
 
@@ -60,7 +60,7 @@ async function clockChecks({ cluster, signal }: VerifyContext): Promise<readonly
       : warning(
           'clock',
           `this computer's is ${problem} the API server's`,
-          'synchronize both; where core runs, "rukpak_clock_offset_seconds" and its log tell the same',
+          'synchronize both; where core runs, "rukpak_clock_offset_seconds" and its log show the same offset',
         ),
   ];
 }

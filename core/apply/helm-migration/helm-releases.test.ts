@@ -47,7 +47,11 @@ test.each([
   ['a gzip bomb', pack(Buffer.alloc(80 * 1024 * 1024)), 'it is not gzip of at most 67108864 bytes'],
   ['no JSON', pack('secret'), 'it is not JSON with a manifest'],
   ['JSON of something else', pack('{"manifest":{}}'), 'it is not JSON with a manifest'],
-  ['a manifest that is none', aRelease('- [secret'), 'its manifest holds what is no object'],
+  [
+    'a manifest that is none',
+    aRelease('- [secret'),
+    'its manifest contains a document that is not an object',
+  ],
   [
     'what takes long to read',
     aRelease(`{"apiVersion":"v1","kind":"A","data":{"a":"${'b'.repeat(256 * 1024)}"}}`),

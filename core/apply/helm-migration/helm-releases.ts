@@ -91,7 +91,7 @@ export class HelmReleases {
     } catch (error) {
       // A manager that does not serve RukPak's classes may lack permission for Secrets.
       if (!(error instanceof ApiError) || error.code !== 403) throw error;
-      logger.info({ namespace }, 'may not look for releases of RukPak');
+      logger.info({ namespace }, 'core lacks permission to list release Secrets of RukPak');
       return [];
     }
   }
@@ -196,6 +196,6 @@ function kindsOfDocument(document: string): readonly GroupKind[] {
   try {
     return parseObjects(Buffer.from(document)).map(gvkOf);
   } catch {
-    throw new Error('its manifest holds what is no object');
+    throw new Error('its manifest contains a document that is not an object');
   }
 }

@@ -103,7 +103,7 @@ describe('hook outcome', () => {
       'batch/v1',
       'Job',
       condition('Failed'),
-      { state: 'failed', reason: 'it says no reason' },
+      { state: 'failed', reason: 'its status gives no reason' },
     ],
     ['a Pod that runs', 'v1', 'Pod', { phase: 'Running' }, running],
     ['a Pod that has succeeded', 'v1', 'Pod', { phase: 'Succeeded' }, succeeded],

@@ -93,6 +93,6 @@ function containerFailure(status: unknown): string | undefined {
 }
 
 function withReason(message: string, reason = ''): string {
-  if (message === '') return reason === '' ? 'it says no reason' : reason;
+  if (message === '') return reason === '' ? 'its status gives no reason' : reason;
   return reason === '' ? message : `${message} (${reason})`;
 }

@@ -75,7 +75,7 @@ export class Definitions {
     const { clock } = this.#options;
     if (clock.monotonic() >= deadline) {
       throw new Error(
-        `${what} is not established after ${establishTimeout / 1000} s: the API server has much to do, or does not run its controllers. Core goes on waiting`,
+        `${what} is not established after ${establishTimeout / 1000} s: the API server is busy, or its controllers do not run. Core keeps waiting`,
       );
     }
     await clock.sleep(pollInterval, signal);

@@ -142,7 +142,7 @@ test('the condition names the first of them, and what to do', () => {
   expect(notServed([gizmo, ...many])).toEqual({
     reason: 'KindNotServed',
     message:
-      'Not served: Gizmo.x.example.com, K0.x, K1.x, K2.x, K3.x and 3 more. Objects of earlier versions may be left. ' +
+      'Not served: Gizmo.x.example.com, K0.x, K1.x, K2.x, K3.x and 3 more. Objects of earlier versions may still exist. ' +
       'Core prunes them when the API server serves the kind again: repair its CustomResourceDefinition or APIService, or delete it',
   });
 });

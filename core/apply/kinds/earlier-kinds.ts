@@ -151,7 +151,7 @@ export function notServed(kinds: readonly GroupKind[]): Blocked | undefined {
   return {
     reason: progressReason.kindNotServed,
     message:
-      `Not served: ${kindNames(kinds)}. Objects of earlier versions may be left. Core prunes them ` +
+      `Not served: ${kindNames(kinds)}. Objects of earlier versions may still exist. Core prunes them ` +
       'when the API server serves the kind again: repair its CustomResourceDefinition or APIService, or delete it',
   };
 }

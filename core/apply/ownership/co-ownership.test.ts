@@ -57,7 +57,7 @@ describe('what was put back', () => {
         reason: 'FieldsPutBack',
         message:
           'Deployment "web" in namespace "shop": spec.replicas was changed by "kubectl-scale" at ' +
-          '2026-01-02T00:00:00Z, and put back. Leave it to them with spec.drift.ignore, or stop who else sets it',
+          '2026-01-02T00:00:00Z, and core reverted that. Add the fields to spec.drift.ignore to leave them to the other manager, or stop that one from setting them',
       },
     ]);
   });
@@ -103,8 +103,8 @@ test('what an apply takes is told by who had it, as the API server says it', () 
       reason: 'FieldsTaken',
       message:
         'Deployment "web" in namespace "shop": spec.replicas was set by "kubectl" at 2026-01-01T00:00:00Z; ' +
-        'spec.paused was set by "argo", and taken over with what the bundle says. ' +
-        'Leave it to them with spec.drift.ignore, or stop who else sets it',
+        'spec.paused was set by "argo", and core overwrote that with the values of the bundle. ' +
+        'Add the fields to spec.drift.ignore to leave them to the other manager, or stop that one from setting them',
     },
   ]);
 });

@@ -45,7 +45,7 @@ export class CoOwnership {
     if (fields.length === 0) return;
     const [latest] = otherManagers(before);
     const who = latest === undefined ? 'by others' : `by "${latest.name}"${at(latest.time)}`;
-    const text = `${fieldList(fields)} changed ${who}, and put back`;
+    const text = `${fieldList(fields)} changed ${who}, and core reverted that`;
     this.#tell(owner, desired, { reason: 'FieldsPutBack', text });
   }
 
@@ -63,7 +63,7 @@ export class CoOwnership {
       const time = managers.find(({ name }) => name === manager)?.time;
       return `${fieldList(found.map(({ field }) => field))} set by "${manager}"${at(time)}`;
     });
-    const text = `${texts.join('; ')}, and taken over with what the bundle says`;
+    const text = `${texts.join('; ')}, and core overwrote that with the values of the bundle`;
     this.#tell(owner, desired, { reason: 'FieldsTaken', text });
   }
 
@@ -86,7 +86,7 @@ export class CoOwnership {
     }
     const message =
       `${describeObject(resource.kind, key)}: ${text}. ` +
-      'Leave it to them with spec.drift.ignore, or stop who else sets it';
+      'Add the fields to spec.drift.ignore to leave them to the other manager, or stop that one from setting them';
     events.event(owner, { type: 'Warning', reason, message });
   }
 }

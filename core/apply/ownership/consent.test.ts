@@ -58,7 +58,7 @@ test('what a deployment had that is gone is for nobody to hand over', async () =
   const mark = { 'core.rukpak.io/tracking-id': 'u:/ConfigMap:n/c' };
   const left = { ...live, metadata: { ...live.metadata, labels, annotations: mark } };
   const subject = { owner: aDeployment({}), id, live: left };
-  const because = 'belonged to BundleDeployment "gone", which is gone';
+  const because = 'belonged to BundleDeployment "gone", which no longer exists';
   const refused = { verdict: 'refused', because, needsAlways: true };
   expect(await consentedOwnership(subject, 'system', consentOf().consent)).toEqual(refused);
   const taker = { ...subject, owner: aDeployment({ adoption: 'Always' }) };

@@ -54,7 +54,7 @@ async function withConsent(
 
 /** The holder no longer exists, so it cannot transfer the object. */
 function ofNobody(holder: string): ConsentedOwnership {
-  const because = `belonged to BundleDeployment "${holder}", which is gone`;
+  const because = `belonged to BundleDeployment "${holder}", which no longer exists`;
   return { verdict: 'refused', because, needsAlways: true };
 }
 

@@ -77,12 +77,12 @@ export class SharedNamespaces {
       const lack =
         lacking.length === 0
           ? ''
-          : `. It lacks labels and annotations of the bundle: ${shortList(lacking, listedNames)}. Set them where they are needed`;
+          : `. It lacks labels and annotations of the bundle: ${shortList(lacking, listedNames)}. Add them yourself if they are needed`;
       this.#options.events.event(owner, {
         type: lacking.length === 0 ? 'Normal' : 'Warning',
         reason: 'NamespaceUsed',
         message:
-          `Namespace "${desired.key.name}" exists and is not this BundleDeployment's: ` +
+          `Namespace "${desired.key.name}" exists and does not belong to this BundleDeployment: ` +
           `core uses it, and neither changes nor deletes it${lack}`,
       });
     }

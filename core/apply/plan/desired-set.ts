@@ -107,7 +107,7 @@ export async function desiredHooks(
   const names = twice.map(({ resource, key }) => objectPath(resource.kind, key));
   throw new TerminalError(
     `the bundle has both as a hook and as an object to be kept: ${names.slice(0, listedHooks).join(', ')}; ` +
-      `rename one of the two, or take annotation ${annotation.hook} away`,
+      `rename one of the two, or remove annotation ${annotation.hook}`,
     { reason: failedReason[operation] },
   );
 }

@@ -176,7 +176,7 @@ test('of what is kept, everything is asked of a new account, and nothing of the 
   allows = () => false;
   const other = owner({ serviceAccount: { ...account, namespace: 'team-b' } }, 3);
   await expect(preflight.run(aRequest({ kept, owner: other }))).rejects.toThrow(
-    'ServiceAccount "deployer" in namespace "team-b" lacks permissions that this takes',
+    'ServiceAccount "deployer" in namespace "team-b" lacks permissions for this',
   );
 });
 
@@ -193,7 +193,7 @@ describe('what is missing', () => {
       name: 'TerminalError',
       reason: 'PermissionsMissing',
       message:
-        'ServiceAccount "deployer" in namespace "team-a" lacks permissions that this takes, ' +
+        'ServiceAccount "deployer" in namespace "team-a" lacks permissions for this, ' +
         'nothing was changed: ' +
         'create, delete, get, list, patch, watch clusterroles.rbac.authorization.k8s.io (r); ' +
         'create configmaps in namespace "shop". ' +

@@ -134,7 +134,7 @@ function missingMessage(
   const rules = Map.groupBy(missing, (each) => `${each.namespace ?? ''} ${resourceName(each)}`);
   const lines = [...rules].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, of]) => ruleText(of));
   return (
-    `${account} lacks permissions that this takes, nothing was changed: ${bounded(lines)}. ` +
+    `${account} lacks permissions for this, nothing was changed: ${bounded(lines)}. ` +
     `"rukpakctl permissions ${deployment} --missing" prints them as RBAC objects`
   );
 }

@@ -230,7 +230,7 @@ describe('before everything is healthy', () => {
         'not deleted before all objects are healthy: ConfigMap/n/plain, ' +
           'PersistentVolumeClaim/n/claim, PersistentVolume/n/volume, StatefulSet/n/db, ' +
           'Namespace/ns and 2 more. Not healthy: (apps/v1, Kind=Deployment)(n/web): not available. ' +
-          'If one of them has to go first, delete it with kubectl',
+          'If one of them must be deleted first, delete it with kubectl',
       );
     },
   );

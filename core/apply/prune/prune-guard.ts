@@ -203,7 +203,7 @@ function messageOf(later: readonly InventoryEntry[], problem: string): string {
   return (
     `not deleted before all objects are healthy: ${shortList(objects, namedWaiting)}. ` +
     `Not healthy: ${problem.slice(0, longestProblem)}. ` +
-    'If one of them has to go first, delete it with kubectl'
+    'If one of them must be deleted first, delete it with kubectl'
   );
 }
 

@@ -20,11 +20,11 @@ test('the object, since when, and its finalizers are told', () => {
   };
   const entry = anOwnedEntry('Gizmo.example.com', { name: 'one', metadata });
   expect(waitingMessage(entry, 3)).toBe(
-    'deletion waits for Gizmo/n/one and 2 more to go: it is being deleted since 2026-01-01T00:00:00Z, ' +
-      'held by its finalizers example.com/a, example.com/b',
+    'Waiting for Gizmo/n/one and 2 more to be deleted (deletion requested at 2026-01-01T00:00:00Z), ' +
+      'blocked by its finalizers example.com/a, example.com/b',
   );
   const fresh = anOwnedEntry('ConfigMap', { name: 'cm' });
-  expect(waitingMessage(fresh, 1)).toBe('deletion waits for ConfigMap/n/cm to go');
+  expect(waitingMessage(fresh, 1)).toBe('Waiting for ConfigMap/n/cm to be deleted');
 });
 
 test('a namespace says itself what is left in it', () => {
@@ -35,6 +35,6 @@ test('a namespace says itself what is left in it', () => {
   ];
   const object = { ...entry.object, status: { conditions } };
   expect(waitingMessage({ ...entry, object }, 1)).toBe(
-    'deletion waits for Namespace/ns to go: it is being deleted since 2026-01-01T00:00:30Z. x has 1 resource instances',
+    'Waiting for Namespace/ns to be deleted (deletion requested at 2026-01-01T00:00:30Z). x has 1 resource instances',
   );
 });

@@ -117,7 +117,7 @@ export class Remover {
     const awaited = { ids: [], shown: '' };
     const since = awaitRemoval(state, awaited, this.#options.clock.monotonic());
     const message =
-      `Waiting for the API server to serve ${kindNames(kinds)}: objects of it may be left. ` +
+      `Waiting for the API server to serve ${kindNames(kinds)}: objects of it may still exist. ` +
       'Repair its CustomResourceDefinition or APIService, or delete it';
     return { message, since };
   }
@@ -128,8 +128,8 @@ export class Remover {
   #checkMarks({ owner, policy }: RemoveRequest): void {
     if ((owner.status?.activeBundle ?? '') === '' || this.#options.parents.isParent(owner)) return;
     throw new Error(
-      `label ${applySetKey.id} or annotation ${applySetKey.groupKinds} of the BundleDeployment was changed by others: ` +
-        `they say of which kinds its objects are, so that none is overlooked (deletion policy ${policy}). Put them back`,
+      `label ${applySetKey.id} or annotation ${applySetKey.groupKinds} of the BundleDeployment was changed by others. ` +
+        `Core needs them to find all objects (deletion policy ${policy}). Restore them`,
     );
   }
 
@@ -181,10 +181,11 @@ export function waitingMessage(shown: InventoryEntry, count: number): string {
   const finalizers = finalizersOf(object);
   const since = deletedSince(object);
   const more = count === 1 ? '' : ` and ${count - 1} more`;
-  const held = finalizers.length === 0 ? '' : `, held by its finalizers ${finalizers.join(', ')}`;
+  const held =
+    finalizers.length === 0 ? '' : `, blocked by its finalizers ${finalizers.join(', ')}`;
   return (
-    `deletion waits for ${objectPath(resource.kind, key)}${more} to go` +
-    `${since === undefined ? '' : `: it is being deleted since ${since}`}${held}` +
+    `Waiting for ${objectPath(resource.kind, key)}${more} to be deleted` +
+    `${since === undefined ? '' : ` (deletion requested at ${since})`}${held}` +
     namespaceDetails(object)
   );
 }

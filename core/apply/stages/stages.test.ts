@@ -339,7 +339,7 @@ test.each(['Warn', 'Off'] as const)(
   'a stage that waits for what others deleted says that mode %s lets it be',
   (mode) => {
     expect(problemAfterDeletion(mode)).toBe(
-      `${missing} (others changed or deleted it, and nothing is put back while spec.drift.mode is ${mode})`,
+      `${missing} (others changed or deleted it, and core does not revert that while spec.drift.mode is ${mode})`,
     );
   },
 );

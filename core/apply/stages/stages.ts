@@ -203,6 +203,6 @@ export function readinessOf(
     const problem = record === undefined ? undefined : drift.health(record);
     if (problem === undefined || record?.accepted === undefined) return problem;
     const mode = driftMode(run.owner);
-    return `${problem} (others changed or deleted it, and nothing is put back while spec.drift.mode is ${mode})`;
+    return `${problem} (others changed or deleted it, and core does not revert that while spec.drift.mode is ${mode})`;
   };
 }

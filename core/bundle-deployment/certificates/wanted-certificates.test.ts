@@ -74,7 +74,7 @@ test.each<[string, readonly KubernetesObject[], string]>([
   [
     'a certificate for something else',
     [anAnnotated('v1', 'ConfigMap', { [serving]: 'cert' })],
-    'only a Service is given a certificate, take the annotation away',
+    'core makes certificates for Services only; remove the annotation',
   ],
   [
     'trust of something else',

@@ -128,7 +128,7 @@ function hostsOf(service: string, namespace: string): readonly string[] {
 function serviceProblem(object: KubernetesObject, name: string): string | undefined {
   const where = `annotation ${annotation.servingCertificate} of ${described(object)}`;
   if (object.kind !== 'Service' || object.apiVersion !== 'v1') {
-    return `${where}: only a Service is given a certificate, take the annotation away`;
+    return `${where}: core makes certificates for Services only; remove the annotation`;
   }
   if (secretName.test(name)) return undefined;
   return `${where} is ${shown(name)}: it must be the name of a Secret, such as "webhook-cert"`;

@@ -80,7 +80,7 @@ function checked(className: string, references: unknown): readonly InputReferenc
   const [issue] = result.error.issues;
   const at = issue?.path.join('.') ?? '';
   throw new TerminalError(
-    `class "${className}" asks for inputs that are none: [${at}]: ${issue?.message}`,
+    `class "${className}" returns invalid inputs: [${at}]: ${issue?.message}`,
   );
 }
 
@@ -150,7 +150,7 @@ async function contentIn(
 function missing(reference: InputReference, namespace: string): Error {
   const { key } = reference;
   return new Error(
-    `spec.config asks for key "${key}" of ${nameOf(reference)} in namespace "${namespace}", which is not there: create it, or mark it as optional`,
+    `spec.config asks for key "${key}" of ${nameOf(reference)} in namespace "${namespace}", which does not exist: create it, or mark it as optional`,
   );
 }
 

@@ -98,7 +98,7 @@ describe('inputs', () => {
 
   test('that are missing are named', async () => {
     await expect(inputTexts()).rejects.toThrow(
-      'spec.config asks for key "password" of Secret "login" in namespace "rukpak-system", which is not there: create it, or mark it as optional',
+      'spec.config asks for key "password" of Secret "login" in namespace "rukpak-system", which does not exist: create it, or mark it as optional',
     );
   });
 
@@ -120,9 +120,7 @@ describe('inputs', () => {
 
   test('that are none are refused', async () => {
     inputs.mockResolvedValue([{ kind: 'Pod' } as never]);
-    await expect(prepare()).rejects.toThrow(
-      'class "acme" asks for inputs that are none: [0.kind]: ',
-    );
+    await expect(prepare()).rejects.toThrow('class "acme" returns invalid inputs: [0.kind]: ');
   });
 
   test('have a version once the watch knows it, and whoever asks for them is told of another', async () => {

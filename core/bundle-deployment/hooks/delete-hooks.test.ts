@@ -107,7 +107,7 @@ describe('a hook before the deletion', () => {
     expect(hooked.fixture.conditions.at(-1)).toBe(
       'Progressing False Deleting: deletion waits: pre-delete hook Job/n/drain has failed: no. ' +
         'It is tried again at 2026-01-01T00:00:10.000Z, or at once when the bundle or the config changes; ' +
-        'to go on without hooks: kubectl annotate bundledeployment demo core.rukpak.io/skip-hooks=true',
+        'to continue without hooks: kubectl annotate bundledeployment demo core.rukpak.io/skip-hooks=true',
     );
     expect(hooked.fixture.applier.remove).not.toHaveBeenCalled();
     hooked.fixture.clock.advance(10_000);
@@ -122,7 +122,7 @@ describe('a hook before the deletion', () => {
     expect(await hooked.fixture.failure()).toBeDefined();
     expect(hooked.fixture.wakeAfter).toBe(60_000);
     expect(hooked.fixture.conditions.at(-1)).toBe(
-      'Progressing False Deleting: deletion waits for another try of its hooks: it is in the way; ' +
+      'Progressing False Deleting: deletion failed, core retries its hooks: it is in the way; ' +
         'to delete without them: kubectl annotate bundledeployment demo core.rukpak.io/skip-hooks=true',
     );
     expect(isHeld()).toBe(true);
@@ -178,7 +178,7 @@ describe('no hook runs', () => {
     await hooked.settle();
     expect(hooked.taken()).toEqual(['remove']);
     expect(hooked.fixture.events.taken()).toEqual([
-      `Warning HooksSkipped: the hooks of the deletion do not run: Bundle "${nameOf(v1)}", which has them, is gone`,
+      `Warning HooksSkipped: the hooks of the deletion do not run: Bundle "${nameOf(v1)}", which contains them, no longer exists`,
     ]);
     expect(isHeld()).toBe(false);
   });

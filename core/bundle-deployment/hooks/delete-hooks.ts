@@ -83,7 +83,7 @@ async function runDeleteEvent(
       return { found: {}, result: { state: 'failed', message, retryAfter: 0 } };
     }
     const wayOut = `to delete without them: ${skipCommand(state.deployment)}`;
-    const why = `deletion waits for another try of its hooks: ${message}; ${wayOut}`;
+    const why = `deletion failed, core retries its hooks: ${message}; ${wayOut}`;
     // Core gets no event when the obstacle is removed.
     context.wakeAfter(longestWait);
     return { found: { blocked: { reason, message: why }, error: new Error(message, { cause }) } };
@@ -134,7 +134,7 @@ function whyNot(
     return 'it is deleted in the foreground, which deletes its Bundles and every object of a hook first';
   }
   return active === undefined
-    ? `Bundle "${status.activeBundle}", which has them, is gone`
+    ? `Bundle "${status.activeBundle}", which contains them, no longer exists`
     : undefined;
 }
 

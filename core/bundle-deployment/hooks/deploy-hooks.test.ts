@@ -79,12 +79,12 @@ describe('an install', () => {
     expect(hooked.fixture.conditions.join()).not.toContain('Progressing');
   });
 
-  test('waits for the object of an earlier run to go', async () => {
+  test('waits until the object of an earlier run is deleted', async () => {
     hooked.hooksDo({ state: 'replacing' });
     await hooked.settle();
     expect(hooked.fixture.wakeAfter).toBe(5_000);
     expect(hooked.fixture.conditions).toContain(
-      'Progressing False WaitingForHook: pre-install hook Job/n/migrate waits for the object of an earlier run to go',
+      'Progressing False WaitingForHook: pre-install hook Job/n/migrate waits until the object of an earlier run is deleted',
     );
   });
 
@@ -141,7 +141,7 @@ describe('a hook that fails', () => {
   const failure =
     'pre-install hook Job/n/migrate has failed: too many tries. It is tried again at 2026-01-01T00:00:10.000Z, ' +
     'or at once when the bundle or the config changes; ' +
-    'to go on without hooks: kubectl annotate bundledeployment demo core.rukpak.io/skip-hooks=true';
+    'to continue without hooks: kubectl annotate bundledeployment demo core.rukpak.io/skip-hooks=true';
 
   test('is told of, and tried again later each time', async () => {
     hooked.hooksDo(broken, broken);

@@ -129,7 +129,7 @@ export function changingText({ event }: Pick<HookRun, 'event'>, pause: number): 
 }
 
 export function replacingText(run: HookRun, hook: KubernetesObject): string {
-  return `${hookText(run, hook)} waits for the object of an earlier run to go`;
+  return `${hookText(run, hook)} waits until the object of an earlier run is deleted`;
 }
 
 /** Why a hook failed, and the remedies. */
@@ -139,7 +139,7 @@ export function failureText(
 ): string {
   return (
     `${failure}. It is tried again at ${retryAt}, or at once when the bundle or the config changes; ` +
-    `to go on without hooks: ${skipCommand(deployment)}`
+    `to continue without hooks: ${skipCommand(deployment)}`
   );
 }
 

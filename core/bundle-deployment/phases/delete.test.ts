@@ -173,7 +173,7 @@ describe('a deleted deployment', () => {
 
   test('that waits a moment says nothing; that waits longer says for what', async () => {
     const waitsFor = {
-      message: 'deletion waits for ConfigMap/n/a to go',
+      message: 'Waiting for ConfigMap/n/a to be deleted',
       since: fixture.clock.monotonic(),
     };
     fixture.applier.remove.mockResolvedValue({ waitsFor });
@@ -181,7 +181,7 @@ describe('a deleted deployment', () => {
     expect(fixture.conditions).toEqual([]);
     fixture.clock.advance(2000);
     expect(await fixture.reconcile()).toEqual({});
-    const told = 'Progressing False Deleting: deletion waits for ConfigMap/n/a to go';
+    const told = 'Progressing False Deleting: Waiting for ConfigMap/n/a to be deleted';
     expect(fixture.conditions).toEqual([told]);
     const fresh = { message: 'deletion waits for b', since: fixture.clock.monotonic() };
     fixture.applier.remove.mockResolvedValue({ waitsFor: fresh });
@@ -192,7 +192,7 @@ describe('a deleted deployment', () => {
 
   test('whose objects cannot be deleted says why, and is tried again', async () => {
     fixture.applier.remove.mockRejectedValue(new Error('cannot delete ConfigMap "n/a": forbidden'));
-    const message = 'deletion waits for another try: cannot delete ConfigMap "n/a": forbidden';
+    const message = 'deletion failed, core retries it: cannot delete ConfigMap "n/a": forbidden';
     expect(await fixture.failure()).toMatchObject({ name: 'Error', message });
     expect(fixture.conditions).toEqual([`Progressing False Deleting: ${message}`]);
     expect(fixture.wakeAfter).toBe(60_000);
@@ -284,11 +284,11 @@ describe('a deleted deployment of a class that this process does not serve', () 
 
   test('says what it waits for, and goes on with that after a restart', async () => {
     const fixture = anUnserved();
-    const waitsFor = { message: 'deletion waits for ConfigMap/a to go', since: -5_000 };
+    const waitsFor = { message: 'Waiting for ConfigMap/a to be deleted', since: -5_000 };
     fixture.applier.remove.mockResolvedValue({ waitsFor });
     await afterGrace(fixture);
     expect(fixture.conditions).toEqual([
-      'Progressing False Deleting: no process serves class "another": deletion waits for ConfigMap/a to go',
+      'Progressing False Deleting: no process serves class "another": Waiting for ConfigMap/a to be deleted',
     ]);
     const restarted = anUnserved({ status: fixture.status });
     await afterGrace(restarted);
@@ -300,7 +300,7 @@ describe('a deleted deployment of a class that this process does not serve', () 
       type: 'Progressing',
       status: 'False',
       reason: 'Deleting',
-      message: 'deletion waits for ConfigMap/a to go',
+      message: 'Waiting for ConfigMap/a to be deleted',
       lastTransitionTime: deletionTimestamp,
     } as const;
     const fixture = anUnserved({ status: { conditions: [condition] } });

@@ -133,7 +133,7 @@ export async function removeObjects(
     return { blocked: { reason, message: waitsFor.message }, done: true };
   } catch (cause) {
     if (signal.aborted) throw cause;
-    const message = `deletion waits for another try: ${errorMessage(cause)}`;
+    const message = `deletion failed, core retries it: ${errorMessage(cause)}`;
     // The server may accept later what it refuses now, without an event.
     wakeAfter(longestWait);
     return { blocked: { reason, message }, error: new Error(message, { cause }) };

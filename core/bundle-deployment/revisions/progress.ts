@@ -146,7 +146,7 @@ export function rolledBack({ metadata }: BundleDeployment, rollback: RollbackSta
 function noWayBack(from: string, reason: string): Blocked {
   return {
     reason: progressReason.progressDeadlineExceeded,
-    message: `Bundle "${from}" is ${reason}. There is no earlier healthy Bundle to go back to: change spec.template`,
+    message: `Bundle "${from}" is ${reason}. There is no earlier healthy Bundle to roll back to: change spec.template`,
   };
 }
 

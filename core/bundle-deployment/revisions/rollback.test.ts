@@ -240,7 +240,7 @@ test('nothing is rolled back where nothing was healthy before, and that is told'
   await timePasses(30 * second);
   expect(fixture.status.activeBundle).toBe(first);
   expect(progressing()).toBe(
-    `Progressing False ProgressDeadlineExceeded: Bundle "${first}" is not healthy within 30s (InProgress). There is no earlier healthy Bundle to go back to: change spec.template`,
+    `Progressing False ProgressDeadlineExceeded: Bundle "${first}" is not healthy within 30s (InProgress). There is no earlier healthy Bundle to roll back to: change spec.template`,
   );
   sick();
   await timePasses(0);

@@ -23,7 +23,7 @@ export function checkBody(answer: ClassAnswer, types: readonly string[]): void {
   }
   if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) {
     throw new Error(
-      'the answer has no Content-Length (and is not chunked): a part of it would pass for the whole',
+      'the answer has no Content-Length and is not chunked, so that core could not detect a truncated one',
     );
   }
 }
@@ -60,8 +60,8 @@ type Refusal = z.infer<typeof refusalSchema>;
 const waiting: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 const hints: Readonly<Record<number, string>> = {
-  401: 'give it the right credentials by --provisioner-url-credentials',
-  403: 'give it the right credentials by --provisioner-url-credentials',
+  401: 'set the right credentials with --provisioner-url-credentials',
+  403: 'set the right credentials with --provisioner-url-credentials',
   404: 'is the URL right?',
 };
 

@@ -80,7 +80,7 @@ export async function readCredentials(folder: string | undefined): Promise<Crede
     ['token', 'tls.crt', 'tls.key', 'ca.crt'].map((name) => readIfThere(join(place, name))),
   );
   if ([token, cert, key, ca].every((content) => content === undefined)) {
-    throw unusable(folder, 'it has none of token, tls.crt with tls.key, and ca.crt');
+    throw unusable(folder, 'it contains neither token, nor tls.crt with tls.key, nor ca.crt');
   }
   return {
     token: token === undefined ? undefined : tokenOf(token.trim(), folder),

@@ -217,7 +217,7 @@ describe('what a server says of itself', () => {
     ],
     [
       { handlers: ['apply'] },
-      'the answer to GET v1/class is no description of a class: handlers.0',
+      'the answer to GET v1/class is not a valid class description: handlers.0',
     ],
     [{ handlers: ['deployment'] }, 'serves no Bundles: its handlers are [deployment]'],
     [{ handlers: ['configure'] }, 'its handlers have "configure" and not "bundle"'],

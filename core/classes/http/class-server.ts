@@ -157,7 +157,7 @@ function checkedDescription(answer: unknown, className: string): ClassDescriptio
   if (!success) {
     const [issue] = error.issues;
     throw new Error(
-      `the answer to GET v1/class is no description of a class: ${issue?.path.join('.')}: ${issue?.message}`,
+      `the answer to GET v1/class is not a valid class description: ${issue?.path.join('.')}: ${issue?.message}`,
     );
   }
   if (data.contractVersion !== contractVersion) {

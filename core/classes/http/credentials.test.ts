@@ -133,8 +133,8 @@ test('a certificate for another host is told of', async () => {
 });
 
 test.each<[Readonly<Record<string, string>>, string]>([
-  [{}, 'it has none of token, tls.crt with tls.key, and ca.crt'],
-  [{ other: 'x' }, 'it has none of token, tls.crt with tls.key, and ca.crt'],
+  [{}, 'it contains neither token, nor tls.crt with tls.key, nor ca.crt'],
+  [{ other: 'x' }, 'it contains neither token, nor tls.crt with tls.key, nor ca.crt'],
   [{ token: 'two\nlines' }, 'its token must be one line of visible ASCII characters'],
   [{ token: '' }, 'its token must be one line of visible ASCII characters'],
   [{ 'tls.crt': 'x' }, 'tls.crt and tls.key need each other'],

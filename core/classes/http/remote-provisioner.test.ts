@@ -220,7 +220,7 @@ describe('inputs', () => {
     fixture.describing({ handlers: ['inputs'] });
     fixture.answering('/v1/inputs', (response) => answerJson(response, reference));
     await expect(fixture.provisioner.inputs!(fixture.deployment, aContext())).rejects.toThrow(
-      'is no array',
+      'is not an array',
     );
   });
 });

@@ -239,6 +239,6 @@ async function manifestIn(
 async function referencesIn(answer: ClassAnswer): Promise<readonly InputReference[]> {
   checkBody(answer, ['application/json']);
   const references = parseJson((await readBody(answer, maxInputsBytes)).toString('utf8'));
-  if (!Array.isArray(references)) throw new Error('the answer to POST v1/inputs is no array');
+  if (!Array.isArray(references)) throw new Error('the answer to POST v1/inputs is not an array');
   return references;
 }

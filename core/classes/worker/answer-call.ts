@@ -170,7 +170,7 @@ async function loadModule(module: string): Promise<unknown> {
 function reasonOf(error: unknown, module: string): string {
   const { code } = Object(error) as { code?: unknown };
   if (code === 'ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING') {
-    return 'it is TypeScript inside node_modules, which Node does not run: have the package bring JavaScript, or name the file where it lies outside';
+    return 'it is TypeScript inside node_modules, which Node does not run: publish JavaScript in the package, or name a file outside of node_modules';
   }
   return (
     deniedText(error) ?? syntaxText(error, module) ?? `${errorMessage(error)}${placeOf(error)}`

@@ -38,9 +38,9 @@ test.each<[string, unknown, string]>([
   ['a function', { run: () => 1 }, '.value.run is a function'],
   ['a symbol', [Symbol('x')], '.value[0] is a symbol'],
   ['NaN', { n: Number.NaN }, '.value.n is NaN, which JSON does not have'],
-  ['a date', { at: new Date(0) }, '.value.at is a Date, which is no JSON'],
-  ['bytes', { b: new Uint8Array(1) }, '.value.b is a Uint8Array, which is no JSON'],
-  ['a Map', { a: new Map() }, '.value.a is a Map, which is no JSON'],
+  ['a date', { at: new Date(0) }, '.value.at is a Date, which is not JSON'],
+  ['bytes', { b: new Uint8Array(1) }, '.value.b is a Uint8Array, which is not JSON'],
+  ['a Map', { a: new Map() }, '.value.a is a Map, which is not JSON'],
 ])('%s is none', (_, value, problem) => {
   expect(() => texts(whole, { ...whole, value })).toThrow(
     `object 2 of what class "acme" made of the bundle cannot be written as JSON: ${problem}`,

@@ -30,18 +30,18 @@ export function checkedFiles(result: unknown, { callee, limits }: ResultOptions)
 }
 
 function problemOfFiles(result: unknown): string | undefined {
-  if (typeof result !== 'object' || result === null) return 'it is no object';
+  if (typeof result !== 'object' || result === null) return 'it is not an object';
   const { files, directories } = result as { files?: unknown; directories?: unknown };
-  if (!(files instanceof Map)) return '"files" is no Map of paths and bytes';
-  if (!(directories instanceof Set)) return '"directories" is no Set of paths';
+  if (!(files instanceof Map)) return '"files" is not a Map of paths and bytes';
+  if (!(directories instanceof Set)) return '"directories" is not a Set of paths';
   for (const [path, content] of files as ReadonlyMap<unknown, unknown>) {
-    if (typeof path !== 'string') return 'a path in "files" is no text';
+    if (typeof path !== 'string') return 'a path in "files" is not a string';
     if (!(content instanceof Uint8Array)) {
-      return `the content of "${path.slice(0, 200)}" is no Uint8Array`;
+      return `the content of "${path.slice(0, 200)}" is not a Uint8Array`;
     }
   }
   for (const path of directories as ReadonlySet<unknown>) {
-    if (typeof path !== 'string') return 'a path in "directories" is no text';
+    if (typeof path !== 'string') return 'a path in "directories" is not a string';
   }
   return undefined;
 }
@@ -98,7 +98,7 @@ function textOf(object: unknown, place: ObjectPlace): string {
  * @throws TerminalError that names class and object.
  */
 export function checkObject(value: unknown, place: ObjectPlace): KubernetesObject {
-  if (!isJsonObject(value as JsonValue)) throw unfit(place, 'is no object');
+  if (!isJsonObject(value as JsonValue)) throw unfit(place, 'is not an object');
   const object = value as JsonObject;
   const { kind, apiVersion, metadata } = object;
   if (typeof kind !== 'string' || kind === '') throw unfit(place, 'has no kind');
@@ -177,7 +177,7 @@ function isPlain(value: object): boolean {
 
 function nameOf(value: object): string {
   const name: unknown = (value.constructor as { name?: unknown } | undefined)?.name;
-  return `a ${typeof name === 'string' ? name.slice(0, 50) : 'class of its own'}, which is no JSON`;
+  return `a ${typeof name === 'string' ? name.slice(0, 50) : 'class of its own'}, which is not JSON`;
 }
 
 const longestPath = 200;

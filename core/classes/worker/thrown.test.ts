@@ -25,6 +25,6 @@ test('what Node’s permissions refuse is told without Node’s flags', () => {
     resource: '/etc/passwd',
   });
   expect(toThrown(refused).message).toBe(
-    'it needs what a class may not have (FileSystemRead /etc/passwd): a class may read its own package, and may neither write files nor start processes or threads',
+    'it needs a permission that classes do not have (FileSystemRead /etc/passwd): a class may read its own package, and may neither write files nor start processes or threads',
   );
 });

@@ -49,7 +49,7 @@ export function deniedText(error: unknown): string | undefined {
     .filter((part) => part !== '')
     .map(String)
     .join(' ');
-  return `it needs what a class may not have (${what.slice(0, 500)}): a class may read its own package, and may neither write files nor start processes or threads`;
+  return `it needs a permission that classes do not have (${what.slice(0, 500)}): a class may read its own package, and may neither write files nor start processes or threads`;
 }
 
 function thrownError(error: Error): Thrown {

@@ -69,8 +69,10 @@ describe('allowed are', () => {
 test.each(['localhost', '10.0.0.0/33', '::/129', '10.0.0.0/8/8', '10.0.0/8', '', '1.1.1.1/x'])(
   '"%s" is no range',
   (text) => {
-    expect(rangeProblem(text)).toBe(`"${text}" is no IP address and no range such as 10.0.0.0/8`);
-    expect(() => createAddressGuard({ allow: [text] })).toThrow('is no IP address');
+    expect(rangeProblem(text)).toBe(
+      `"${text}" is neither an IP address nor a range such as 10.0.0.0/8`,
+    );
+    expect(() => createAddressGuard({ allow: [text] })).toThrow('is neither an IP address');
   },
 );
 

@@ -91,7 +91,7 @@ export function rangeProblem(text: string): string | undefined {
   const max = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
   const isRange = bits === undefined || (/^[0-9]{1,3}$/.test(bits) && Number(bits) <= max);
   if (max >= 0 && isRange && rest.length === 0) return undefined;
-  return `"${text}" is no IP address and no range such as 10.0.0.0/8`;
+  return `"${text}" is neither an IP address nor a range such as 10.0.0.0/8`;
 }
 
 function blockList(ranges: readonly string[]): BlockList {

@@ -162,7 +162,7 @@ export class MemoryMetrics {
     registry.registerMetric(
       new Counter({
         name: 'rukpak_memory_ended_total',
-        help: 'Fetches and worker processes that were ended for others to have their memory.',
+        help: 'Fetches and worker processes that core ended to free memory for others.',
         registers: [],
         collect() {
           this.reset();

@@ -41,7 +41,7 @@ export class ReconcileMetrics {
     });
     this.#limit = new Gauge({
       name: 'controller_runtime_max_concurrent_reconciles',
-      help: 'Reconciles that may run at once; +Inf where something else bounds them.',
+      help: 'Maximum number of concurrent reconciles; +Inf without a limit of its own.',
       labelNames,
       registers,
     });

@@ -41,7 +41,7 @@ export class ApplyMetrics {
     });
     this.#repairs = new Counter({
       name: 'rukpak_drift_repairs_total',
-      help: 'Objects that others had changed or deleted and that were applied again.',
+      help: 'Repairs of objects that others had changed or deleted.',
       registers,
     });
     this.#timeToHealthy = new Histogram({

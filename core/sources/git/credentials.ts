@@ -135,7 +135,7 @@ function knownHosts(secret: AuthSecret, address: SSHAddress): HostKeys {
     const { host, port } = address;
     const target = port === 22 ? host : `-p ${port} ${host}`;
     throw new Error(
-      `configuring Auth error: Secret "${secret.name}" has no key "ssh-knownhosts", so nothing tells whether "${host}" is the right host: put its known_hosts lines there (ssh-keyscan ${target} prints them), or set git.auth.insecureSkipVerify`,
+      `configuring Auth error: Secret "${secret.name}" has no key "ssh-knownhosts", so core cannot verify that "${host}" is the right host: put its known_hosts lines there (ssh-keyscan ${target} prints them), or set git.auth.insecureSkipVerify`,
     );
   }
   return new HostKeys(

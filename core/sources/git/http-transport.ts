@@ -145,7 +145,7 @@ function isRedirect(status: number): boolean {
 
 function redirectTarget(from: URL, location: string, shown: URL): URL {
   const to = URL.parse(location, from.href);
-  if (to === null) throw new Error(`GET "${shown.href}": redirects to an address that is none`);
+  if (to === null) throw new Error(`GET "${shown.href}": redirects to an invalid address`);
   const downgrade = from.protocol === 'https:' && to.protocol !== 'https:';
   if (downgrade || !['http:', 'https:'].includes(to.protocol)) {
     const scheme = from.protocol.slice(0, -1);

@@ -138,7 +138,8 @@ function readInstruction(
   const offset = given([1, 2, 4, 8]);
   const size = given([16, 32, 64]);
   const copied = size === 0 ? mostCopied : size;
-  if (offset + copied > base.byteLength) throw new Error('a delta copies what its base has not');
+  if (offset + copied > base.byteLength)
+    throw new Error('a delta copies bytes that its base does not have');
   return { part: base.subarray(offset, offset + copied), end };
 }
 

@@ -47,21 +47,21 @@ describe('refused', () => {
   });
 
   test.each([
-    ['ssh://-oProxyCommand=id/x', 'is no host name'],
-    ['-oProxyCommand=id:x', 'is no host name'],
-    ['ssh://a b/x', 'it is no valid URL'],
-    ['git@a b:x', '"a b" is no host name'],
-    ['ssh://-l@example.com/x', '"-l" is no user name'],
-    ['-l@example.com:x', '"-l" is no user name'],
-    ['ssh://a%0ab@example.com/x', 'is no user name'],
+    ['ssh://-oProxyCommand=id/x', 'is not a valid host name'],
+    ['-oProxyCommand=id:x', 'is not a valid host name'],
+    ['ssh://a b/x', 'it is not a valid URL'],
+    ['git@a b:x', '"a b" is not a valid host name'],
+    ['ssh://-l@example.com/x', '"-l" is not a valid user name'],
+    ['-l@example.com:x', '"-l" is not a valid user name'],
+    ['ssh://a%0ab@example.com/x', 'is not a valid user name'],
     ['git@example.com:-x', 'its path begins with "-" or has control characters'],
     ['ssh://example.com/a%0ab', 'its path begins with "-" or has control characters'],
     ['ssh://example.com/%zz', 'its percent-encoding is not valid'],
     ['ssh://example.com', 'it has no path'],
     ['ssh://example.com/', 'it has no path'],
-    ['ssh://example.com:0/x', '0 is no port'],
-    ['ssh://example.com:99999/x', 'it is no valid URL'],
-    ['https://', 'it is no valid URL'],
+    ['ssh://example.com:0/x', '0 is not a valid port'],
+    ['ssh://example.com:99999/x', 'it is not a valid URL'],
+    ['https://', 'it is not a valid URL'],
     ['ssh://example.com/a\nb', 'it has control characters or line breaks'],
     ['https://example.com/a\tb', 'it has control characters or line breaks'],
     ['git@example.com:a\u0000b', 'it has control characters or line breaks'],
@@ -73,7 +73,7 @@ describe('refused', () => {
   test('a host that is longer than any URL can have', () => {
     const repository = `https://A${'a.'.repeat(8_192)}com/`;
     expect(() => repositoryAddress(repository)).toThrow(TerminalError);
-    expect(() => repositoryAddress(repository)).toThrow('it is no valid URL');
+    expect(() => repositoryAddress(repository)).toThrow('it is not a valid URL');
   });
 
   test('an absent one', () => {

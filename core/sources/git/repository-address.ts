@@ -63,7 +63,7 @@ function parseURL(repository: string): URL {
   // Not URL.canParse, which accepts invalid URLs with hosts of 16 KiB and more.
   const url = URL.parse(repository);
   if (url !== null) return url;
-  throw refusal(repository, 'it is no valid URL');
+  throw refusal(repository, 'it is not a valid URL');
 }
 
 function sshURL(repository: string): SSHAddress {
@@ -105,13 +105,13 @@ function scpAddress(repository: string): SSHAddress {
 function checked(repository: string, address: SSHAddress): SSHAddress {
   const { user, host, port, path } = address;
   if (!/^[a-z0-9_]([a-z0-9._-]*[a-z0-9_])?\.?$/i.test(host) && !isIPv6(host)) {
-    throw refusal(repository, `${quoted(host)} is no host name`);
+    throw refusal(repository, `${quoted(host)} is not a valid host name`);
   }
   // Refuses user names that an SSH client or a shell might read as an option or a command.
   if (!/^[a-z0-9_.@+][a-z0-9_.@+-]*$/i.test(user)) {
-    throw refusal(repository, `${quoted(user)} is no user name`);
+    throw refusal(repository, `${quoted(user)} is not a valid user name`);
   }
-  if (port === 0) throw refusal(repository, '0 is no port');
+  if (port === 0) throw refusal(repository, '0 is not a valid port');
   if (path === '' || path === '/') throw refusal(repository, 'it has no path');
   if (path.startsWith('-') || controlCharacters.test(path)) {
     throw refusal(repository, 'its path begins with "-" or has control characters');

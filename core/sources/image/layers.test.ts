@@ -221,10 +221,10 @@ describe('links', () => {
   });
 
   it.each([
-    ['nowhere', 'which is no file of the bundle'],
-    ['a', 'which is no file of the bundle'],
-    ['etc/passwd', 'which is no file of the bundle'],
-    ['', 'which is no file of the bundle'],
+    ['nowhere', 'which is not a file of the bundle'],
+    ['a', 'which is not a file of the bundle'],
+    ['etc/passwd', 'which is not a file of the bundle'],
+    ['', 'which is not a file of the bundle'],
     ['../x', 'points outside of the image: "../x"'],
   ])('a hard link to %j is refused', async (linkpath, text) => {
     const refused = applyEntries(

@@ -166,7 +166,7 @@ class Layer {
     if (node?.kind === 'file') return this.#addFile(path, node.content);
     if (node?.kind === 'symlink') return { bytes: 0, entries: this.#tree.addLeaf(path, node) };
     throw new TerminalError(
-      `hard link ${quoted(entry.path)} points to ${quoted(entry.linkPath ?? '')}, which is no file of the bundle`,
+      `hard link ${quoted(entry.path)} points to ${quoted(entry.linkPath ?? '')}, which is not a file of the bundle`,
     );
   }
 }

@@ -85,7 +85,9 @@ async function clear(layout: Layout, onProgress: Progress): Promise<void> {
     await stopCluster(layout.dir);
   }
   if ((await entriesOf(layout.dir)).length > 0) {
-    throw new Error(`${layout.dir} holds files that are no cluster's; name an empty folder`);
+    throw new Error(
+      `${layout.dir} contains files that do not belong to a cluster; name an empty folder`,
+    );
   }
 }
 

@@ -24,7 +24,9 @@ export async function stopCluster(dir: string, options: StopOptions = {}): Promi
   const state = await readState(layout);
   if (state === undefined) {
     if ((await entriesOf(layout.dir)).length === 0 || options.keepFolder === true) return false;
-    throw new Error(`${layout.dir} is no cluster's folder (no cluster.json); nothing was removed`);
+    throw new Error(
+      `${layout.dir} is not the folder of a cluster (no cluster.json); nothing was removed`,
+    );
   }
   const { processes, companions } = state;
   // They say goodbye to the API server.

@@ -27,7 +27,7 @@ export async function readDebianPackage(bytes: Uint8Array): Promise<DebianPackag
 
 function readAr(bytes: Buffer): ReadonlyMap<string, Buffer> {
   if (bytes.toString('latin1', 0, magic.length) !== magic) {
-    throw new Error('the file is no Debian package: it does not begin as an ar archive');
+    throw new Error('the file is not a Debian package: it does not begin as an ar archive');
   }
   const members = new Map<string, Buffer>();
   for (let offset = magic.length; offset + headerSize <= bytes.byteLength; ) {

@@ -121,7 +121,7 @@ describe('the base', () => {
   });
 
   test('refuses what is no Debian package, or half of one', async () => {
-    await expect(readDebianPackage(Buffer.from('<html>'))).rejects.toThrow('no Debian package');
+    await expect(readDebianPackage(Buffer.from('<html>'))).rejects.toThrow('not a Debian package');
     const whole = aDebianPackage(control, [{ name: './a', content: 'a' }]);
     const half = whole.subarray(0, whole.byteLength - 40);
     await expect(readDebianPackage(half)).rejects.toThrow('cut off in its member "data.tar.gz"');

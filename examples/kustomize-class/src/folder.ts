@@ -48,7 +48,7 @@ export class Folder {
       );
     const content = this.#content.files.get(path);
     if (content === undefined)
-      throw entry.refused(`names ${quoted(name)}, which is no file of the content`);
+      throw entry.refused(`names ${quoted(name)}, which is not a file of the content`);
     return { path, content };
   }
 

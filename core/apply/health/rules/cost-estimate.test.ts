@@ -147,10 +147,10 @@ test.each([
     bound("{'a': 1}", (name) => `{'a': ${name}, 'b': ${name}}`, 26),
     'it nests lists, maps and optionals more than 3 deep',
   ],
-  ['{[1]: 2} == {}', 'a key of a map is no plain value'],
+  ['{[1]: 2} == {}', 'a map key must not be a list or map'],
 ])('%s is refused', (text, problem) => {
   expect(problemOf(text)).toBe(
-    `spec.health.rules[0].healthy is no CEL expression over self: ${problem}`,
+    `spec.health.rules[0].healthy is not a valid CEL expression over self: ${problem}`,
   );
 });
 

@@ -103,7 +103,8 @@ function literal(parts: readonly Estimate[], items: number): Estimate {
 function mapLiteral(entries: Extract<ASTNode, { op: 'map' }>['args'], scope: Scope): Estimate {
   const parts = entries.flat().map((node, at) => {
     const part = estimate(node, scope);
-    if (at % 2 === 0 && part.shape.depth > 0) throw new Error('a key of a map is no plain value');
+    if (at % 2 === 0 && part.shape.depth > 0)
+      throw new Error('a map key must not be a list or map');
     return part;
   });
   return literal(parts, entries.length);

@@ -51,7 +51,7 @@ describe('a rule that cannot judge', () => {
 
   test('no truth', () => {
     expect(judged({ healthy: "'yes'" })).toBe(
-      'InProgress: spec.health.rules[0].healthy gives "yes": it must give true or false',
+      'InProgress: spec.health.rules[0].healthy returns "yes": it must return true or false',
     );
   });
 
@@ -63,7 +63,7 @@ describe('a rule that cannot judge', () => {
 
   test('no CEL: no object is healthy by a mistake', () => {
     expect(judged({ failed: 'self.' })).toMatch(
-      /^Failed: spec\.health\.rules\[0\]\.failed is no CEL expression over self: /,
+      /^Failed: spec\.health\.rules\[0\]\.failed is not a valid CEL expression over self: /,
     );
   });
 });
@@ -79,7 +79,7 @@ function nested(text: string, body: (name: string) => string, times: number): st
 describe('a message', () => {
   test('is no text where it is a list', () => {
     expect(judged({ healthy: 'false', message: '[self.kind]' })).toContain(
-      'rules[0].message: gives object: it must give a text)',
+      'rules[0].message: returns object: it must return a string)',
     );
   });
 
@@ -87,15 +87,15 @@ describe('a message', () => {
     const twice = (name: string) => `${name} + ${name}`;
     const message = nested('self.text', twice, 9);
     expect(judged({ healthy: 'false', message }, { text: 'x'.repeat(10_000) })).toContain(
-      'rules[0].message: gives a text of more than 1000000 characters)',
+      'rules[0].message: returns a text of more than 1000000 characters)',
     );
   });
 });
 
 test.each([
   [{ healthy: 'true', message: "'x'" }, undefined],
-  [{ healthy: 'selff.x' }, /^spec\.health\.rules\[3\]\.healthy is no CEL .*selff/],
-  [{ healthy: 'true', message: '+' }, /^spec\.health\.rules\[3\]\.message is no CEL/],
+  [{ healthy: 'selff.x' }, /^spec\.health\.rules\[3\]\.healthy is not a valid CEL .*selff/],
+  [{ healthy: 'true', message: '+' }, /^spec\.health\.rules\[3\]\.message is not a valid CEL/],
 ])('what is wrong with %j is known before it is used', (rule, problem) => {
   const found = ruleProblem({ kind: 'Pod', ...rule }, 3);
   if (problem === undefined) expect(found).toBeUndefined();

@@ -66,7 +66,7 @@ function compile(text: string, field: string): Expression {
   try {
     return compileExpression(text);
   } catch (error) {
-    throw new Error(`${field} is no CEL expression over self: ${errorMessage(error)}`, {
+    throw new Error(`${field} is not a valid CEL expression over self: ${errorMessage(error)}`, {
       cause: error,
     });
   }
@@ -94,7 +94,7 @@ function truth({ field, expression }: Compiled, object: KubernetesObject): boole
     throw new Error(`${field}: ${errorMessage(error)}`, { cause: error });
   }
   if (typeof value === 'boolean') return value;
-  throw new Error(`${field} gives ${shown(value)}: it must give true or false`);
+  throw new Error(`${field} returns ${shown(value)}: it must return true or false`);
 }
 
 function text(says: Compiled | undefined, rule: Compiled, object: KubernetesObject): string {
@@ -113,7 +113,7 @@ function sentence(value: unknown): string {
   if (typeof value === 'string') return value.slice(0, maxMessage);
   if (typeof value === 'bigint' || typeof value === 'number') return `${value}`;
   if (typeof value === 'boolean') return `${value}`;
-  throw new Error(`gives ${shown(value)}: it must give a text`);
+  throw new Error(`returns ${shown(value)}: it must return a string`);
 }
 
 function shown(value: unknown): string {
@@ -165,7 +165,7 @@ export function compileExpression(text: string): Expression {
 
 function short(value: unknown): unknown {
   if (typeof value !== 'string' || value.length <= maxText) return value;
-  throw new Error(`gives a text of more than ${maxText} characters`);
+  throw new Error(`returns a text of more than ${maxText} characters`);
 }
 
 function parse(text: string) {

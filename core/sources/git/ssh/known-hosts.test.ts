@@ -104,7 +104,7 @@ describe('a host is not known by', () => {
 test('another key than the known one', () => {
   expect(() => hostKeys(line('git.example.com', other)).check(good)).toThrow(
     new Error(
-      `ssh: handshake failed: ssh: host key mismatch for "git.example.com": the host shows ssh-ed25519 key ${fingerprint}, but other keys are known: somebody may be in between; if that is right, put its line into key "ssh-knownhosts" of Secret "s"`,
+      `ssh: handshake failed: ssh: host key mismatch for "git.example.com": the host shows ssh-ed25519 key ${fingerprint}, but other keys are known: somebody may intercept the connection; if that is right, put its line into key "ssh-knownhosts" of Secret "s"`,
     ),
   );
 });

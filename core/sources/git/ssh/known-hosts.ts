@@ -55,7 +55,7 @@ export class HostKeys {
     const markers = new Set(this.#lines.map(({ marker }) => marker));
     const remedy = `if that is right, put its line into ${this.#place}`;
     if (markers.has('none')) {
-      return `ssh: host key mismatch for "${this.#name}": ${shown}, but other keys are known: somebody may be in between; ${remedy}`;
+      return `ssh: host key mismatch for "${this.#name}": ${shown}, but other keys are known: somebody may intercept the connection; ${remedy}`;
     }
     if (markers.has('cert-authority')) {
       return `the host key of "${this.#name}" is not known: ${shown}, and host certificates (@cert-authority) are not supported; ${remedy}`;

@@ -22,7 +22,7 @@ test.each([
   [
     'a private key',
     { images, authorities: [{ key: { data: '-----BEGIN EC PRIVATE KEY-----' } }] },
-    'spec.authorities[0].key.data: not a public key: it is no PEM block "PUBLIC KEY"',
+    'spec.authorities[0].key.data: not a public key: it is not a PEM block "PUBLIC KEY"',
   ],
   [
     'an identity without an issuer',
@@ -32,7 +32,7 @@ test.each([
   [
     'a broken pattern',
     { images, authorities: [{ keyless: { identities: [{ issuer: 'a', subjectRegExp: '(' }] } }] },
-    '"(" is no regular expression',
+    '"(" is not a valid regular expression',
   ],
   ['a mode that only warns', { images, authorities, mode: 'warn' }, 'spec.mode: '],
 ])('refuses %s', (_, spec, message) => {

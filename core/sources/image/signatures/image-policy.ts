@@ -138,7 +138,7 @@ function authorityOf(spec: AuthoritySpec, where: string): Authority {
 
 function publicKeyOf(pem: string, where: string): KeyObject {
   try {
-    if (!pem.includes('PUBLIC KEY')) throw new Error('it is no PEM block "PUBLIC KEY"');
+    if (!pem.includes('PUBLIC KEY')) throw new Error('it is not a PEM block "PUBLIC KEY"');
     return createPublicKey(pem);
   } catch (error) {
     throw new Error(`${where}.key.data: not a public key: ${errorMessage(error)}`, {
@@ -177,7 +177,7 @@ function compiled(expression: string, where: string): Pattern {
   try {
     return patternOf(expression);
   } catch (error) {
-    throw new Error(`${where}: ${JSON.stringify(expression)} is no regular expression`, {
+    throw new Error(`${where}: ${JSON.stringify(expression)} is not a valid regular expression`, {
       cause: error,
     });
   }
