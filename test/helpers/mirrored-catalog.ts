@@ -11,23 +11,33 @@ export interface TestOperator {
   readonly versions: readonly string[];
 }
 
+/** Where the images of a test catalog are. */
+interface TestPlace {
+  /** `host:port` */
+  readonly registry: string;
+  /** Before the path of each image, with a slash at its end. */
+  readonly prefix?: string;
+  readonly catalog?: string;
+}
+
 /**
- * Pushes the bundles and images of operators to a registry, and their catalog as `catalogs/test:v1`:
- * each has the channel stable with all versions, one after the other.
+ * Pushes the bundles and images of operators to a registry, and their catalog: each has the channel
+ * stable with all versions, one after the other.
  */
 export async function pushTestCatalog(
-  registry: string,
+  place: TestPlace,
   operators: readonly TestOperator[],
 ): Promise<string> {
+  const { registry, prefix = '', catalog = 'catalogs/test:v1' } = place;
   const folder = await mkdtemp(join(tmpdir(), 'rukpak-catalog-'));
   try {
     for (const operator of operators) {
       await mkdir(join(folder, operator.name));
-      const blobs = await blobsOf(registry, operator);
+      const blobs = await blobsOf({ registry, prefix }, operator);
       const text = blobs.map((blob) => JSON.stringify(blob)).join('\n');
       await writeFile(join(folder, operator.name, 'catalog.json'), text);
     }
-    const image = `${registry}/catalogs/test:v1`;
+    const image = `${registry}/${prefix}${catalog}`;
     const built = await rukpakctl([
       'catalog',
       'build',
@@ -44,20 +54,22 @@ export async function pushTestCatalog(
   }
 }
 
+type Images = Pick<Required<TestPlace>, 'registry' | 'prefix'>;
+
 async function blobsOf(
-  registry: string,
+  images: Images,
   { name, versions }: TestOperator,
 ): Promise<readonly object[]> {
   const bundles: object[] = [];
   for (const version of versions) {
-    const image = await pushBundle(registry, name, version);
+    const image = await pushBundle(images, name, version);
     bundles.push({
       schema: 'olm.bundle',
       name: `${name}.v${version}`,
       package: name,
       image,
       properties: [{ type: 'olm.package', value: { packageName: name, version } }],
-      relatedImages: [{ name: 'related', image: `${registry}/${name}/related:v${version}` }],
+      relatedImages: [{ name: 'related', image: imageOf(images, `${name}/related:v${version}`) }],
     });
   }
   const entries = versions.map((version, index) => ({
@@ -72,19 +84,29 @@ async function blobsOf(
 }
 
 /** @returns its reference by digest */
-async function pushBundle(registry: string, name: string, version: string): Promise<string> {
+async function pushBundle(images: Images, name: string, version: string): Promise<string> {
+  const { registry, prefix } = images;
   for (const part of ['operator', 'operand', 'related']) {
     const layers = [{ files: { [part]: `${name} ${version}` } }];
-    await pushImage({ registry, repository: `${name}/${part}`, tag: `v${version}`, layers });
+    await pushImage({
+      registry,
+      repository: `${prefix}${name}/${part}`,
+      tag: `v${version}`,
+      layers,
+    });
   }
-  const layers = [{ files: { 'manifests/csv.yaml': stringify(csv(registry, name, version)) } }];
-  const pushed = { registry, repository: `${name}/bundle`, tag: `v${version}`, layers };
+  const layers = [{ files: { 'manifests/csv.yaml': stringify(csv(images, name, version)) } }];
+  const pushed = { registry, repository: `${prefix}${name}/bundle`, tag: `v${version}`, layers };
   const { digest } = await pushImage(pushed);
-  return `${registry}/${name}/bundle@${digest}`;
+  return imageOf(images, `${name}/bundle@${digest}`);
 }
 
-function csv(registry: string, name: string, version: string): object {
-  const image = (part: string): string => `${registry}/${name}/${part}:v${version}`;
+function imageOf({ registry, prefix }: Images, image: string): string {
+  return `${registry}/${prefix}${image}`;
+}
+
+function csv(images: Images, name: string, version: string): object {
+  const image = (part: string): string => imageOf(images, `${name}/${part}:v${version}`);
   const container = {
     name: 'operator',
     image: image('operator'),

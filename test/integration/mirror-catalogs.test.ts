@@ -19,7 +19,7 @@ beforeAll(async () => {
   await mkdir(join(root, 'mirror'));
   source = await OwnRegistry.start({ dir: join(root, 'source') });
   mirror = await OwnRegistry.start({ dir: join(root, 'mirror') });
-  catalog = await pushTestCatalog(source.host, [
+  catalog = await pushTestCatalog({ registry: source.host }, [
     { name: 'alpha', versions: ['1.0.0', '1.1.0', '2.0.0'] },
     { name: 'beta', versions: ['0.1.0', '0.2.0'] },
     { name: 'gamma', versions: ['1.0.0'] },

@@ -4,16 +4,12 @@ import '../../free-buffers-at-once.ts';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import type {
-  MirrorEvent,
-  MirrorOptions,
-  MirrorRegistry,
-  MirrorResult,
-} from '../../../catalog/mirror/index.ts';
+import type { MirrorOptions, MirrorRegistry, MirrorResult } from '../../../catalog/mirror/index.ts';
 import { TerminalError } from '../../../core/errors.ts';
 import { positiveInteger } from '../../flag-values.ts';
 import { addRegistryFlags, type RegistryFlags } from '../../registry-flags.ts';
 import { type OutputFlags, outputOption, Report } from '../output.ts';
+import { EventReport } from './event-report.ts';
 import { ProgressLine } from './progress-line.ts';
 
 interface MirrorFlags extends RegistryFlags, OutputFlags {
@@ -57,7 +53,7 @@ async function run(flags: MirrorFlags): Promise<void> {
   const { config, from } = flags;
   if (config !== undefined && from === undefined) return await mirrorImageSet(config, flags);
   if (config === undefined && from !== undefined) return await pushCarried(from, flags);
-  throw new TerminalError('give either --config FILE or --from DIRECTORY');
+  throw new TerminalError('give either --config FILE or --from PLACE');
 }
 
 async function mirrorImageSet(config: string, flags: MirrorFlags): Promise<void> {
@@ -65,21 +61,23 @@ async function mirrorImageSet(config: string, flags: MirrorFlags): Promise<void>
   const report = new Report(flags);
   const set = await mirror.readImageSet(config);
   for (const text of set.leftOut) await report.line(`warning: ${text}`);
-  const options = await mirrorOptions(flags, report);
+  const events = new EventReport(report, new ProgressLine(process.stderr));
+  const options = await mirrorOptions(flags, events);
   if (!mirror.isCarriedPlace(flags.to)) {
     if (flags.since !== undefined)
       throw new TerminalError('--since needs a directory or tar in --to');
     const registry = mirror.parseMirrorRegistry(flags.to, flags.insecureRegistry);
     const result = await mirror.mirrorToRegistry(set, registry, options);
-    return await finishAt(registry, { result, report, flags });
+    return await finishAt(registry, { result, events, flags });
   }
   const result = await mirror.mirrorToCarried(set, flags.to, { ...options, since: flags.since });
   const file = join(flags.results, 'mirror-record.json');
   await mkdir(flags.results, { recursive: true });
   await writeFile(file, mirror.recordText(result.record));
+  await events.printed();
   await report.line(`wrote ${file}: keep it for --since`);
   const next = `rukpakctl mirror --from ${flags.to} --to REGISTRY`;
-  await finish(report, result, `carry ${flags.to} to where the mirror is, then run: ${next}`);
+  await finish(events, result, `carry ${flags.to} to where the mirror is, then run: ${next}`);
 }
 
 async function pushCarried(from: string, flags: MirrorFlags): Promise<void> {
@@ -90,29 +88,32 @@ async function pushCarried(from: string, flags: MirrorFlags): Promise<void> {
   if (flags.since !== undefined) throw new TerminalError('--since needs --config');
   const report = new Report(flags);
   const registry = mirror.parseMirrorRegistry(flags.to, flags.insecureRegistry);
-  const options = await mirrorOptions(flags, report);
+  const events = new EventReport(report, new ProgressLine(process.stderr));
+  const options = await mirrorOptions(flags, events);
   const result = await mirror.pushCarried(from, registry, options);
-  await finishAt(registry, { result, report, flags });
+  await finishAt(registry, { result, events, flags });
 }
 
 interface Finished {
   readonly result: MirrorResult;
-  readonly report: Report;
+  readonly events: EventReport;
   readonly flags: MirrorFlags;
 }
 
 async function finishAt(registry: MirrorRegistry, finished: Finished): Promise<void> {
-  const { result, report, flags } = finished;
+  const { result, events, flags } = finished;
   const { writeMirrorFiles } = await import('../../../catalog/mirror/index.ts');
   const files = await writeMirrorFiles(flags.results, result.images, registry);
-  await finish(report, result, `wrote ${files.join(', ')} to ${flags.results}`);
+  await finish(events, result, `wrote ${files.join(', ')} to ${flags.results}`);
 }
 
 async function finish(
-  report: Report,
+  events: EventReport,
   { images, failures }: MirrorResult,
   line: string,
 ): Promise<void> {
+  await events.printed();
+  const { report } = events;
   const counts = `${images.length} mirrored, ${failures.size} failed`;
   const again =
     failures.size === 0 ? [] : ['run the same command again: it goes on with what is missing'];
@@ -122,7 +123,7 @@ async function finish(
   if (failures.size > 0) process.exitCode = 1;
 }
 
-async function mirrorOptions(flags: MirrorFlags, report: Report): Promise<MirrorOptions> {
+async function mirrorOptions(flags: MirrorFlags, events: EventReport): Promise<MirrorOptions> {
   if (flags.imagePolicy !== undefined) {
     throw new TerminalError('--image-policy: mirror copies signatures, and does not verify them');
   }
@@ -131,7 +132,6 @@ async function mirrorOptions(flags: MirrorFlags, report: Report): Promise<Mirror
     import('../../../core/registry/index.ts'),
   ]);
   const access = await registryAccess(flags);
-  const line = new ProgressLine(process.stderr);
   const controller = new AbortController();
   process.once('SIGINT', () =>
     controller.abort(new TerminalError('interrupted: run the same command again to go on')),
@@ -140,21 +140,7 @@ async function mirrorOptions(flags: MirrorFlags, report: Report): Promise<Mirror
     access,
     perHost: flags.maxPerRegistry,
     ...(flags.platform === undefined ? {} : { platform: parsePlatform(flags.platform) }),
-    onEvent: (event) => watch(event, line, report),
+    onEvent: (event) => events.watch(event),
     signal: controller.signal,
   };
-}
-
-function watch(event: MirrorEvent, line: ProgressLine, report: Report): void {
-  if (event.kind === 'planned') return line.begin(event.bytes);
-  if (event.kind === 'bytes') return line.add(event.bytes, event.sent);
-  line.clear();
-  // A terminal that is gone is no reason to stop.
-  report.line(textOf(event)).catch(() => undefined);
-}
-
-function textOf(event: Exclude<MirrorEvent, { readonly kind: 'planned' | 'bytes' }>): string {
-  if (event.kind === 'note') return `note: ${event.text}`;
-  if (event.kind === 'failed') return `error: ${event.source}: ${event.problem}`;
-  return `${event.kind}  ${event.source}`;
 }

@@ -1,0 +1,36 @@
+import type { MirrorEvent } from '../../../catalog/mirror/index.ts';
+import type { Report } from '../output.ts';
+import type { ProgressLine } from './progress-line.ts';
+
+/** Prints what happens in a run, line after line, and progress below. */
+export class EventReport {
+  readonly report: Report;
+  readonly #line: ProgressLine;
+  #printed: Promise<void> = Promise.resolve();
+
+  constructor(report: Report, line: ProgressLine) {
+    this.report = report;
+    this.#line = line;
+  }
+
+  watch(event: MirrorEvent): void {
+    if (event.kind === 'planned') return this.#line.begin(event.bytes);
+    if (event.kind === 'bytes') return this.#line.add(event.bytes, event.sent);
+    this.#line.clear();
+    // A terminal that is gone is no reason to stop.
+    this.#printed = this.#printed
+      .then(() => this.report.line(textOf(event)))
+      .catch(() => undefined);
+  }
+
+  /** Waits for all lines so far. */
+  async printed(): Promise<void> {
+    await this.#printed;
+  }
+}
+
+function textOf(event: Exclude<MirrorEvent, { readonly kind: 'planned' | 'bytes' }>): string {
+  if (event.kind === 'note') return `note: ${event.text}`;
+  if (event.kind === 'failed') return `error: ${event.source}: ${event.problem}`;
+  return `${event.kind}  ${event.source}`;
+}
