@@ -15,15 +15,40 @@ export function oddGraphs(count: number, seed = 1): readonly OddGraph[] {
   return Array.from({ length: count }, (_, index) => oddGraph(seed + index));
 }
 
+/** Catalogs of one package whose blobs fit together, and whose edges, versions and names do as they like. */
+export function crookedGraphs(count: number, seed = 1): readonly OddGraph[] {
+  return Array.from({ length: count }, (_, index) => {
+    const random = randomOf(seed + index);
+    const bundles = Array.from({ length: 1 + random(7) }, (_bundle, at) => `p.v1.${at}.0`);
+    const named = channels.filter((_channel, at) => at === 0 || random(4) === 0);
+    const blobs = [
+      { schema: 'olm.package', name: 'p', defaultChannel: random(6) === 0 ? 'gone' : 'stable' },
+      ...named.map((name) => ({
+        schema: 'olm.channel',
+        package: 'p',
+        name,
+        entries: bundles.map((each) => entry(each, bundles, random)),
+      })),
+      ...bundles.map((each) => bundle('p', each, random)),
+      deprecations('p', bundles, random),
+    ].slice(0, random(2) === 0 ? undefined : -1);
+    return { seed: seed + index, blobs };
+  });
+}
+
 type Random = (below: number) => number;
+
+function randomOf(seed: number): Random {
+  const next = seededRandom(seed);
+  return (below) => Math.floor(next() * below);
+}
 
 const ranges = ['>=1.0.0 <2.0.0', '<1.1.0', '1.x', '!=1.0.0', 'x', '<x', '>=0.0.0', '^1.0.0', ' '];
 const channels = ['stable', 'alpha', 'beta', 'candidate', 'a "b"', 'é', 'v1.0', 'x]-->y', 'back\\'];
 const suffixes = ['', '', '', '+1', '+2', '-rc.1', '-2'];
 
 function oddGraph(seed: number): OddGraph {
-  const next = seededRandom(seed);
-  const random: Random = (below) => Math.floor(next() * below);
+  const random = randomOf(seed);
   const packages = Array.from({ length: 1 + random(4) }, (_, index) => `p${index}`);
   const blobs = packages.flatMap((name) => packageBlobs(name, random));
   return { seed, blobs };
