@@ -4,9 +4,20 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
+import { json, text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { z } from 'zod';
+import { systemClock } from '../../core/platform/clock.ts';
+import {
+  blobBytes,
+  type Descriptor,
+  emptyKeychain,
+  type ImagePlace,
+  nodePlatform,
+  parseImageReference,
+  parseManifest,
+  RegistryAccess,
+} from '../../core/registry/index.ts';
 
 /** A process whose output somebody reads. */
 export interface StartedProcess extends ChildProcess {
@@ -24,11 +35,6 @@ export interface ContainerOptions {
   readonly entrypoint?: readonly string[];
 }
 
-const descriptor = z.object({ digest: z.string() });
-const indexSchema = z.object({
-  manifests: z.array(descriptor.extend({ platform: z.object({ architecture: z.string() }) })),
-});
-const manifestSchema = z.object({ config: descriptor, layers: z.array(descriptor) });
 const configSchema = z.object({
   config: z.object({
     User: z.string(),
@@ -39,7 +45,7 @@ const configSchema = z.object({
 });
 type Config = z.infer<typeof configSchema>['config'];
 
-const architectures: Readonly<Record<string, string>> = { x64: 'amd64' };
+const { signal } = new AbortController();
 const devices = ['null', 'zero', 'full', 'random', 'urandom'];
 const machineFiles = ['/etc/hosts', '/etc/resolv.conf'];
 
@@ -73,35 +79,19 @@ export class UnpackedImage {
     if (process.platform !== 'linux' || process.getuid?.() !== 0) {
       throw new Error('to run an image without a container engine takes root on Linux');
     }
-    const [, registry, repository, digest] =
-      /^([^/]+)\/([^:@]+)(?::[^@]+)?@(.+)$/.exec(reference) ?? [];
-    const get = async (path: string): Promise<Buffer> => {
-      const response = await fetch(`http://${registry}/v2/${repository}/${path}`, {
-        headers: {
-          accept:
-            'application/vnd.oci.image.index.v1+json,application/vnd.oci.image.manifest.v1+json',
-        },
-      });
-      if (!response.ok) throw new Error(`${path}: ${response.status}`);
-      return Buffer.from(await response.arrayBuffer());
-    };
-    const json = async (path: string): Promise<unknown> => JSON.parse(String(await get(path)));
-    const index = indexSchema.parse(await json(`manifests/${digest}`));
-    const architecture = architectures[process.arch] ?? process.arch;
-    const found = index.manifests.find(({ platform }) => platform.architecture === architecture);
-    const manifest = manifestSchema.parse(await json(`manifests/${found?.digest}`));
-    const { config } = configSchema.parse(await json(`blobs/${manifest.config.digest}`));
+    const { place, config, layers } = await openImage(reference);
     const folder = await mkdtemp(join(tmpdir(), 'rukpak-image-'));
     const root = join(folder, 'root');
     await mkdir(root);
-    for (const layer of manifest.layers) {
+    for (const layer of layers) {
       const file = join(folder, 'layer.tar.gz');
-      await writeFile(file, await get(`blobs/${layer.digest}`));
+      await writeFile(file, blobBytes(place, layer, signal));
       // Links stay as they are, absolute ones too.
       const args = ['--extract', '--gzip', '--file', file, '--directory', root];
       await promisify(execFile)('tar', [...args, '--preserve-permissions', '--numeric-owner']);
       await rm(file);
     }
+    await place.close();
     for (const path of ['proc', 'dev', 'etc']) await mkdir(join(root, path), { recursive: true });
     for (const path of [...devices.map((name) => `dev/${name}`), ...machineFiles]) {
       await writeFile(join(root, path), '', { flag: 'a' });
@@ -167,6 +157,31 @@ export class UnpackedImage {
     ];
     return spawn('unshare', [...namespaces, ...shell], { stdio: ['ignore', 'pipe', 'pipe'] });
   }
+}
+
+interface PlatformImage {
+  readonly place: ImagePlace;
+  readonly config: Config;
+  /** Bottom first. */
+  readonly layers: readonly Descriptor[];
+}
+
+/** The image of an index for this machine's architecture. */
+async function openImage(reference: string): Promise<PlatformImage> {
+  const access = new RegistryAccess({
+    insecureRegistries: [parseImageReference(reference).domain],
+    caCertificates: [],
+    keychain: emptyKeychain,
+    clock: systemClock,
+  });
+  const { place, manifest } = await access.open(reference, signal);
+  const index = parseManifest(manifest.bytes, manifest.contentType);
+  if (index.kind !== 'index') throw new Error(`${reference} is no index`);
+  const { bytes, contentType } = await place.manifest(index.select(nodePlatform()).digest, signal);
+  const image = parseManifest(bytes, contentType);
+  if (image.kind !== 'image') throw new Error(`${reference} is an index of indexes`);
+  const { config } = configSchema.parse(await json(blobBytes(place, image.config, signal)));
+  return { place, config, layers: image.layers };
 }
 
 /** Sends a signal to the program of a container. */
