@@ -1,4 +1,5 @@
 export { optionalChecks } from './checks.ts';
+export { decodedKind } from './opm-files.ts';
 export {
   bundleMediaType,
   type OpmVerdict,

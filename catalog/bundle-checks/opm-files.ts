@@ -38,25 +38,44 @@ function readObject(content: Uint8Array): Omit<OpmFile, 'name'> {
   try {
     const [first] = splitDocuments(decodeYamlText(content).replaceAll('\r\n', '\n'));
     if (first === undefined) return { problem: 'EOF', kind: '' };
-    return objectOf(parseYaml(first.text));
+    return objectOf(parseYaml(first.text), jsonIn(first.text));
   } catch (error) {
     return { problem: errorMessage(error), kind: '' };
   }
 }
 
-function objectOf(value: unknown): Omit<OpmFile, 'name'> {
+/** What opm takes for JSON, as it is written; undefined for YAML. */
+function jsonIn(text: string): string | undefined {
+  const written = text.trim();
+  if (!written.startsWith('{')) return undefined;
+  try {
+    JSON.parse(written);
+    return written;
+  } catch {
+    return undefined;
+  }
+}
+
+function objectOf(value: unknown, json: string | undefined): Omit<OpmFile, 'name'> {
   // A document without content is an object without a kind.
   if (value === null) return { kind: '', object: { apiVersion: '', kind: '', metadata: {} } };
-  const kind = stringAt(value, 'kind') ?? '';
+  const kind = decodedKind(value);
   if (isMap(value) && kind !== '') {
     const apiVersion = stringAt(value, 'apiVersion') ?? '';
     return { kind, object: { ...value, apiVersion, kind, metadata: mapOf(value['metadata']) } };
   }
+  if (json !== undefined) return { kind: '', problem: `Object 'Kind' is missing in '${json}'` };
   const decoding = 'error unmarshaling JSON: while decoding JSON: ';
   const problem = isMap(value)
     ? `Object 'Kind' is missing in '${stringifyJson(value)}'`
     : `json: cannot unmarshal ${goType(value)} into Go value of type map[string]interface {}`;
   return { kind: '', problem: decoding + problem };
+}
+
+/** Kind of an object as Kubernetes' decoders read it: with an `apiVersion` that is none, it has no kind. */
+export function decodedKind(value: unknown): string {
+  const isVersion = (stringAt(value, 'apiVersion') ?? '').split('/').length <= 2;
+  return isVersion ? (stringAt(value, 'kind') ?? '') : '';
 }
 
 function goType(value: unknown): string {

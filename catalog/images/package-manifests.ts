@@ -4,6 +4,7 @@ import { fieldAt, isMap, listOf, stringAt } from '../../api/json-fields.ts';
 import { errorMessage, TerminalError } from '../../core/errors.ts';
 import { decodeYamlText, splitDocuments } from '../../core/manifests/index.ts';
 import { type JsonValue, parseYaml } from '../../core/sdk.ts';
+import { decodedKind } from '../bundle-checks/index.ts';
 
 /** What the folder around a bundle says of it. */
 export interface InferredPackage {
@@ -91,7 +92,7 @@ function nameOf(csv: unknown): string {
 /** The one ClusterServiceVersion among a folder's files. */
 async function versionIn(folder: string): Promise<JsonValue> {
   const found = (await documentsIn(folder)).filter(
-    (value) => fieldAt(value, 'kind') === 'ClusterServiceVersion',
+    (value) => decodedKind(value) === 'ClusterServiceVersion',
   );
   if (found.length > 1) {
     throw new TerminalError('more than one ClusterServiceVersion is found in bundle');

@@ -150,6 +150,8 @@ describe('odd bundles', () => {
     ['an empty file', { 'manifests/empty.yaml': '' }],
     ['a text', { 'manifests/text.yaml': 'text' }],
     ['a list', { 'manifests/list.yaml': '[]' }],
+    ['an apiVersion that is none', withObject({ apiVersion: 'a/b/c', kind: 'Secret' })],
+    ['no kind, in JSON', { 'manifests/object.yaml': ' {"apiVersion": "v1" ,"a": 1.0}\n' }],
     ['no kind', { 'manifests/object.yaml': 'apiVersion: v1\n' }],
     [
       'a comment and an object',

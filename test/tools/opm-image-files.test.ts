@@ -3,6 +3,7 @@ import { existsSync, globSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { runBothOpmsApart } from '../helpers/both-opms.ts';
+import { oddBundles } from '../helpers/odd-bundles.ts';
 import { opmBinary } from '../helpers/opm.ts';
 
 /** As they were published; kept beside the project, not in it. */
@@ -31,6 +32,16 @@ describe('opm generate dockerfile of catalogs that were published', () => {
       `${name}.Dockerfile`,
     );
   });
+});
+
+test('opm alpha bundle generate writes the same for odd bundles', async () => {
+  const generate = ['alpha', 'bundle', 'generate', '-d', 'manifests'];
+  for (const [name, files] of oddBundles) {
+    for (const args of [generate, [...generate, '-p', 'example', '-c', 'stable']]) {
+      const { ours, theirs } = await runBothOpmsApart(args, { files });
+      expect(ours, name).toEqual(theirs);
+    }
+  }
 });
 
 describe('opm alpha bundle generate of operators that were published', () => {
