@@ -7,7 +7,7 @@ import { PreferredEntries, type PreferredEntry } from './preferred-entries.ts';
 import type { Requirement } from './requirement.ts';
 
 /** Comparisons of requirements with bundles; real catalogs need some ten thousand. */
-const mostComparisons = 50_000_000;
+const mostComparisons = 10_000_000;
 
 /**
  * Adds to the kept packages of a catalog what their bundles depend on, and what that depends on. A

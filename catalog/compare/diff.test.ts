@@ -283,6 +283,20 @@ test('channels of 20,000 entries, and cycles of as many, are compared in a momen
   expect(lost.stranded[0]).toMatchObject({ reason: 'channel invalid', lastStep: undefined });
 });
 
+test('skipRanges that are made to be slow are refused', async () => {
+  const names = Array.from({ length: 2700 }, (_, index) => `a.v1.${index}.0`);
+  const entries = names.map((name, index) => ({
+    name,
+    replaces: names[index - 1] ?? '',
+    skipRange: '<0.0.1 || >9.0.0',
+  }));
+  const blobs = [channel('stable', entries), ...names.map((name) => bundle(name))];
+  const ranges = [...blobs, ...names.map((name) => bundle(`b${name}`))];
+  await expect(diff(ranges, [])).rejects.toThrow(
+    'the channel with head "a.v1.2699.0" needs more than 10000000 comparisons of versions with skipRanges',
+  );
+});
+
 test('a channel that is there twice is refused', async () => {
   const twice = [channel('stable', []), channel('stable', [])];
   await expect(diff(twice, [])).rejects.toThrow('channel "stable" is there twice');

@@ -398,3 +398,27 @@ test('bundles that require each other one by one are kept in bounded time', asyn
   const left = await collected(pruneCatalog(reading(blobs), of('a', heads)));
   expect(left.filter(({ schema }) => schema === 'olm.bundle').map(decodeBundle)).toHaveLength(800);
 });
+
+test('dependencies that are made to be slow are refused', async () => {
+  const names = Array.from({ length: 3300 }, (_, index) => `v1.${index}.0`);
+  const entries = (owner: string) =>
+    names.map((name, index) => ({
+      name: `${owner}.${name}`,
+      replaces: index === 0 ? '' : `${owner}.${names[index - 1]}`,
+    }));
+  const requires = (index: number) => ({
+    type: 'olm.package.required',
+    value: { packageName: 'b', versionRange: `>9.${index}.0` },
+  });
+  const blobs = [
+    ...['a', 'b'].flatMap((owner) => [
+      packageBlob(owner),
+      channel(owner, 'stable', entries(owner)),
+    ]),
+    ...names.map((name, index) => bundle(`a.${name}`, requires(index))),
+    ...names.map((name) => bundle(`b.${name}`)),
+  ];
+  await expect(pruned(blobs, of('a', all))).rejects.toThrow(
+    'the dependencies of the catalog need more than 10000000 comparisons: prune it without them',
+  );
+});

@@ -1,3 +1,4 @@
+import { goQuote } from '../../api/go-quote.ts';
 import { TerminalError } from '../../core/errors.ts';
 import type { ChannelEntry } from '../blobs/index.ts';
 import { channelHeads } from '../validate/index.ts';
@@ -10,7 +11,7 @@ import {
 } from '../versions/index.ts';
 
 /** Comparisons of versions with skipRanges; real channels need some ten thousand. */
-const mostComparisons = 50_000_000;
+const mostComparisons = 10_000_000;
 
 /**
  * How bundles are upgraded to the head of a channel: of each that has a path, the next bundle on a
@@ -26,7 +27,7 @@ export function upgradeSteps(
   const steps = new Map<string, string | undefined>();
   if (head === undefined || other !== undefined) return steps;
   steps.set(head, undefined);
-  const ranges = new RangeSteps(versions, steps);
+  const ranges = new RangeSteps(head, versions, steps);
   // Grows while it is read: what a bundle upgrades is reached from it.
   for (const name of steps.keys()) {
     const entry = entries.get(name);
@@ -40,14 +41,17 @@ export function upgradeSteps(
 
 /** Versions that no path was found for yet, by skipRange. */
 class RangeSteps {
+  readonly #head: string;
   readonly #left: Map<string, Version>;
   readonly #steps: ReadonlyMap<string, unknown>;
   #comparisons = 0;
 
   constructor(
+    head: string,
     versions: ReadonlyMap<string, Version | undefined>,
     steps: ReadonlyMap<string, unknown>,
   ) {
+    this.#head = head;
     this.#left = new Map(
       [...versions].flatMap(([name, version]) => (version === undefined ? [] : [[name, version]])),
     );
@@ -61,7 +65,7 @@ class RangeSteps {
       this.#comparisons += 1;
       if (this.#comparisons > mostComparisons) {
         throw new TerminalError(
-          `a channel needs more than ${mostComparisons} comparisons of versions with skipRanges`,
+          `the channel with head ${goQuote(this.#head)} needs more than ${mostComparisons} comparisons of versions with skipRanges`,
         );
       }
       const isReached = this.#steps.has(name);
