@@ -5,7 +5,7 @@ import { TerminalError } from '../core/sdk.ts';
 /** Milliseconds. */
 const defaultTimeout = 60_000;
 
-/** A call that has not settled in time: the suite's own finding, and no refusal by what is tried. */
+/** A call that has not settled in time: the suite's own error, not one of the tested code. */
 export class OverdueError extends Error {
   override readonly name = 'OverdueError';
 }
@@ -33,8 +33,8 @@ export async function inTime<T>(
 }
 
 /**
- * What a call rejects with; undefined where it does not.
- * @throws OverdueError where it has not settled: that is no answer.
+ * The error with which a call rejects; undefined after a success.
+ * @throws OverdueError when it has not settled in time.
  */
 export async function thrownBy(
   run: () => Promise<unknown>,
@@ -49,14 +49,14 @@ export async function thrownBy(
 }
 
 /**
- * What core grants before it ends the process of a class, in parts: where others keep this process
- * from running, each takes longer, and so does the whole.
+ * Time that core grants before it ends the process of a class, in parts: on a busy machine each
+ * part takes longer, and so does the whole.
  */
 const grace = { parts: 20, milliseconds: 50 };
 
 const moments = ['before it began', 'while it ran'] as const;
 
-/** What a run gave although it was aborted. */
+/** The result of a run although it was aborted. */
 export interface AbortedResult<T> {
   /** Such as `aborted before it began`. */
   readonly how: string;
@@ -64,9 +64,9 @@ export interface AbortedResult<T> {
 }
 
 /**
- * Runs with a signal that is aborted before the begin, and with one that is aborted soon after it.
- * Each run ends within a second, with a result, which is given back, or with an Error, which does not
- * say that trying again cannot help.
+ * Runs with a signal that is aborted before the start, and with one that is aborted soon after.
+ * Each run must end within a second: with a result, which is returned, or with an Error that is not
+ * terminal.
  */
 export async function abortedResults<T>(
   run: (signal: AbortSignal) => Promise<T>,
@@ -102,7 +102,7 @@ async function endOfGrace(signal: AbortSignal): Promise<undefined> {
   for (let part = 0; part < grace.parts && !signal.aborted; part += 1) {
     await delay(grace.milliseconds, undefined, { signal }).catch(() => undefined);
   }
-  // A process that was held up itself has events to handle first.
+  // After a pause of the process itself, queued events come first.
   await nextTurn();
   return undefined;
 }

@@ -10,7 +10,7 @@ import {
 /** Files by path, as text or bytes: `{ 'manifests/a.yaml': 'kind: …' }`. */
 export type FileTexts = Readonly<Record<string, string | Uint8Array>>;
 
-/** Content of these files, and of these directories besides; parents are added. */
+/** Content of these files and additional directories; adds parents. */
 export function bundleFiles(files: FileTexts, directories: readonly string[] = []): BundleFiles {
   const builder = new BundleFilesBuilder(defaultLimits);
   for (const path of directories) builder.addDirectory(path);
@@ -23,7 +23,7 @@ export function bundleFiles(files: FileTexts, directories: readonly string[] = [
   return builder.build();
 }
 
-/** Content as it reads best in a difference: text where it is text, base64 where it is not. */
+/** Content in a readable form for differences: text as it is, other content in base64. */
 export function contentTexts({ files }: BundleFiles): Readonly<Record<string, string>> {
   return Object.fromEntries([...files].map(([path, content]) => [path, textOf(content)]));
 }
@@ -45,7 +45,7 @@ const unlimited: ContentLimits = {
   timeout: Number.POSITIVE_INFINITY,
 };
 
-/** Fails where a result is no tree as BundleFiles promises it, or passes a limit. */
+/** Fails when a result is not a valid BundleFiles tree, or exceeds a limit. */
 export function assertContent(result: BundleFiles, limits = unlimited): void {
   const { files, directories } = result ?? {};
   if (!(files instanceof Map) || !(directories instanceof Set)) {

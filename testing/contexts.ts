@@ -8,8 +8,8 @@ import {
 import { bundleFiles, type FileTexts } from './content.ts';
 
 /**
- * What a class is given besides content and object. `cluster` and `seed` are there as for a class
- * that uses them; nothing aborts the signal, and nobody reads the log.
+ * The context of a class, with `cluster` and `seed` as for a class that uses them; the signal is
+ * never aborted, and the log is discarded.
  */
 export function aContext(changes: Partial<DeploymentContext> = {}): DeploymentContext {
   return {
@@ -27,7 +27,7 @@ export function aContext(changes: Partial<DeploymentContext> = {}): DeploymentCo
   };
 }
 
-/** Takes everything, and keeps nothing. */
+/** Discards all lines. */
 export const silentLogger: Logger = {
   debug: () => undefined,
   info: () => undefined,
@@ -36,7 +36,7 @@ export const silentLogger: Logger = {
   child: () => silentLogger,
 };
 
-/** What of a source's context is not as usual. */
+/** Differences from a default source context. */
 export interface SourceContextOptions
   extends Partial<Omit<SourceContext, 'secrets' | 'configMaps'>> {
   /** The Secrets of the system namespace, by name. */
@@ -45,7 +45,7 @@ export interface SourceContextOptions
   readonly configMaps?: Readonly<Record<string, FileTexts>>;
 }
 
-/** What a source fetches with: for a Bundle `demo`, in a system namespace with these objects. */
+/** The context of a fetch: for a Bundle `demo`, in a system namespace with these objects. */
 export function aSourceContext(options: SourceContextOptions = {}): SourceContext {
   const { secrets = {}, configMaps = {}, ...changes } = options;
   return {

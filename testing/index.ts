@@ -1,6 +1,6 @@
 /**
- * For tests of provisioners and sources (`rukpak-ts/testing`): the suites that every class and every
- * source has to pass, and builders for what they are given. Works with node:test and with vitest.
+ * For tests of provisioners and sources (`rukpak-ts/testing`): the suites for every class and every
+ * source, and builders for their arguments. Works with node:test and with vitest.
  */
 
 export { bundleFiles, type FileTexts } from './content.ts';

@@ -1,6 +1,6 @@
 import type { Bundle, BundleDeployment, BundleSource } from '../core/sdk.ts';
 
-/** What of a Bundle is not as usual. */
+/** Differences from a default Bundle. */
 export interface BundleOptions {
   /** Default: `demo`. */
   readonly name?: string;
@@ -12,7 +12,7 @@ export interface BundleOptions {
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-/** A Bundle as a class is given it. */
+/** A Bundle as a class receives it. */
 export function aBundle(options: BundleOptions = {}): Bundle {
   const { name = 'demo', className = 'core-rukpak-io-plain', source = anImage } = options;
   return {
@@ -32,15 +32,15 @@ function marks({ labels, annotations }: BundleOptions): Pick<Bundle['metadata'],
   };
 }
 
-/** What of a BundleDeployment is not as usual. */
+/** Differences from a default BundleDeployment. */
 export interface BundleDeploymentOptions extends BundleOptions {
-  /** What `spec.config` holds (default: none). */
+  /** `spec.config` (default: none). */
   readonly config?: Readonly<Record<string, unknown>>;
-  /** The class of the Bundle, where another one unpacks the content. */
+  /** The class of the Bundle, if another class unpacks the content. */
   readonly bundleClassName?: string;
 }
 
-/** A BundleDeployment as a class is given it. */
+/** A BundleDeployment as a class receives it. */
 export function aBundleDeployment(options: BundleDeploymentOptions = {}): BundleDeployment {
   const { config, bundleClassName, ...ofBundle } = options;
   const { metadata, spec } = aBundle(ofBundle);

@@ -12,11 +12,11 @@ export type TestFunction = (name: string, run: () => Promise<void>) => unknown;
 
 /** How a suite declares its tests. */
 export interface SuiteOptions {
-  /** Declares one test: what you declare your own tests with. */
+  /** Declares one test: the function of your own tests. */
   readonly test: TestFunction;
 }
 
-/** Compares as JSON, where the order of keys says nothing; what differs follows the sentence. */
+/** Compares as JSON, with any order of keys; the difference follows the sentence. */
 export function assertEqual(actual: unknown, expected: unknown, sentence: string): void {
   try {
     deepStrictEqual(asJson(actual), asJson(expected));
@@ -29,10 +29,13 @@ function asJson(value: unknown): unknown {
   return value === undefined ? undefined : parseJson(stringifyJson(value));
 }
 
-/** TerminalError: only another object helps. WaitingError: something is awaited. Error: any other. */
+/**
+ * TerminalError: only another object helps. WaitingError: core waits for something. Error: any
+ * other.
+ */
 export type RefusalName = 'TerminalError' | 'WaitingError' | 'Error';
 
-/** An error of the closed set, fit for a condition: one line that says what is wrong. */
+/** An error of the closed set, fit for a condition: one line that names the problem. */
 export function assertRefusal(error: unknown, expected: RefusalName): void {
   if (!(error instanceof Error)) {
     fail(
@@ -60,11 +63,11 @@ export function assertMessage(error: unknown, expected: string | RegExp): void {
   else match(message, expected);
 }
 
-/** A failed assertion with words before its own; what was thrown otherwise is as it was. */
+/** A failed assertion with a prefix; any other error unchanged. */
 export function prefixed(words: string, error: unknown): unknown {
   if (!(error instanceof AssertionError)) return error;
   const { actual, expected, operator } = error;
-  // A new one: the stack of the first, which runners print, begins with the message it had.
+  // A new error, because the old stack, which runners print, starts with the old message.
   const message = `${words}${error.message}`;
   return new AssertionError({ message, actual, expected, operator, stackStartFn: prefixed });
 }

@@ -25,13 +25,13 @@ const deploymentSchema = z.object({
     .loose(),
 });
 
-/** A BundleDeployment, as far as checks read it. */
+/** The fields of a BundleDeployment that checks read. */
 export interface ReviewedDeployment extends z.infer<typeof deploymentSchema> {}
 
-/** A BundleDeployment that is created, or whose spec or orders in annotations change. */
+/** A created BundleDeployment, or one whose spec or request annotations change. */
 interface DeploymentChange {
   readonly deployment: ReviewedDeployment;
-  /** As it was; undefined where it is created. */
+  /** The deployment before the change; undefined when it is created. */
   readonly old: ReviewedDeployment | undefined;
   readonly user: AdmissionUser;
 }
@@ -43,17 +43,20 @@ export type DeploymentCheck = (
 ) => string | undefined | Promise<string | undefined>;
 
 interface DeploymentChecks {
-  /** Of deployments that are created, or whose spec changes. */
+  /** Checks of created deployments and of changed specs. */
   readonly spec: readonly DeploymentCheck[];
-  /** Of what annotations ask core for as well: to adopt, approve, skip hooks, and so on. */
+  /**
+   * Checks also of annotations that request something of core: to adopt, approve, skip hooks, and
+   * so on.
+   */
   readonly orders: readonly DeploymentCheck[];
 }
 
 const ours = 'core.rukpak.io/';
 
 /**
- * The validator behind `vbundledeployments.core.rukpak.io`: the first check that has something
- * against a change refuses it. Nobody is asked about other changes of metadata, or of status.
+ * The validator behind `vbundledeployments.core.rukpak.io`: the first failing check refuses a
+ * change. Other changes of metadata, and of status, need no check.
  */
 export function bundleDeploymentValidator(checks: DeploymentChecks): AdmissionValidator {
   return async (request, signal) => {
@@ -80,7 +83,7 @@ function checksOf(
   ]);
 }
 
-/** The webhook itself notes who has changed it: the API server has not asked the user for that. */
+/** The webhook writes changed-by itself, so a change of it is not a request of the user. */
 function ordersOf(deployment: ReviewedDeployment | undefined): ReadonlyMap<string, string> {
   const entries = Object.entries(deployment?.metadata.annotations ?? {});
   return new Map(entries.filter(([key]) => key.startsWith(ours) && key !== annotation.changedBy));
@@ -113,18 +116,18 @@ function undecodable(field: string, error: z.ZodError) {
   return errored(400, `failed to decode BundleDeployment: ${path}: ${issue?.message}`);
 }
 
-/** Knows what the BundleDeployments depend on that there are. */
+/** Finds the dependencies of existing BundleDeployments. */
 export interface DependencyReader {
-  /** The names in `spec.dependsOn`; none for a deployment that does not exist. */
+  /** The names in `spec.dependsOn`; empty for a deployment that does not exist. */
   dependenciesOf(name: string): readonly string[];
 }
 
-/** Refuses dependencies of which each would wait for the other, for ever. */
+/** Refuses circular dependencies, in which each deployment would wait for ever. */
 export function dependencyCycleCheck(deployments: DependencyReader): DeploymentCheck {
   return ({ deployment, old }) => {
     const { name = '' } = deployment.metadata;
     const dependencies = dependenciesIn(deployment);
-    // A cycle that is there already must not keep other fields from being changed.
+    // An existing cycle must not block changes of other fields.
     if (isDeepStrictEqual(dependencies, old && dependenciesIn(old))) return undefined;
     for (const dependency of dependencies) {
       const cycle = dependencyCycle({ name, dependency }, (from) =>
@@ -140,14 +143,14 @@ function dependenciesIn({ spec }: ReviewedDeployment): readonly string[] {
   return spec.dependsOn?.map(({ name }) => name) ?? [];
 }
 
-/** What is wrong with a rule, as one sentence that names the field; undefined where nothing is. */
+/** The problem of a rule, in one sentence that names the field; undefined for a valid rule. */
 export type RuleProblem = (rule: HealthRule, index: number) => string | undefined;
 
-/** Refuses health rules that could judge nothing: else they would show as objects that failed. */
+/** Refuses invalid health rules, whose objects would otherwise count as failed. */
 export function healthRulesCheck(ruleProblem: RuleProblem): DeploymentCheck {
   return ({ deployment, old }) => {
     const { rules = [] } = deployment.spec.health ?? {};
-    // What is stored already must not stand in the way of other changes.
+    // Stored rules must not block other changes.
     if (isDeepStrictEqual(rules, old?.spec.health?.rules ?? [])) return undefined;
     for (const [index, rule] of rules.entries()) {
       const problem = ruleProblem(rule, index);

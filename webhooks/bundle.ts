@@ -40,7 +40,10 @@ export function bundleValidator(configMaps: ConfigMapReader): AdmissionValidator
   };
 }
 
-/** Core writes the pin once: empty where it first sees a Bundle, its content's when it is unpacked. */
+/**
+ * Core writes the pin once: empty when it first reconciles a Bundle, then that of the unpacked
+ * content.
+ */
 function keepsPin(
   old: z.infer<typeof bundleSchema>,
   bundle: z.infer<typeof bundleSchema>,
@@ -57,8 +60,8 @@ function undecodable(field: string, error: z.ZodError) {
 }
 
 /**
- * Whether two specs mean the same: an absent field equals its empty value, as in RukPak's decoded
- * types, but a source block that is absent differs from one that is empty.
+ * Whether two specs are equal: an absent field equals its empty value, as in RukPak's decoded
+ * types, but an absent source block differs from an empty one.
  */
 function isSameSpec(a: BundleSpec, b: BundleSpec): boolean {
   return isDeepStrictEqual(canonicalSpec(a), canonicalSpec(b));
@@ -104,13 +107,14 @@ function canonicalAuth(auth: HTTPSource['auth']): object {
 
 /** Reads ConfigMaps of the system namespace. */
 export interface ConfigMapReader {
-  /** Resolves to undefined where there is none of that name. */
+  /** Undefined when there is none of that name. */
   get(name: string, signal: AbortSignal): Promise<{ readonly immutable?: boolean } | undefined>;
 }
 
 /**
- * What is wrong with a source that the schema cannot say, or undefined. Types http and upload need
- * no check; whether a third party's type is served, and its parameters fit, core says in a condition.
+ * A problem of a source that the schema cannot express, or undefined. Types http and upload need no
+ * check; for a third party's type, core reports in a condition whether it is served and its
+ * parameters are valid.
  */
 async function findSourceFault(
   source: BundleSource,
@@ -153,7 +157,7 @@ async function findConfigMapsFault(
   return faults.length > 1 ? `[${faults.join(', ')}]` : faults[0];
 }
 
-/** A ConfigMap that does not exist yet is fine: it is checked when it is created. */
+/** A missing ConfigMap is valid: core checks it when it is created. */
 async function findMutable(
   names: readonly string[],
   configMaps: ConfigMapReader,
@@ -183,8 +187,8 @@ function configMapFaults(
 }
 
 /**
- * Whether the cleaned path begins with `../`. Not by cleaning it: node:path takes minutes for the
- * hundred thousand parts that an object has room for.
+ * Whether the cleaned path starts with `../`. Without cleaning it, because node:path takes minutes
+ * for the hundred thousand parts that an object can contain.
  */
 function leavesRoot(path = ''): boolean {
   if (path.startsWith('/')) return false;

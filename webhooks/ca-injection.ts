@@ -9,15 +9,18 @@ export interface CABundleInjectionOptions {
   readonly client: Pick<KubeClient, 'patch' | 'list' | 'watch'>;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Name of the webhook configuration; all its webhooks get the bundle. */
+  /** Name of the webhook configuration; the bundle is written into all its webhooks. */
   readonly webhookConfiguration: string;
   readonly kind: 'ValidatingWebhookConfiguration' | 'MutatingWebhookConfiguration';
 }
 
 export interface CABundleInjection {
-  /** The authorities that the API server is to trust from now on; PEM. */
+  /** Sets the CAs that the API server must trust from now on; PEM. */
   setBundle(bundle: string): void;
-  /** Keeps the bundle in the configuration, whoever overwrites it, until the signal is aborted. */
+  /**
+   * Maintains the bundle in the configuration, even when others overwrite it, until the signal is
+   * aborted.
+   */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -35,7 +38,8 @@ const webhooksSchema = z.array(
   z.object({ name: z.string(), clientConfig: z.object({ caBundle: z.string().optional() }) }),
 );
 
-// The watch reports every change; this is for a watch that is broken in silence. Costs no request.
+// Milliseconds: the watch reports every change; this helps when a watch is silently broken. Costs
+// no request.
 const resync = 10 * 60_000;
 
 export function createCABundleInjection(options: CABundleInjectionOptions): CABundleInjection {
@@ -58,7 +62,7 @@ export function createCABundleInjection(options: CABundleInjectionOptions): CABu
     try {
       await client.patch({ resource, key }, patch, { type: 'json', signal });
     } catch (error) {
-      // Deleted or reordered in between: the watch brings what it has become.
+      // Deleted or reordered meanwhile: the watch will report its new state.
       if (hasCode(error, 404, 422)) return;
       throw error;
     }
@@ -83,7 +87,7 @@ export function createCABundleInjection(options: CABundleInjectionOptions): CABu
   };
 }
 
-/** JSON patch that gives every webhook the bundle; empty where all have it. */
+/** JSON patch that writes the bundle into every webhook; empty when all have it. */
 function injectionPatch(configuration: KubernetesObject, caBundle: string): object[] {
   const webhooks = webhooksSchema.safeParse(configuration['webhooks'] ?? []);
   if (!webhooks.success) return [];

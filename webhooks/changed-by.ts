@@ -18,9 +18,9 @@ const deploymentSchema = z.object({
 type Deployment = z.infer<typeof deploymentSchema>;
 
 /**
- * Behind `mbundledeployments.core.rukpak.io`: notes on a BundleDeployment which user created it or
- * changed its spec last, and lets nobody say otherwise. It refuses nothing: only the note is lost
- * where it cannot be made.
+ * Behind `mbundledeployments.core.rukpak.io`: records on a BundleDeployment which user created it
+ * or last changed its spec, and prevents forged records. It refuses nothing: without it only the
+ * record is missing.
  */
 export const changedByMutator: AdmissionValidator = (request) => {
   const { operation, subResource, object, oldObject } = request;
@@ -34,7 +34,7 @@ export const changedByMutator: AdmissionValidator = (request) => {
   return noted(deployment.data, same ? noteOf(old.data) : userOf(request));
 };
 
-/** Whoever pauses or resumes a deployment has not changed what is installed. */
+/** Pausing or resuming a deployment does not change what is installed. */
 function workOf({ spec = {} }: Deployment): object {
   const { paused: _, ...work } = spec;
   return work;

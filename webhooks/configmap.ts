@@ -7,15 +7,15 @@ import {
   errored,
 } from './review.ts';
 
-/** Knows which Bundles name a ConfigMap. */
+/** Finds the Bundles that use a ConfigMap. */
 export interface BundleLister {
-  /** Names of the Bundles there are whose spec.source.configMaps holds the ConfigMap, in any order. */
+  /** Names of the existing Bundles with the ConfigMap in spec.source.configMaps, in any order. */
   bundlesReferencing(configMapName: string, signal: AbortSignal): Promise<readonly string[]>;
 }
 
 export interface ConfigMapValidatorOptions {
   readonly bundles: BundleLister;
-  /** Bundles read ConfigMaps of this namespace only; all others are allowed. */
+  /** Bundles read ConfigMaps of this namespace only; changes elsewhere are allowed. */
   readonly systemNamespace: string;
 }
 

@@ -2,7 +2,7 @@ import type { Server } from 'node:https';
 import { Socket } from 'node:net';
 import type { Logger } from '../core/contracts/logger.ts';
 
-/** An API server has at most 200 changes under way by default, each with a connection. */
+/** An API server has at most 200 concurrent changes by default, each with a connection. */
 const maxOfAddress = 256;
 const maxConnections = 512;
 
@@ -10,15 +10,15 @@ interface Connection {
   readonly key: string;
   readonly socket: Socket;
   readonly address: string;
-  /** Requests that are being answered. */
+  /** Number of requests in progress. */
   running: number;
-  /** Whether a request was answered on it, as on those that the API server keeps. */
+  /** Whether a request was answered on it, as on the API server's kept connections. */
   hasServed: boolean;
 }
 
 /**
- * Bounds the connections of a server, of all clients and of each address. One more takes the place
- * of one that is idle: first of one that never sent a request, of the address that has most.
+ * Limits the connections of a server, in total and per address. A further one replaces an idle one:
+ * first one that never sent a request, of the address with the most connections.
  */
 export function guardConnections(server: Server, logger: Logger): void {
   const guard = new ConnectionGuard(logger);
@@ -72,7 +72,7 @@ class ConnectionGuard {
     connection.hasServed = true;
   }
 
-  // A flood of connections is none of log lines.
+  // A flood of connections must not become a flood of log lines.
   #say({ address }: Pick<Connection, 'address'>): void {
     if (this.#closed % 1_000 === 0) {
       const { size: connections } = this.#connections;
@@ -88,7 +88,7 @@ class ConnectionGuard {
     return [...this.#connections.values()].filter((connection) => connection.address === address);
   }
 
-  /** The oldest where several are alike. */
+  /** The oldest of equal ones. */
   #leastUseful(connections: readonly Connection[]): Connection | undefined {
     const counts = Map.groupBy(connections, ({ address }) => address);
     const crowd = ({ address }: Connection): number => counts.get(address)?.length ?? 0;
@@ -98,7 +98,7 @@ class ConnectionGuard {
   }
 }
 
-/** TLS has a socket of its own, with the other's ends. */
+/** The TLS socket differs from the TCP socket, but has the same addresses. */
 function keyOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }

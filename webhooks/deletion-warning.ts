@@ -24,15 +24,15 @@ export interface DeletionWarningOptions {
   readonly client: Pick<KubeClient, 'get'> & {
     list(resource: Resource, options: ListOptions): Promise<ObjectPage>;
   };
-  /** Core's, for deployments without spec.deletionPolicy. */
+  /** Core's default for deployments without spec.deletionPolicy. */
   readonly defaultDeletionPolicy: DeletionPolicy;
 }
 
-/** CRDs of one deployment that are looked at. */
+/** Maximum number of CRDs to check per deployment. */
 const maxDefinitions = 50;
-/** Custom resources of one kind that are counted. */
+/** Maximum number of custom resources to count per kind. */
 const maxResources = 500;
-/** The API server shows 4096 characters in all. */
+/** Maximum number of warnings: the API server shows 4096 characters in total. */
 const maxWarnings = 10;
 
 const deploymentSchema = z.object({
@@ -48,8 +48,8 @@ const deploymentSchema = z.object({
 interface Deployment extends z.infer<typeof deploymentSchema> {}
 
 /**
- * The validator behind `deletions.crdvalidator.io`: it lets every BundleDeployment be deleted, and
- * warns of the custom resources that go with its CRDs.
+ * The validator behind `deletions.crdvalidator.io`: allows every deletion of a BundleDeployment,
+ * and warns of the custom resources that are deleted with its CRDs.
  */
 export function deletionWarner(options: DeletionWarningOptions): AdmissionValidator {
   return async (request, signal) => {
@@ -68,7 +68,7 @@ export function deletionWarner(options: DeletionWarningOptions): AdmissionValida
   };
 }
 
-/** Undefined where no CRD goes, or nothing can be said of it. */
+/** Undefined when no CRD is deleted, or when that is unknown. */
 function deletedDeployment(
   { operation, subResource, oldObject, options: asked }: AdmissionRequest,
   { defaultDeletionPolicy }: DeletionWarningOptions,
@@ -82,8 +82,9 @@ function deletedDeployment(
 }
 
 /**
- * Core adds its finalizer before the first object. A review of a deployment without it must be short:
- * the API server has decided by then that the deployment goes at once, whatever core adds meanwhile.
+ * Core adds its finalizer before the first object. The review of a deployment without it must be
+ * short: the API server has already decided to delete it at once, even if core adds the finalizer
+ * meanwhile.
  */
 function mayHaveObjects({ metadata, status }: Deployment): boolean {
   const isGuarded = metadata.finalizers?.includes(finalizer.deleteObjects) === true;
@@ -100,7 +101,7 @@ function warningsOf(name: string, losses: readonly string[]): readonly string[] 
     : shown;
 }
 
-/** One text for each CRD that has custom resources, and one where not all CRDs are looked at. */
+/** One text for each CRD with custom resources, and one when there are too many CRDs to check. */
 async function* lossesOf(
   deployment: Deployment,
   { client }: DeletionWarningOptions,
@@ -142,7 +143,7 @@ function lossOf(
   return `CRD ${metadata.name} and ${resources}${placesOf(page.items, isCut)}`;
 }
 
-/** In the capitals of the kind, where the plural only adds to it: PaintPots of PaintPot. */
+/** With the capitals of the kind, if the plural only adds letters: PaintPots of PaintPot. */
 function pluralOf({ kind, plural }: CustomResourceDefinition['spec']['names']): string {
   return plural.startsWith(kind.toLowerCase()) ? kind + plural.slice(kind.length) : plural;
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../core/platform/clock.ts';
 
-/** A request that is answered with an HTTP status and one sentence. */
+/** A request to answer with an HTTP status and one sentence. */
 export class HttpProblem extends Error {
   override readonly name = 'HttpProblem';
   readonly code: number;
@@ -12,14 +12,14 @@ export class HttpProblem extends Error {
   }
 }
 
-/** An update carries the old and the new object, each up to the API server's 3 MiB. */
+/** An update contains the old and the new object, each up to the API server's 3 MiB. */
 const maxBodyBytes = 8 * 1024 * 1024;
-/** From the headers to the last byte, in milliseconds; the API server sends at once. */
+/** Milliseconds from the headers to the last byte; the API server sends at once. */
 const maxBodyTime = 5_000;
 
 /**
- * The body as text, held against a reservation, which is the caller's to close.
- * @throws HttpProblem where it is too large, late, cut off, or not UTF-8.
+ * The body as text, counted by a reservation that the caller must close.
+ * @throws HttpProblem when it is too large, late, cut off, or not UTF-8.
  */
 export async function readBody(
   request: IncomingMessage,
@@ -45,9 +45,9 @@ async function collect(
   reserve(reservation, Number(request.headers['content-length'] ?? 0));
   const chunks: Buffer[] = [];
   let bytes = 0;
-  // The iterator must not destroy the connection: the refusal is still to be sent on it.
+  // The iterator must not destroy the connection, which must still carry the refusal.
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
-    // Nobody waits for it any more.
+    // The client has gone.
     if (ended.aborted) break;
     const buffer = chunk as Buffer;
     bytes += buffer.length;
@@ -73,18 +73,20 @@ function decode(body: Buffer): string {
 }
 
 /**
- * What bodies may hold at once, in bytes. One that is judged takes about four times its size, and
- * the API server's largest update has 8 MiB.
+ * Maximum bytes of all bodies. Judging a body takes about four times its size, and the API server's
+ * largest update has 8 MiB.
  */
 const maxBytes = 48 * 1024 * 1024;
 const maxBytesOfClient = 32 * 1024 * 1024;
 
-/** Bytes of bodies over all connections, so that clients together cannot fill the memory. */
+/**
+ * Limits the bytes of bodies over all connections, so that clients together cannot fill the memory.
+ */
 export class BodyBudget {
   readonly #held = new Map<string, number>();
   #total = 0;
 
-  /** Begins to count for a client, such as its address. */
+  /** Starts counting for a client, such as its address. */
   open(client: string): BodyReservation {
     let reserved = 0;
     return {
@@ -123,13 +125,13 @@ export class BodyBudget {
   }
 }
 
-/** What one body has of the budget. */
+/** The part of the budget for one body. */
 export interface BodyReservation {
   /**
-   * Reserves so many bytes in all.
-   * @throws HttpProblem 503 where there is no room for them.
+   * Reserves so many bytes in total.
+   * @throws HttpProblem 503 when they are not available.
    */
   upTo(bytes: number): void;
-  /** Gives all back. */
+  /** Releases all bytes. */
   close(): void;
 }

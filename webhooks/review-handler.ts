@@ -14,25 +14,25 @@ import {
   parseAdmissionReview,
 } from './review.ts';
 
-/** Who may call the webhooks: the API server, which its client certificate proves to be it. */
+/** The clients that may call the webhooks: the API server, identified by its client certificate. */
 export interface TrustedClients {
-  /** Who issues client certificates; there is no client to trust while `pem` is undefined. */
+  /** CAs of client certificates; no client is trusted while `pem` is undefined. */
   readonly authorities: {
     readonly pem: string | undefined;
     onChange(listener: () => void): void;
   };
-  /** Common names of the clients; any where empty. */
+  /** Common names of the clients; any if empty. */
   readonly names: readonly string[];
 }
 
-/** Hears of each request to a webhook, by the path of the webhook. */
+/** Observes each request to a webhook, by the webhook's path. */
 export interface RequestObserver {
   began(webhook: string): void;
   answered(webhook: string, code: number, seconds: number): void;
 }
 
 export interface ReviewHandlerOptions {
-  /** Who is answered (default: anybody). */
+  /** Clients that are answered (default: all). */
   readonly clients?: TrustedClients;
   readonly routes: ReadonlyMap<string, AdmissionValidator>;
   readonly clock: Clock;
@@ -49,7 +49,7 @@ interface ReadingReview extends Serving {
   readonly signal: AbortSignal;
 }
 
-/** Judges a request; never rejects, and resolves to what sends the answer. */
+/** Judges a request; never rejects, and resolves to a function that sends the answer. */
 type ReviewHandler = (request: IncomingMessage, response: ServerResponse) => Promise<() => void>;
 
 /** Judges admission reviews by the validators of their paths. */
@@ -58,16 +58,16 @@ export function createReviewHandler(options: ReviewHandlerOptions): ReviewHandle
   const serving = { ...options, budget: new BodyBudget() };
   return async (request, response) => {
     const path = pathOf(request);
-    // Paths of strangers are as many as they can think of.
+    // Unknown paths would make an unlimited number of labels.
     if (observer !== undefined && routes.has(path)) observeRequest(path, { response, observer });
     return await answer(request, response, serving);
   };
 }
 
-/** What the API server waits at most, in milliseconds, where it does not say. */
+/** The API server's maximum wait in milliseconds, if the request names none. */
 const defaultTimeout = 10_000;
 
-/** How long a request may be judged; ends a little before the API server stops to wait. */
+/** Milliseconds for judging a request; shorter than the API server's wait. */
 function timeLimit({ url = '' }: IncomingMessage): number {
   const [, amount, unit] = /[?&]timeout=(\d+)(ms|s|m)(?:&|$)/.exec(url) ?? [];
   const scale = { ms: 1, s: 1_000, m: 60_000 }[unit ?? ''] ?? 0;
@@ -151,12 +151,12 @@ function sendProblem(response: ServerResponse, error: unknown, logger: Logger): 
   const text = errorMessage(error);
   logger.warn({ error: text }, 'webhook request refused');
   const code = error instanceof HttpProblem ? error.code : 400;
-  // A body that was not read to its end would block the connection's next request.
+  // A partly read body would block the connection's next request.
   response.shouldKeepAlive = false;
   response.writeHead(code, { 'content-type': 'text/plain; charset=utf-8' }).end(`${text}\n`);
 }
 
-/** Tells the observer of a request from now to the end of its answer. */
+/** Reports a request to the observer, from now to the end of its answer. */
 function observeRequest(
   webhook: string,
   { response, observer }: { response: ServerResponse; observer: RequestObserver },
@@ -174,7 +174,7 @@ function pathOf({ url = '' }: IncomingMessage): string {
   return url.split('?', 1)[0] ?? '';
 }
 
-/** @throws HttpProblem 403 where the client is none of those that are named. */
+/** @throws HttpProblem 403 for a client whose name is not listed. */
 function checkName(socket: TLSSocket, { names }: TrustedClients): void {
   if (names.length === 0) return;
   const { CN: name } = socket.getPeerCertificate().subject ?? {};

@@ -18,7 +18,7 @@ const admissionRequestSchema = z.object({
   userInfo: userSchema.optional(),
   object: z.unknown().optional(),
   oldObject: z.unknown().optional(),
-  /** Of a deletion: DeleteOptions. */
+  /** DeleteOptions of a deletion. */
   options: z.object({ propagationPolicy: z.string().optional() }).nullish(),
 });
 
@@ -28,13 +28,13 @@ const admissionReviewSchema = z.object({
   request: admissionRequestSchema,
 });
 
-/** Who sent the request, as the API server knows them. */
+/** The user of the request, as authenticated by the API server. */
 export interface AdmissionUser extends z.infer<typeof userSchema> {}
 
-/** What the API server asks: the parts of admission.k8s.io/v1 that our validators read. */
+/** The fields of an admission.k8s.io/v1 request that the validators read. */
 export interface AdmissionRequest extends z.infer<typeof admissionRequestSchema> {}
 
-/** metav1.Status, as far as an answer carries it. */
+/** metav1.Status, as in an answer. */
 interface AdmissionStatus {
   readonly code: number;
   readonly reason?: string;
@@ -49,14 +49,14 @@ export interface JsonPatchOperation {
 
 export interface AdmissionVerdict {
   readonly allowed: boolean;
-  /** What a mutating webhook changes of the object. */
+  /** A mutating webhook's changes of the object. */
   readonly patch?: readonly JsonPatchOperation[];
   readonly status?: AdmissionStatus;
-  /** Shown to the user, whatever the verdict; up to 256 characters each. */
+  /** Shown to the user with any verdict; up to 256 characters each. */
   readonly warnings?: readonly string[];
 }
 
-/** Decides about one request; what it throws is answered as a refusal with code 500. */
+/** Decides about one request; a thrown error becomes a refusal with code 500. */
 export type AdmissionValidator = (
   request: AdmissionRequest,
   signal: AbortSignal,
@@ -77,19 +77,24 @@ export interface AdmissionReviewAnswer {
 export const allowed: AdmissionVerdict = { allowed: true };
 
 /**
- * A denial. The text goes into `reason` and there is no `message`: clients such as kubectl print
- * both, and RukPak's users know the form that this gives.
+ * A denial. The text goes into `reason` without a `message`, because clients such as kubectl print
+ * both, and RukPak's users know this form.
  */
 export function denied(text: string): AdmissionVerdict {
   return { allowed: false, status: { code: 403, reason: text } };
 }
 
-/** A refusal because the request could not be judged, with an HTTP status that says whose fault. */
+/**
+ * A refusal of a request that could not be judged, with an HTTP status that says whose fault it is.
+ */
 export function errored(code: number, message: string): AdmissionVerdict {
   return { allowed: false, status: { code, message } };
 }
 
-/** The request of an AdmissionReview in JSON; throws one sentence where it is none. */
+/**
+ * Parses the request of an AdmissionReview in JSON.
+ * @throws Error in one sentence for anything else.
+ */
 export function parseAdmissionReview(text: string): AdmissionRequest {
   const parsed = admissionReviewSchema.safeParse(parseJson(text));
   if (parsed.success) return parsed.data.request;
@@ -118,7 +123,7 @@ function encoded(
 
 function parseJson(text: string): unknown {
   try {
-    // The bounds and defaults of a CRD's schema may be larger than a double holds exactly.
+    // The limits and defaults in a CRD's schema may exceed the exact range of a double.
     return parseExactJson(text);
   } catch (error) {
     throw new Error('not an AdmissionReview of admission.k8s.io/v1: the body is not JSON', {

@@ -29,14 +29,14 @@ export interface AdmissionRouteOptions
     ImpersonationCheckOptions,
     SystemDeletionOptions {
   readonly client: ImpersonationCheckOptions['client'] & SystemDeletionOptions['client'];
-  /** Whether deployments must have a spec.serviceAccount. */
+  /** Require spec.serviceAccount of deployments. */
   readonly requireServiceAccount: boolean;
   readonly configMaps: ConfigMapReader;
   readonly deployments: DependencyReader;
   readonly ruleProblem: RuleProblem;
 }
 
-/** Every validator by the path at which the webhook configuration calls it. */
+/** Every validator by its path in the webhook configuration. */
 export function admissionRoutes(
   options: AdmissionRouteOptions,
 ): ReadonlyMap<string, AdmissionValidator> {
@@ -64,7 +64,7 @@ export function admissionRoutes(
 
 export interface CrdRouteOptions extends CrdUpgradeOptions, DeletionWarningOptions {
   readonly client: CrdUpgradeOptions['client'] & DeletionWarningOptions['client'];
-  /** Whether CRDs are kept from being deleted while they have custom resources. */
+  /** Refuse the deletion of CRDs that have custom resources. */
   readonly guardDeletion: boolean;
   readonly clock: Clock;
 }

@@ -17,36 +17,36 @@ import {
 export interface WebhookServerOptions extends ReviewHandlerOptions {
   /** Default: all interfaces. */
   readonly host?: string;
-  /** 0 takes a free port. */
+  /** 0 chooses a free port. */
   readonly port: number;
   readonly certificates: KeyPair;
 }
 
 export interface WebhookServer {
   readonly port: number;
-  /** Serves new connections with another key pair; one that cannot be used is refused and logged. */
+  /** Uses another key pair for new connections; an invalid one is refused and logged. */
   useCertificates(certificates: KeyPair): void;
-  /** Stops listening, lets running requests finish for `graceMs`, then cuts them off. */
+  /** Stops listening, lets running requests finish for `graceMs`, then aborts them. */
   close(graceMs?: number): Promise<void>;
 }
 
 /**
- * Longer than the API server keeps an idle connection (90 s): were we to close it first, the
- * request that it is just sending on it would be lost, and the user's change be refused.
+ * Milliseconds; longer than the API server keeps an idle connection (90 s): otherwise the server
+ * could close it while the API server sends a request, and the user's change would fail.
  */
 const keepAliveTimeout = 120_000;
 
-/** Serves admission reviews over HTTPS; resolves once it listens. */
+/** Serves admission reviews over HTTPS; resolves when it listens. */
 export async function startWebhookServer(options: WebhookServerOptions): Promise<WebhookServer> {
   const { logger, host, port, clock, clients } = options;
   let { certificates } = options;
   const answer = createReviewHandler(options);
-  /** With whose authorities each connection was made. */
+  /** The CAs that verified each connection. */
   const trusted = new WeakMap<Socket, string | undefined>();
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const send = await answer(request, response);
-    // While the server closes, a connection must not stay open for a next request; nor must one of a
-    // client whose authority may be trusted no more.
+    // A connection must not wait for a next request while the server closes, or after the client's
+    // CA has been removed.
     response.shouldKeepAlive &&=
       server.listening && trusted.get(request.socket) === clients?.authorities.pem;
     send();
@@ -58,7 +58,7 @@ export async function startWebhookServer(options: WebhookServerOptions): Promise
       handshakeTimeout: 5_000,
       headersTimeout: 5_000,
       requestTimeout: 30_000,
-      // How often Node looks for those who are late; else every 30 s.
+      // Interval of Node's search for late clients (default: 30 s).
       connectionsCheckingInterval: 1_000,
       keepAliveTimeout,
     },
@@ -119,15 +119,15 @@ async function close(server: Server, graceMs: number, clock: Clock): Promise<voi
   await cut;
 }
 
-/** For a server that is created: without a certificate of one of the authorities nobody gets through. */
+/** Options of a new server: a connection needs a certificate of one of the CAs. */
 const demandCertificates: TlsOptions = { requestCert: true, rejectUnauthorized: true };
 
-/** What comes with each secure context that the server gets. */
+/** Options of each later secure context. */
 function authoritiesContext({ authorities }: TrustedClients): SecureContextOptions {
   return {
-    // Without a list, Node would trust whoever the public authorities certify.
+    // Without a list, Node would trust client certificates of public CAs.
     ca: authorities.pem ?? [],
-    // A session that is taken up again would bring along who it was verified to be.
+    // A resumed session would keep its old verification result.
     secureOptions: constants.SSL_OP_NO_TICKET,
   };
 }

@@ -21,15 +21,15 @@ const reviewSchema = z.object({
   status: z.object({ allowed: z.boolean(), denied: z.boolean().optional() }),
 });
 
-/** Refuses deployments without spec.serviceAccount: they would have our own permissions. */
+/** Refuses deployments without spec.serviceAccount, which would get core's own permissions. */
 export const requiredAccountCheck: DeploymentCheck = ({ deployment }) =>
   deployment.spec.serviceAccount === undefined
     ? 'spec.serviceAccount must be set: this cluster accepts no BundleDeployments with the permissions of RukPak itself'
     : undefined;
 
 /**
- * Lets only those change what a ServiceAccount does who may impersonate it: else whoever may write
- * BundleDeployments would have the permissions of every account.
+ * Lets only users with permission to impersonate a ServiceAccount change what it does: otherwise
+ * every author of BundleDeployments would have the permissions of every account.
  */
 export function impersonationCheck({ client }: ImpersonationCheckOptions): DeploymentCheck {
   return async ({ deployment, old, user }, signal) => {

@@ -24,8 +24,9 @@ const objectSchema = z.object({
 });
 
 /**
- * The validator behind `vdeletions.core.rukpak.io`: our CRDs, the system namespace and that of uploads,
- * which are all that it is asked about, are not deleted while there are BundleDeployments or Bundles.
+ * The validator behind `vdeletions.core.rukpak.io`: refuses the deletion of the project's CRDs, the
+ * system namespace and that of uploads while there are BundleDeployments or Bundles. The
+ * configuration selects only these objects.
  */
 export function systemDeletionValidator({
   client,
@@ -58,7 +59,7 @@ export function systemDeletionValidator({
   };
 }
 
-/** What else goes with it. */
+/** Everything else that the deletion would delete. */
 function lossOf({ kind, metadata }: z.infer<typeof objectSchema>, systemNamespace: string): string {
   if (kind !== 'Namespace') return 'the API server would delete them too';
   return metadata.name === systemNamespace

@@ -6,7 +6,7 @@ import { assertEqual, assertRefusal } from '../suite.ts';
 import type { Given } from './given.ts';
 import { comparable, givesContent, type Trial } from './trial.ts';
 
-/** What a handler is given is others' too: content, object and context are as they were. */
+/** Others use a handler's arguments too: it must not change content, object or context. */
 export async function checkUnchangedArguments(trial: Trial): Promise<void> {
   const given = await trial.given();
   const before = structuredClone(factsOf(given));
@@ -20,7 +20,7 @@ function factsOf({ files, object, context }: Given): object {
   return { content: comparable('bundle', files), object, bytes, cluster, limits };
 }
 
-/** An aborted handler ends within a second: with an Error, or with its usual result. */
+/** An aborted handler must end within a second: with an Error, or with its usual result. */
 export async function checkAbort(trial: Trial): Promise<void> {
   const { handler } = trial;
   const usual = comparable(handler, await trial.run(await trial.given()));
@@ -34,13 +34,12 @@ export async function checkAbort(trial: Trial): Promise<void> {
   }
 }
 
-/** What a class may make of a file or two without counting. */
+/** Number of objects that a class may make from a few files without counting. */
 const fewObjects = 100;
 
 /**
- * Under limits that the given content just fits, a handler gives no more than they allow, or says
- * with a TerminalError that it would be more. What a class behind a URL answers is measured before
- * anybody sees it, so it need not count.
+ * Under limits that the content just meets, a handler returns at most as much as they allow, or
+ * throws a TerminalError. A class over HTTP need not count, because core measures its answer.
  */
 export async function checkLimits(
   trial: Trial,
@@ -76,7 +75,7 @@ function measuresOf(
   { handler }: Trial,
 ): Partial<ContentLimits> {
   const paths = [...files.keys(), ...directories];
-  // Of what it makes objects of is bounded how many there are, whatever they hold.
+  // For handlers that return objects, only their number is limited.
   if (!givesContent(handler)) return { maxEntries: Math.max(paths.length, fewObjects) };
   return {
     maxBytes: [...files.values()].reduce((sum, { byteLength }) => sum + byteLength, 0),

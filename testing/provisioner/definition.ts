@@ -5,7 +5,7 @@ import type { ProvisionerFixtures } from './fixtures.ts';
 const classNames = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const facts: readonly string[] = ['cluster', 'seed'];
 
-/** The class is one that a manager takes, and there is something to try each of its handlers with. */
+/** The class is valid for a manager, and each of its handlers has a fixture. */
 export async function checkDefinition(
   provisioner: Provisioner,
   fixtures: ProvisionerFixtures,

@@ -11,23 +11,23 @@ import { checkResult, type Expected } from './result.ts';
 import { checkSpoiltArguments } from './spoilt.ts';
 import { bundleTrial, configureTrial, deploymentTrial, type Trial } from './trial.ts';
 
-/** How the suite for classes declares its tests, and what it tries besides. */
+/** Options of the suite for classes. */
 export interface ProvisionerSuiteOptions extends SuiteOptions {
   /**
-   * The module whose default export is the class, as `new URL('./class.ts', import.meta.url)`: it is
-   * loaded once more, in a thread of its own, to see whether that makes a difference.
+   * The module whose default export is the class, as `new URL('./class.ts', import.meta.url)`: the
+   * suite loads it again in a separate thread, to find differences.
    */
   readonly module?: URL;
   /**
-   * The class is behind a URL: that it opens no connection is not looked at, and the handlers that are
-   * tried are those that there are fixtures for.
+   * The class is behind a URL: the suite does not check that it opens no connection, and tests the
+   * handlers that have fixtures.
    */
   readonly remote?: boolean;
 }
 
 /**
- * Declares the tests that every provisioner class has to pass: what the contract promises, tried
- * with content of the class's own.
+ * Declares the tests that every provisioner class must pass: the promises of the contract, tested
+ * with the class's own content.
  */
 export function describeProvisioner(
   given: Provisioner,
@@ -97,7 +97,10 @@ function trialsOf(
   ];
 }
 
-/** The first handler that sees bad content or a bad config says so, in the fixture's words. */
+/**
+ * The first handler that receives bad content or a bad config must refuse it, with the fixture's
+ * message.
+ */
 async function checkRefusal(provisioner: Provisioner, fixture: RefusedContent): Promise<void> {
   const thrown = await thrownBy(() => handle(provisioner, fixture));
   if (thrown === undefined) fail('it was accepted');
@@ -110,7 +113,7 @@ async function handle(provisioner: Provisioner, fixture: RefusedContent): Promis
   return await trial.run(await trial.given());
 }
 
-/** Of the last handler: what it is given has been through the others. */
+/** A trial of the last handler, whose input has passed the others. */
 function lastTrial(provisioner: Provisioner, fixture: RefusedContent): Trial {
   if (provisioner.deployment !== undefined) {
     return deploymentTrial(provisioner, 'deployment', fixture);
@@ -120,8 +123,8 @@ function lastTrial(provisioner: Provisioner, fixture: RefusedContent): Trial {
 }
 
 /**
- * A class behind a URL with the handlers that there are fixtures for: it has all of them, as its
- * server says later which it serves.
+ * A class over HTTP, reduced to the handlers with fixtures: it has all handlers, because its server
+ * declares later which it serves.
  */
 function withFixturesOnly(
   provisioner: Provisioner,
@@ -133,11 +136,11 @@ function withFixturesOnly(
     ...(deployments.length === 0 ? (['inputs', 'deployment'] as const) : []),
   ];
   const none = Object.fromEntries(lacking.map((handler) => [handler, { value: undefined }]));
-  // No copy: what it uses is known once it has been called.
+  // Not a copy, because the facts that it uses are known only after a call.
   return Object.create(provisioner, none) as Provisioner;
 }
 
-/** The class, where each call of a handler ends in time: with an OverdueError where not by itself. */
+/** The class, with an OverdueError for each call that does not end in time. */
 function withDeadline(provisioner: Provisioner, timeout?: number): Provisioner {
   const { bundle, configure, inputs, deployment } = provisioner;
   const bounded: Partial<Provisioner> = {
@@ -151,6 +154,6 @@ function withDeadline(provisioner: Provisioner, timeout?: number): Provisioner {
     }),
   };
   const handlers = Object.entries(bounded).map(([name, value]) => [name, { value }] as const);
-  // No copy: what a class behind a URL uses is known once it has been called.
+  // Not a copy, because the facts that a class over HTTP uses are known only after a call.
   return Object.create(provisioner, Object.fromEntries(handlers)) as Provisioner;
 }

@@ -6,14 +6,14 @@ import type { Given } from './given.ts';
 import { comparable, type HandlerName, type Trial } from './trial.ts';
 
 interface FreshCopyOptions {
-  /** The class's own (default: no fresh copy is tried). */
+  /** The class's module (default: no fresh copy is tested). */
   readonly module: URL | undefined;
   readonly timeout: number | undefined;
 }
 
 /**
- * The same arguments give the same result: at another time and place, whatever the order of an
- * object's keys, and in a process that has just loaded the class.
+ * Equal arguments must give equal results: at another time and place, with any order of an object's
+ * keys, and in a process that has just loaded the class.
  */
 export async function checkDeterminism(
   trial: Trial,
@@ -49,7 +49,7 @@ export async function checkDeterminism(
 
 const year = 365 * 24 * 60 * 60 * 1000;
 
-/** Calls at another time, in another time zone and with other random numbers of Math. */
+/** Runs at another time, in another time zone and with other random numbers of Math. */
 async function inShiftedEnvironment<T>(run: () => Promise<T>): Promise<T> {
   const { Date: realDate } = globalThis;
   const { random } = Math;
@@ -67,7 +67,7 @@ async function inShiftedEnvironment<T>(run: () => Promise<T>): Promise<T> {
   }
 }
 
-/** `Date` whose now is a year ahead; dates that are given are as they are. */
+/** `Date` with a present time one year ahead; given dates are unchanged. */
 function yearAhead(real: DateConstructor): DateConstructor {
   return new Proxy(real, {
     construct: (target, args: readonly unknown[], self) =>
@@ -78,7 +78,7 @@ function yearAhead(real: DateConstructor): DateConstructor {
   });
 }
 
-/** A copy whose objects have their keys in the opposite order. Lists stay as they are. */
+/** A copy whose objects have their keys in reverse order. Lists stay unchanged. */
 function reordered<T>(value: T): T {
   if (Array.isArray(value)) return value.map(reordered) as T;
   if (typeof value !== 'object' || value === null) return value;
@@ -86,7 +86,7 @@ function reordered<T>(value: T): T {
   return Object.fromEntries(entries.toReversed()) as T;
 }
 
-/** What a fresh copy is told; functions stay here. */
+/** The arguments of a fresh copy; functions cannot be sent. */
 export interface FreshCall {
   readonly module: string;
   readonly handler: HandlerName;
@@ -98,7 +98,7 @@ export interface FreshCall {
 // The same extension as this file: TypeScript from a checkout, JavaScript from a package.
 const entry = new URL(`./fresh-copy-entry${extname(import.meta.url)}`, import.meta.url);
 
-/** Calls a handler of a class that a thread of its own has just loaded. */
+/** Calls a handler of a class that a separate thread has just loaded. */
 async function runFreshCopy(
   { handler, given: make }: Pick<Trial, 'handler' | 'given'>,
   { module, timeout }: { readonly module: URL; readonly timeout: number | undefined },

@@ -1,24 +1,30 @@
 import type { BundleFiles, ClusterFacts, KubernetesObject } from '../../core/sdk.ts';
 import type { FileTexts } from '../content.ts';
 
-/** What a class is tried with. A class needs one accepted content at least. */
+/** Inputs for testing a class. A class needs at least one accepted content. */
 export interface ProvisionerFixtures {
   /** Content that `bundle` accepts; for a class that serves Bundles. */
   readonly bundles?: readonly AcceptedContent[];
-  /** What `configure` adapts to a deployment; for a class that has it. */
+  /** Content that `configure` adapts to a deployment; for a class with that handler. */
   readonly configured?: readonly ConfiguredContent[];
-  /** What `deployment` makes objects of; for a class that serves BundleDeployments. */
+  /** Content that `deployment` turns into objects; for a class that serves BundleDeployments. */
   readonly deployments?: readonly DeploymentFixture[];
-  /** What the class refuses, and in which words; absent or empty for a class that refuses nothing. */
+  /**
+   * Content that the class refuses, with the messages; absent or empty for a class that refuses
+   * nothing.
+   */
   readonly refused?: readonly RefusedContent[];
-  /** Milliseconds that one call of a handler may take (default 60000). */
+  /** Maximum milliseconds of one call of a handler (default 60000). */
   readonly timeout?: number;
 }
 
 interface Content {
   /** For the names of the tests. */
   readonly name: string;
-  /** Content as its source has it; `bundleFiles` makes what a record of texts cannot say. */
+  /**
+   * Content as its source provides it; use `bundleFiles` for content that a record of texts cannot
+   * express.
+   */
   readonly files: FileTexts | BundleFiles;
 }
 
@@ -32,25 +38,28 @@ export interface AcceptedContent extends Content {
 interface DeployedContent extends Content {
   /** spec.config. */
   readonly config?: Readonly<Record<string, unknown>>;
-  /** What differs from `aContext`'s cluster. */
+  /** Differences from `aContext`'s cluster. */
   readonly cluster?: Partial<ClusterFacts>;
 }
 
-/** What `configure` adapts to a deployment. */
+/** Content that `configure` adapts to a deployment. */
 export interface ConfiguredContent extends DeployedContent {
-  /** Everything that is left to be deployed, by path (default: not compared). */
+  /** All adapted files by path (default: not compared). */
   readonly adapted?: FileTexts;
 }
 
-/** What `deployment` makes objects of. */
+/** Content that `deployment` turns into objects. */
 export interface DeploymentFixture extends DeployedContent {
-  /** Values of what `inputs` asks for, by `<kind>/<name>/<key>`, as `Secret/db/password`. */
+  /** Values of inputs, by `<kind>/<name>/<key>`, such as `Secret/db/password`. */
   readonly inputs?: FileTexts;
-  /** The very objects, in order (default: not compared). */
+  /** All objects, in order (default: not compared). */
   readonly objects?: readonly KubernetesObject[];
 }
 
-/** Refused by the first handler that sees it: `bundle`, `inputs`, `configure`, `deployment`. */
+/**
+ * Content that the first handler refuses that receives it: `bundle`, `inputs`, `configure`,
+ * `deployment`.
+ */
 export interface RefusedContent extends Omit<DeploymentFixture, 'objects'> {
   /** The whole message of the TerminalError, or a pattern that it matches. */
   readonly message: string | RegExp;

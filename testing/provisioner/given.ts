@@ -13,25 +13,25 @@ import { aContext } from '../contexts.ts';
 import { aBundle, aBundleDeployment } from '../objects.ts';
 import type { AcceptedContent, DeploymentFixture } from './fixtures.ts';
 
-/** What a handler is called with. */
+/** The arguments of a handler. */
 export interface Given {
   readonly files: BundleFiles;
   readonly object: Bundle | BundleDeployment;
   readonly context: DeploymentContext;
 }
 
-/** What `bundle` gets in a cluster. */
+/** The arguments of `bundle` in a cluster. */
 export function givenBundle({ className }: Provisioner, fixture: AcceptedContent): Given {
   return { files: contentOf(fixture), object: aBundle({ className }), context: aContext() };
 }
 
 interface Fixture extends Omit<DeploymentFixture, 'config'> {
   readonly config?: DeploymentFixture['config'] | undefined;
-  /** What is given for inputs that the fixture does not have (default: an error). */
+  /** Value for inputs that the fixture lacks (default: an error). */
   readonly otherInputs?: string;
 }
 
-/** What `configure` gets in a cluster: stored content of its own class. */
+/** The arguments of `configure` in a cluster: stored content of its own class. */
 export async function givenConfigure(provisioner: Provisioner, fixture: Fixture): Promise<Given> {
   const { className, bundle } = provisioner;
   const config = structuredClone(fixture.config);
@@ -46,8 +46,8 @@ export async function givenConfigure(provisioner: Provisioner, fixture: Fixture)
 }
 
 /**
- * What `inputs` and `deployment` get in a cluster: stored content as `configure` leaves it, and the
- * values that `inputs` asks for.
+ * The arguments of `inputs` and `deployment` in a cluster: stored content as `configure` returns
+ * it, and the values of `inputs`.
  */
 export async function givenDeployment(provisioner: Provisioner, fixture: Fixture): Promise<Given> {
   const given = await givenConfigure(provisioner, fixture);
@@ -85,7 +85,7 @@ async function inputsOf(
   });
 }
 
-/** A fixture's content, of which nobody else has a byte. */
+/** A fixture's content, in its own memory. */
 function contentOf({ files }: Pick<AcceptedContent, 'files'>): BundleFiles {
   const content = isContent(files) ? files : bundleFiles(files);
   return {

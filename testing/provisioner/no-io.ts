@@ -6,8 +6,8 @@ import { syncBuiltinESMExports } from 'node:module';
 import type { Trial } from './trial.ts';
 
 /**
- * A handler gets all it needs from its arguments: it opens no file, no connection and no process.
- * The first call may load code of the class's own from files.
+ * A handler uses only its arguments: it opens no file, no connection and no process. The first call
+ * may load the class's own code from files.
  */
 export async function checkNoIo(trial: Trial): Promise<void> {
   const first = await watchedRun(trial);
@@ -28,19 +28,19 @@ interface IoUse {
   readonly kind: 'file' | 'network' | 'process';
   /** Such as `fs.readFileSync`, or `the network (TCPWRAP)`. */
   readonly what: string;
-  /** ` at <file>:<line>:<column>` of who called; empty where that is not known. */
+  /** ` at <file>:<line>:<column>` of the caller; empty when unknown. */
   readonly where: string;
 }
 
 const words = { file: 'a file', network: 'the network', process: 'a process' } as const;
 
-/** Whose calls are watched: nothing else that happens in the process meanwhile is. */
+/** Separates the watched calls from everything else in the process. */
 const watched = new AsyncLocalStorage<IoUse[]>();
 
 /**
- * Calls, and tells what files, connections and processes were used on its behalf: anything that
- * waits for the system, `fetch`, and all functions of `fs` and `child_process` that do not wait. Not
- * seen are functions of these that were taken from the module's object beforehand, and other threads.
+ * Calls `run`, and reports its use of files, connections and processes: everything that waits for
+ * the system, `fetch`, and all synchronous functions of `fs` and `child_process`. Cannot see
+ * functions that were taken from the module's object before, nor other threads.
  */
 async function watchIo(run: () => Promise<unknown>): Promise<readonly IoUse[]> {
   const uses: IoUse[] = [];
@@ -53,7 +53,7 @@ async function watchIo(run: () => Promise<unknown>): Promise<readonly IoUse[]> {
   const restore = [
     wrap(fs, syncFunctions(fs), { kind: 'file', prefix: 'fs.' }),
     wrap(childProcess, syncFunctions(childProcess), { kind: 'process', prefix: 'child_process.' }),
-    // Over a connection that is open already it makes nothing that the hook would see.
+    // Over an open connection it creates no resource that the hook would see.
     wrap(globalThis, ['fetch'], { kind: 'network', prefix: '' }),
   ];
   syncBuiltinESMExports();
@@ -76,7 +76,7 @@ function syncFunctions(module: object): readonly string[] {
   return Object.keys(module).filter((name) => name.endsWith('Sync'));
 }
 
-/** Has functions of an object note that they were called; gives back how to undo it. */
+/** Makes functions of an object record their calls; returns a function that restores them. */
 function wrap(
   owner: object,
   names: readonly string[],
@@ -98,7 +98,7 @@ function wrap(
   };
 }
 
-/** What Node calls the resources (async_hooks) with which it waits for the system. */
+/** Node's names (async_hooks) of resources that wait for the system. */
 const ioResources: Readonly<Record<string, IoUse['kind']>> = {
   FSREQCALLBACK: 'file',
   FSREQPROMISE: 'file',
@@ -123,7 +123,7 @@ const ioResources: Readonly<Record<string, IoUse['kind']>> = {
   PROCESSWRAP: 'process',
 };
 
-/** Of a stack, the first place that is neither Node's nor this suite's. */
+/** The first place in a stack that is neither Node's nor this suite's. */
 function callerOf(stack: string): string {
   const frame = stack
     .split('\n')

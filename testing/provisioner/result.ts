@@ -5,12 +5,12 @@ import { assertEqual } from '../suite.ts';
 import type { AcceptedContent, ConfiguredContent, DeploymentFixture } from './fixtures.ts';
 import { givesContent, type HandlerName, type Trial } from './trial.ts';
 
-/** What a fixture may say of a result. */
+/** The expectations of a fixture. */
 export type Expected = Pick<AcceptedContent, 'stored'> &
   Pick<ConfiguredContent, 'adapted'> &
   Pick<DeploymentFixture, 'objects'>;
 
-/** The handler takes the fixture, and gives what the fixture says, where it says so. */
+/** The handler must accept the fixture, and return what the fixture expects, if anything. */
 export async function checkResult(
   trial: Trial,
   { stored, adapted, objects }: Expected,
@@ -32,7 +32,7 @@ function assertTexts(result: unknown, texts: FileTexts, sentence: string): void 
   assertEqual(contentTexts(result as BundleFiles), contentTexts(bundleFiles(texts)), sentence);
 }
 
-/** Whether a handler returned what the contract promises; fails naming what does not fit. */
+/** Checks that a handler's result has the contract's form; fails naming the wrong part. */
 export function assertWellShaped(handler: HandlerName, result: unknown): void {
   if (givesContent(handler)) return assertContent(result as BundleFiles);
   if (!Array.isArray(result)) fail(`it returned ${shown(result)}, and is to return an array`);
@@ -80,8 +80,8 @@ function shown(value: unknown): string {
 }
 
 /**
- * Where a value holds something that JSON cannot say, and what; undefined where it does not.
- * Integers may be `bigint`; members may be `undefined`, which are left out.
+ * The place and problem of a value that JSON cannot express; undefined for a valid one. Integers
+ * may be `bigint`; members may be `undefined`, and are then omitted.
  */
 function notJson(
   value: unknown,

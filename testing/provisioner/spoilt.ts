@@ -12,8 +12,8 @@ import { assertWellShaped } from './result.ts';
 import type { Trial } from './trial.ts';
 
 /**
- * Whatever a user writes ends in a result or in a TerminalError that says what is wrong: never in a
- * TypeError, in something that is no Error, or in a result that nobody can use.
+ * Any user input must end in a result or in a TerminalError that names the problem: never in a
+ * TypeError, in a value that is not an Error, or in an unusable result.
  */
 export async function checkSpoiltArguments(trial: Trial, options: HandlingOptions): Promise<void> {
   const sound = await trial.given();
@@ -30,7 +30,7 @@ export async function checkSpoiltArguments(trial: Trial, options: HandlingOption
 }
 
 interface HandlingOptions {
-  /** Whether the fixtures have nothing that the class refuses. */
+  /** Whether the fixtures contain no refused content. */
   readonly refusesNothing: boolean;
 }
 
@@ -66,7 +66,7 @@ interface SpoiltContent {
   readonly files: BundleFiles;
 }
 
-/** Every file in turn, up to these, becomes something else: the rest would say nothing new. */
+/** Maximum number of files to spoil in turn: further ones would show nothing new. */
 const maxFiles = 5;
 
 const texts: Readonly<Record<string, string>> = {
@@ -80,7 +80,7 @@ const texts: Readonly<Record<string, string>> = {
   'that refers to itself': 'a: &a [*a]\n',
 };
 
-/** Content as nobody should have written it, and somebody will. */
+/** Spoilt variants of content that some user will write. */
 function spoiltContents(content: BundleFiles): readonly SpoiltContent[] {
   const paths = [...content.files.keys()].slice(0, maxFiles);
   return [
@@ -128,7 +128,7 @@ interface SpoiltConfig {
 
 const values: readonly unknown[] = [null, 0, '', 'a\nb', [], [null], {}, { a: { b: null } }];
 
-/** spec.config is free-form: the API server takes all of these. */
+/** spec.config is free-form: the API server accepts all of these. */
 function spoiltConfigs(
   config: Readonly<Record<string, unknown>> | undefined,
 ): readonly SpoiltConfig[] {
@@ -146,7 +146,7 @@ function spoiltConfigs(
   ];
 }
 
-/** As parsed JSON has it: a member like any other. */
+/** As in parsed JSON: an ordinary member. */
 function prototypeConfig(): Readonly<Record<string, unknown>> {
   return JSON.parse('{"__proto__": {"polluted": true}}') as Readonly<Record<string, unknown>>;
 }

@@ -10,11 +10,11 @@ export interface Trial {
   readonly handler: HandlerName;
   /** Such as `bundle "one file"`. */
   readonly title: string;
-  /** Whether content comes to it as users wrote it. */
+  /** Whether the handler receives content unchanged from users. */
   readonly takesAnyContent: boolean;
-  /** The fixture's. */
+  /** The fixture's config. */
   readonly config?: DeploymentFixture['config'];
-  /** What it is called with, made anew at every call; with another config, or none, where told. */
+  /** The handler's arguments, created for each call; with another config, or none, on request. */
   given(changed?: ChangedConfig): Promise<Given>;
   run(given: Given): Promise<unknown>;
 }
@@ -63,7 +63,7 @@ export function deploymentTrial(
   };
 }
 
-/** Calls one handler of a class; one that it does not have gives nothing. */
+/** Calls one handler of a class; returns nothing for a missing one. */
 export async function callHandler(
   { bundle, configure, inputs, deployment }: Provisioner,
   handler: HandlerName,
@@ -75,12 +75,12 @@ export async function callHandler(
   return await handle?.(files, object as BundleDeployment, context);
 }
 
-/** Whether a handler gives content; the others give lists. */
+/** Whether a handler returns content; the others return lists. */
 export function givesContent(handler: HandlerName): boolean {
   return handler === 'bundle' || handler === 'configure';
 }
 
-/** A result in a form whose differences can be read. */
+/** A result in a form with readable differences. */
 export function comparable(handler: HandlerName, result: unknown): unknown {
   if (!givesContent(handler)) return result;
   const content = result as BundleFiles;

@@ -15,7 +15,7 @@ import { aSourceContext } from '../contexts.ts';
 import { assertEqual, assertMessage, assertRefusal } from '../suite.ts';
 import type { FetchedSource, RefusedSource } from './fixtures.ts';
 
-/** The source gives content, and a spec of its own type, as the fixture says where it does. */
+/** The source must return content, and a spec of its own type, as the fixture expects. */
 export async function checkFetch(source: Source, fixture: FetchedSource): Promise<void> {
   const before = structuredClone(fixture.source);
   const { files, resolvedSource } = await fetchFixture(source, fixture);
@@ -32,7 +32,10 @@ export async function checkFetch(source: Source, fixture: FetchedSource): Promis
   }
 }
 
-/** Core fetches what it has lost by resolvedSource: that gives the same files, and is pinned already. */
+/**
+ * Core fetches lost content again by resolvedSource: that must return the same files, with the same
+ * pin.
+ */
 export async function checkPin(source: Source, fixture: FetchedSource): Promise<void> {
   const first = await fetchFixture(source, fixture);
   const again = await fetchFixture(source, { ...fixture, source: first.resolvedSource });
@@ -49,7 +52,7 @@ export async function checkPin(source: Source, fixture: FetchedSource): Promise<
   checkNames(source, fixture.source, first.resolvedSource);
 }
 
-/** Core keeps the pin alone, and makes the source of it and the spec again. */
+/** Core stores only the pin, and builds the source again from it and the spec. */
 function checkNames({ pin }: Source, spec: BundleSource, resolved: BundleSource): void {
   if (pin === 'immutable') return;
   const text = pin.of(resolved);
@@ -62,7 +65,7 @@ function checkNames({ pin }: Source, spec: BundleSource, resolved: BundleSource)
   );
 }
 
-/** The source reads the Secret that it names, for the server that it names. */
+/** The source must read the Secret that it names, and only for its own server. */
 export async function checkSecret(source: Source, fixture: FetchedSource): Promise<void> {
   const { source: spec, host } = fixture;
   const server = source.host(spec);
@@ -99,7 +102,7 @@ function shown({ hostname, port }: SourceServer): string {
   return port === '' ? hostname : `${hostname}:${port}`;
 }
 
-/** Where Bundles share a fetch, it gives the same whichever of them it is for. */
+/** When Bundles share a fetch, its result must not depend on the Bundle. */
 export async function checkShareable(source: Source, fixture: FetchedSource): Promise<void> {
   if (!source.shareable) return;
   const bundle = { name: 'another', uid: 'uid-of-another' };
@@ -110,8 +113,8 @@ export async function checkShareable(source: Source, fixture: FetchedSource): Pr
 }
 
 /**
- * Pinned content that just passes a limit is refused, with a TerminalError: it will never be less.
- * What is not pinned may be, so that trying again may help.
+ * Pinned content just above a limit must be refused with a TerminalError, because it never changes.
+ * Unpinned content may change, so that a retry may help.
  */
 export async function checkLimits(source: Source, fixture: FetchedSource): Promise<void> {
   const { files, resolvedSource } = await fetchFixture(source, fixture);
@@ -130,7 +133,7 @@ export async function checkLimits(source: Source, fixture: FetchedSource): Promi
   }
 }
 
-/** An aborted fetch ends within a second: with an Error, or with all of the content. */
+/** An aborted fetch must end within a second: with an Error, or with the complete content. */
 export async function checkAbort(source: Source, fixture: FetchedSource): Promise<void> {
   const usual = contentTexts((await fetchFixture(source, fixture)).files);
   const results = await abortedResults((signal) => fetchFixture(source, fixture, { signal }));
@@ -139,7 +142,7 @@ export async function checkAbort(source: Source, fixture: FetchedSource): Promis
   }
 }
 
-/** The source says what is wrong, by the right error and in the fixture's words. */
+/** The source must report the problem with the right error and the fixture's message. */
 export async function checkRefusal(source: Source, fixture: RefusedSource): Promise<void> {
   const thrown = await thrownBy(() => fetchFixture(source, fixture));
   if (thrown === undefined) fail('it was fetched');
@@ -147,7 +150,7 @@ export async function checkRefusal(source: Source, fixture: RefusedSource): Prom
   assertMessage(thrown.error, fixture.message);
 }
 
-/** A spec that names the type, and says nothing more, is nobody's to fetch. */
+/** The source must refuse a spec with only a type. */
 export async function checkEmptySpec(source: Source): Promise<void> {
   const thrown = await thrownBy(() => fetchFixture(source, { source: { type: source.type } }));
   if (thrown === undefined) fail('it fetched content for a spec that has only a type');
@@ -156,7 +159,7 @@ export async function checkEmptySpec(source: Source): Promise<void> {
 
 type Attempt = Pick<FetchedSource, 'source' | 'secrets' | 'configMaps'>;
 
-/** Fetches what a fixture says, with the fixture's Secrets and ConfigMaps. */
+/** Runs a fixture's fetch, with its Secrets and ConfigMaps. */
 async function fetchFixture(
   source: Source,
   fixture: Attempt,

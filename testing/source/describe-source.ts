@@ -15,8 +15,8 @@ import {
 import type { SourceFixtures } from './fixtures.ts';
 
 /**
- * Declares the tests that every source has to pass: what the contract promises, tried with specs of
- * the source's own.
+ * Declares the tests that every source must pass: the promises of the contract, tested with the
+ * source's own specs.
  */
 export function describeSource(
   given: Source,

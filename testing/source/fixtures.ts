@@ -3,12 +3,12 @@ import type { FileTexts } from '../content.ts';
 import type { SourceContextOptions } from '../contexts.ts';
 import type { RefusalName } from '../suite.ts';
 
-/** What a source is tried with: one spec at least that is fetched. */
+/** Inputs for testing a source: at least one spec that can be fetched. */
 export interface SourceFixtures {
   readonly fetched: readonly FetchedSource[];
-  /** Beside a spec of nothing but its type, which every source refuses. */
+  /** In addition to a spec with only its type, which every source must refuse. */
   readonly refused?: readonly RefusedSource[];
-  /** Milliseconds that one call of `fetch` may take (default 60000). */
+  /** Maximum milliseconds of one call of `fetch` (default 60000). */
   readonly timeout?: number;
 }
 
@@ -19,21 +19,21 @@ interface Attempt extends Pick<SourceContextOptions, 'secrets' | 'configMaps'> {
   readonly source: BundleSource;
 }
 
-/** A spec that is fetched. */
+/** A spec that can be fetched. */
 export interface FetchedSource extends Attempt {
-  /** Everything that is fetched, by path (default: not compared). */
+  /** All fetched files by path (default: not compared). */
   readonly files?: FileTexts;
-  /** What the source is pinned to (default: not compared). */
+  /** The pinned source (default: not compared). */
   readonly resolvedSource?: BundleSource;
-  /** What `host` names, as `host` or `host:port` (default: not compared). */
+  /** The result of `host`, as `host` or `host:port` (default: not compared). */
   readonly host?: string;
 }
 
-/** A spec that is not fetched. */
+/** A spec that cannot be fetched. */
 export interface RefusedSource extends Attempt {
   /**
    * TerminalError: only another spec helps. WaitingError: the Bundle stays Pending. Error: any
-   * other, after which the Bundle is tried again with back-off.
+   * other, which core retries with back-off.
    */
   readonly error: RefusalName;
   /** The whole message, or a pattern that it matches. */

@@ -18,14 +18,15 @@ interface CrdChange {
   readonly next: CustomResourceDefinition;
 }
 
-/** The custom resources of one version are to be valid in another. */
+/** A version whose custom resources must be valid under another version's schema. */
 interface Check {
   readonly listed: string;
   readonly target: CrdVersion;
 }
 
 /**
- * Why a change of a CRD is not safe for the custom resources that there are, or undefined. They are read as the live CRD has them; the first that is not valid ends it.
+ * Why a change of a CRD is unsafe for its existing custom resources, or undefined. Reads them as
+ * the live CRD serves them; stops at the first invalid one.
  */
 export async function findIncompatibility(
   change: CrdChange,
@@ -41,20 +42,20 @@ export async function findIncompatibility(
   return undefined;
 }
 
-/** Versions that objects are stored in and that the live CRD still knows. */
+/** Versions of stored objects that the live CRD still has and the new one lacks. */
 function removedStoredVersions({ live, next }: CrdChange): readonly string[] {
   const stored = new Set(live.status?.storedVersions);
   return sortedNames(live).filter((name) => stored.has(name) && find(next, name) === undefined);
 }
 
-/** Each version in both that is served and whose schema is another one. */
+/** Each version that both serve with a different schema. */
 function checksOfChanged(change: CrdChange): readonly Check[] {
   return commonServed(change).flatMap(({ old, target }) =>
     haveSameSchema(old, target) ? [] : [{ listed: old.name, target }],
   );
 }
 
-/** Without a conversion, what there is in other versions is served as it is in a new one. */
+/** Without a conversion, objects of other versions are served unchanged in a new version. */
 function checksOfAdded(change: CrdChange): readonly Check[] {
   const { live, next } = change;
   const { strategy = 'None' } = next.spec.conversion ?? {};
@@ -120,7 +121,7 @@ async function findInvalid(
   return found;
 }
 
-/** What cannot be checked counts as invalid: the answer must not be a guess. */
+/** An object that cannot be checked counts as invalid. */
 function faultsOf(object: KubernetesObject, schema: JsonSchema): string | undefined {
   try {
     const outcome = bounded(() => validateObject(object as unknown as JsonValue, schema));
@@ -130,12 +131,15 @@ function faultsOf(object: KubernetesObject, schema: JsonSchema): string | undefi
   }
 }
 
-/** A condition's message is at most 32 KiB, and more is said around these texts. */
+/**
+ * Maximum bytes of the list: a condition's message has at most 32 KiB, including the text around
+ * it.
+ */
 const maxBytes = 24 * 1024;
 
 /**
- * One text bare, several as `[a, b]`, as the API server prints lists of errors. What is too long
- * for a message is counted instead: `[a, b, and 7 more]`.
+ * One text as it is, several as `[a, b]`, as the API server prints lists of errors. Counts the
+ * texts that are too many: `[a, b, and 7 more]`.
  */
 function listTexts(texts: readonly string[], uncounted = 0): string {
   const kept: string[] = [];
@@ -153,7 +157,7 @@ function listTexts(texts: readonly string[], uncounted = 0): string {
 function cut(text: string): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= maxBytes) return text;
-  // A character that is cut in two is left out.
+  // Drops a character that was cut in half.
   return `${bytes
     .subarray(0, maxBytes)
     .toString('utf8')

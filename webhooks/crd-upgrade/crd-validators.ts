@@ -29,12 +29,12 @@ export interface CrdUpgradeOptions {
   readonly logger: Logger;
 }
 
-/** CRDs whose custom resources are read at the same time; each holds one page in memory. */
+/** Maximum number of concurrent checks; each keeps one page in memory. */
 const atOnce = 2;
 
 /**
- * The validator behind `webhook.crdvalidator.io`: a change of a CRD is denied
- * where custom resources would not be valid any more. What cannot be found out is denied too.
+ * The validator behind `webhook.crdvalidator.io`: denies a change of a CRD that would make existing
+ * custom resources invalid, and a change that cannot be checked.
  */
 export function crdUpgradeValidator({ client, logger }: CrdUpgradeOptions): AdmissionValidator {
   const turns = new Semaphore(atOnce);
@@ -98,16 +98,16 @@ function refused({ operation, name = '' }: AdmissionRequest, cause: string): Adm
 const namedSchema = z.object({ metadata: z.object({ name: z.string() }) });
 
 /**
- * The validator behind `deletion.crdvalidator.io`: a CRD that a BundleDeployment has made is not
- * deleted while there are custom resources of it, which would be lost with it. The CRD is read from
- * the cluster: whatever a review says of it, no other list is read.
+ * The validator behind `deletion.crdvalidator.io`: denies the deletion of a BundleDeployment's CRD
+ * while there are custom resources of it, which would be lost. Reads the CRD from the cluster, so
+ * that a forged review cannot name another list.
  */
 export function crdDeletionValidator(
   client: Pick<KubeClient, 'get'> & ObjectLister,
 ): AdmissionValidator {
   return async ({ operation, subResource, oldObject }, signal) => {
     if (operation !== 'DELETE' || subResource) return allowed;
-    // A review of a deletion of many has no name but that of the object.
+    // A review of a collection's deletion names only the object.
     const old = namedSchema.safeParse(oldObject).data;
     if (old === undefined) return errored(400, 'request.oldObject has no metadata.name');
     const crd = await liveCrd(client, old.metadata.name, signal);
@@ -118,7 +118,7 @@ export function crdDeletionValidator(
   };
 }
 
-/** One that is being deleted already loses its custom resources anyway. */
+/** A CRD that is being deleted loses its custom resources anyway. */
 function isGuarded(crd: CustomResourceDefinition): boolean {
   const { labels, deletionTimestamp } = crd.metadata;
   if (labels?.[label.ownerKind] !== 'BundleDeployment' || deletionTimestamp) return false;

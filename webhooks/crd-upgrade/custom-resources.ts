@@ -15,7 +15,7 @@ import {
 } from '../../core/platform/kube/index.ts';
 import type { JsonSchema } from './schema/json-schema.ts';
 
-// The API server has checked the schema; it is a large tree, and checking it again would be slow.
+// The API server has validated the schema; validating this large tree again would be slow.
 const jsonSchemaSchema = z.custom<JsonSchema>(
   (value) => typeof value === 'object' && value !== null,
 );
@@ -43,12 +43,12 @@ const crdSchema = z.object({
   status: z.object({ storedVersions: z.array(z.string()).nullish() }).optional(),
 });
 
-/** CustomResourceDefinition of apiextensions.k8s.io/v1: the parts that tell what objects it has. */
+/** CustomResourceDefinition of apiextensions.k8s.io/v1: the fields that describe its objects. */
 export interface CustomResourceDefinition extends z.infer<typeof crdSchema> {}
 
 export interface CrdVersion extends z.infer<typeof versionSchema> {}
 
-/** Throws one sentence that names the field where the object is none. */
+/** @throws Error in one sentence that names the invalid field. */
 export function parseCrd(object: unknown): CustomResourceDefinition {
   const parsed = crdSchema.safeParse(object);
   if (parsed.success) return parsed.data;
@@ -57,7 +57,7 @@ export function parseCrd(object: unknown): CustomResourceDefinition {
   throw new Error(`${field}: ${issue?.message}`);
 }
 
-/** The CRD of that name as it is now; undefined where there is none. */
+/** The live CRD of that name; undefined when there is none. */
 export async function liveCrd(
   client: Pick<KubeClient, 'get'>,
   name: string,
@@ -68,7 +68,7 @@ export async function liveCrd(
   return crd && parseCrd(crd);
 }
 
-/** Where the custom resources of a version are. */
+/** The resource of a version's custom resources. */
 export function resourceOf({ spec }: CustomResourceDefinition, version: string): Resource {
   const { plural, kind } = spec.names;
   return { group: spec.group, version, kind, plural, namespaced: spec.scope === 'Namespaced' };
@@ -104,7 +104,7 @@ export interface ObjectLister {
   ): Promise<ObjectPage>;
 }
 
-/** Custom resources of a CRD; they are there in every version that is served. */
+/** Custom resources of a CRD, in any served version. */
 export async function firstPage(
   crd: CustomResourceDefinition,
   list: (resource: Resource) => Promise<ObjectPage>,
@@ -120,17 +120,17 @@ export async function firstPage(
   }
 }
 
-/** Objects of a page: at most as many as the API server's own clients ask for. */
+/** Maximum number of objects per page, as for the API server's own clients. */
 const maxLimit = 500;
-/** Before anything is known of their size; etcd holds objects of 1.5 MiB. */
+/** Objects in the first page, before their size is known; etcd stores objects of up to 1.5 MiB. */
 const firstLimit = 50;
-/** What a page is to have at most, by the size of the objects before it. */
+/** Target bytes of a page, estimated from the size of earlier objects. */
 const pageBytes = 8 * 1024 * 1024;
 
 /**
- * Calls `visit` with every object of a kind, a page in memory at a time, until it returns true;
- * other work gets its turn between objects. A list that changed too long ago to be continued is
- * read again from its start, so that an object can come twice. A kind that is not served has none.
+ * Calls `visit` with every object of a kind, with one page in memory at a time, until it returns
+ * true; yields between objects. Restarts an expired list, so that an object may come twice. Visits
+ * nothing for a kind that is not served.
  */
 export async function visitObjects(
   { lister, resource }: { readonly lister: ObjectLister; readonly resource: Resource },
@@ -146,7 +146,7 @@ export async function visitObjects(
       await othersTurn(undefined, { signal });
       if (visit(object)) return;
     }
-    // An expired list has no page, and begins anew.
+    // An expired list has no page, and starts again.
     if (page !== undefined && !token) return;
     limit = nextLimit(page, limit);
   }
@@ -159,7 +159,7 @@ interface PageRequest {
   readonly token: string | undefined;
 }
 
-/** Resolves to undefined where the list has expired. */
+/** Resolves to undefined for an expired list. */
 async function readPage(
   { lister, resource, limit, token }: PageRequest,
   signal: AbortSignal,
@@ -180,13 +180,13 @@ function nextLimit(page: ObjectPage | undefined, limit: number): number {
   return Math.max(1, Math.min(maxLimit, Math.floor(pageBytes / bytes)));
 }
 
-/** Core needs a moment to grant the list of a CRD that is new. */
+/** Core needs a moment to grant the permission for a new CRD. */
 const tries = 10;
 const pauseMs = 500;
 
 /**
- * A lister that tries again for some seconds where it may not list, and says then how it may.
- * Nothing else than waiting is needed where core runs.
+ * A lister that retries a forbidden list for some seconds, and then names the remedy. When core
+ * runs, waiting is enough.
  */
 export function patientLister(lister: ObjectLister, clock: Clock): ObjectLister {
   return {

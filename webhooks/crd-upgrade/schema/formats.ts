@@ -7,7 +7,7 @@ const numericFormats: ReadonlyMap<string, readonly string[]> = new Map([
   ['number', ['float', 'double']],
 ]);
 
-/** The schema's format where the API server checks it on the schema's type, else empty. */
+/** The schema's format if the API server checks it for the schema's type, otherwise empty. */
 export function supportedFormat(schema: JsonSchema): string {
   const { format = '' } = schema;
   const types = typesOf(schema);
@@ -19,12 +19,12 @@ export function supportedFormat(schema: JsonSchema): string {
   return isSupported ? format : '';
 }
 
-/** Whether a string has a format; true for a format that strings cannot have. */
+/** Whether a string has a format; true for a format that does not apply to strings. */
 export function hasFormat(text: string, format: string): boolean {
   return formats.get(normalized(format))?.(text) ?? true;
 }
 
-/** `date-time` and `datetime` are the same. */
+/** `date-time` and `datetime` are equal. */
 function normalized(format: string): string {
   return format.replaceAll('-', '');
 }
@@ -66,7 +66,7 @@ function uuid(version: string, variant: string): (text: string) => boolean {
   return matches(new RegExp(`^${parts.join('-?')}-?[0-9a-f]{12}$`, 'i'));
 }
 
-/** Leading zeros are tolerated, as Go did once. */
+/** Allows leading zeros, as Go once did. */
 function isIPv4Sloppy(text: string): boolean {
   if (text.includes(':')) return text.includes('.') && isIPv6(text);
   return isIPv4(text.replace(/(^|\.)0+(?=\d)/g, '$1'));
@@ -129,11 +129,11 @@ function isDate(text: string): boolean {
   if (year === undefined) return false;
   const date = new Date(0);
   date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
-  // A day that does not exist becomes one of the next month.
+  // JavaScript turns a day that does not exist into one of the next month.
   return date.toISOString().slice(0, 10) === text;
 }
 
-/** RFC 3339's date-time, where seconds are at most 59 and any one character begins a fraction. */
+/** RFC 3339's date-time, with at most 59 seconds and any character before a fraction. */
 function isDateTime(text: string): boolean {
   const [date = '', time] = text.toLowerCase().split('t');
   if (time === undefined || !isDate(date)) return false;
@@ -147,7 +147,7 @@ const goDuration = /^[-+]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))
 const unitNames = ['ns', 'us', 'µs', 'ms', 's', 'm', 'h', 'hr', 'd', 'w', 'wk'];
 const unitPrefixes = ['nano', 'micro', 'milli', 'sec', 'min', 'hour', 'day', 'week'];
 
-/** As Go's time.ParseDuration reads it, or with any part such as `3 days` in it. */
+/** In the format of Go's time.ParseDuration, or with any part such as `3 days`. */
 function isDuration(text: string): boolean {
   if (goDuration.test(text)) return true;
   return [...text.matchAll(/\d+\s*([A-Za-zµ]+)/g)].some(([, unit = '']) => {
@@ -156,7 +156,7 @@ function isDuration(text: string): boolean {
   });
 }
 
-/** Numbers that end in a digit computed from the others. Blanks and dashes do not count. */
+/** Numbers that end in a check digit. Blanks and dashes do not count. */
 
 function isISBN10(text: string): boolean {
   const digits = withoutBlanks(text);

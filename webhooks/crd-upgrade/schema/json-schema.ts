@@ -1,8 +1,8 @@
 import type { JsonObject, JsonValue } from '../../../api/json.ts';
 
 /**
- * JSONSchemaProps of apiextensions.k8s.io/v1, as far as it says which values are valid. The API
- * server has checked that it is structural before anybody else sees it.
+ * The validation fields of JSONSchemaProps (apiextensions.k8s.io/v1). The API server has checked
+ * before that the schema is structural.
  */
 export interface JsonSchema {
   readonly type?: string;
@@ -43,12 +43,12 @@ export function isArray(value: JsonValue): value is readonly JsonValue[] {
   return Array.isArray(value);
 }
 
-/** The schema of a property by its own name, else of all properties without one. */
+/** The schema of a property, otherwise that of additional properties. */
 export function propertySchema(schema: JsonSchema, name: string): JsonSchema | undefined {
   return ownProperty(schema, name) ?? additionalSchema(schema);
 }
 
-/** What a schema says of one property; names such as `constructor` are properties like any. */
+/** The schema of one property; names such as `constructor` are ordinary properties. */
 export function ownProperty({ properties }: JsonSchema, name: string): JsonSchema | undefined {
   return properties !== undefined && Object.hasOwn(properties, name) ? properties[name] : undefined;
 }
@@ -57,19 +57,22 @@ export function additionalSchema({ additionalProperties }: JsonSchema): JsonSche
   return typeof additionalProperties === 'object' ? additionalProperties : undefined;
 }
 
-/** Numbers as Go decodes them from JSON: int64 where they are written as one, else float64. */
+/** Numbers as Go decodes them from JSON: int64 if written as an integer, otherwise float64. */
 
 const maxInt64 = 2n ** 63n - 1n;
 const minInt64 = -(2n ** 63n);
 
-/** Whether Go holds it as int64. */
+/** Whether Go stores it as int64. */
 export function isInteger(value: number | bigint): boolean {
   return typeof value === 'bigint'
     ? value >= minInt64 && value <= maxInt64
     : Number.isSafeInteger(value);
 }
 
-/** Whether a float counts as an integer: within 2^53, and off by less than rounding explains. */
+/**
+ * Whether a float counts as an integer: within 2^53, and with an error no larger than rounding
+ * causes.
+ */
 export function isIntegral(value: number | bigint): boolean {
   const float = Number(value);
   if (Math.abs(float) > Number.MAX_SAFE_INTEGER) return false;
@@ -78,14 +81,14 @@ export function isIntegral(value: number | bigint): boolean {
   return whole !== 0 && Math.abs(float - whole) / (Math.abs(float) + Math.abs(whole)) < 1e-9;
 }
 
-/** A bound as it applies to an int64: without its fraction. */
+/** A limit for an int64: without its fraction. */
 export function truncated(bound: number | bigint): bigint {
   return typeof bound === 'bigint' ? bound : BigInt(Math.trunc(bound));
 }
 
 /**
- * The value as the API server reads it under a schema: a null that the schema does not allow is
- * dropped, and what is missing gets its default. The value itself is not changed.
+ * The value as the API server reads it with a schema: drops a null that the schema does not allow,
+ * and adds defaults. Does not change the value itself.
  */
 export function withDefaults(value: JsonValue, schema: JsonSchema | undefined): JsonValue {
   if (schema === undefined) return value;

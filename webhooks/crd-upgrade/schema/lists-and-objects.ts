@@ -9,7 +9,7 @@ import {
 } from './json-schema.ts';
 import { invalid, Outcome, required, type Subject, type SubjectPart, tooMany } from './subject.ts';
 
-/** The items, how many there are, and that none is there twice. */
+/** Checks the items, their number, and their uniqueness. */
 export function checkList({
   value,
   schema,
@@ -40,7 +40,7 @@ function hasDuplicates(items: readonly JsonValue[]): boolean {
   return new Set(items.map(canonical)).size < items.length;
 }
 
-/** Equal text for equal values, whatever the order of their fields. */
+/** Equal text for equal values, with any order of fields. */
 function canonical(value: JsonValue): string {
   return stringifyJson(sorted(value));
 }
@@ -54,7 +54,7 @@ function sorted(value: unknown): unknown {
 
 type ObjectSubject = Subject<JsonObject>;
 
-/** The properties, how many there are, and that none is missing. Unknown ones are no fault. */
+/** Checks the properties, their number, and required ones. Unknown properties are valid. */
 export function checkObject(subject: ObjectSubject): Outcome {
   const outcome = new Outcome();
   checkCount(subject, outcome);
@@ -104,8 +104,8 @@ function checkProperties(subject: ObjectSubject, outcome: Outcome): void {
 }
 
 /**
- * What is wrong with the objects that are parts of a value: each must say its apiVersion and kind.
- * Their metadata is not checked.
+ * The problems of embedded objects: each needs an apiVersion and a kind. Does not check their
+ * metadata.
  */
 export function checkEmbeddedResources({ value, schema, path }: SubjectPart): readonly string[] {
   if (isArray(value)) {
@@ -125,7 +125,7 @@ export function checkEmbeddedResources({ value, schema, path }: SubjectPart): re
   return [...own, ...parts];
 }
 
-/** The key of a map is in brackets here, other than in the rest of the API server's texts. */
+/** Here the API server's texts put the key of a map into brackets, unlike elsewhere. */
 function at({ properties }: JsonSchema, path: string, name: string): string {
   const isProperty = properties !== undefined && Object.hasOwn(properties, name);
   return isProperty ? `${path}.${name}` : `${path}[${name}]`;

@@ -6,7 +6,7 @@ import { hasFormat, supportedFormat } from './formats.ts';
 import { isInteger, isIntegral, truncated } from './json-schema.ts';
 import { invalid, Outcome, type Subject, tooLong, unsupported, wrongType } from './subject.ts';
 
-/** Length and pattern; only the first fault is told. */
+/** Checks length and pattern; reports only the first problem. */
 export function checkString({ value, schema, path }: Subject<string>): Outcome | undefined {
   const { maxLength, minLength, pattern } = schema;
   if (maxLength !== undefined && codePoints(value) > maxLength) {
@@ -35,13 +35,15 @@ function codePoints(text: string): number {
   return count;
 }
 
-/** A list of objects is checked with the same few patterns; all are dropped when they are many. */
+/**
+ * Cache of compiled patterns, because a list of objects uses the same few; emptied when it is full.
+ */
 const compiled = new Map<string, RE2JS>();
 const maxCompiled = 1_000;
 
 /**
- * Whether a text matches a pattern of Go's regexp package, in time that is linear in the text.
- * Throws where it is no such pattern.
+ * Whether a text matches a pattern of Go's regexp package, in time linear in the text.
+ * @throws Error for an invalid pattern.
  */
 function matchesPattern(pattern: string, text: string): boolean {
   return compile(pattern).matcher(text).find();
@@ -66,7 +68,9 @@ function parse(pattern: string): RE2JS {
 
 type NumberSubject = Subject<number | bigint>;
 
-/** multipleOf, minimum and maximum. Integers are compared exactly, with bounds that are cut to one. */
+/**
+ * Checks multipleOf, minimum and maximum. Compares integers exactly, with limits cut to integers.
+ */
 export function checkNumber(subject: NumberSubject): Outcome {
   const outcome = new Outcome();
   for (const check of [multipleOfFault, minimumFault, maximumFault]) {
@@ -77,7 +81,7 @@ export function checkNumber(subject: NumberSubject): Outcome {
   return outcome;
 }
 
-/** A bound as it is compared with the value and printed. */
+/** A limit as it is compared and printed. */
 function bound({ value }: NumberSubject, limit: number | bigint): number | bigint {
   return isInteger(value) ? truncated(limit) : Number(limit);
 }
@@ -120,7 +124,9 @@ function maximumFault(subject: NumberSubject): string | undefined {
   return invalid(path, value, `${path} in body should be ${relation} ${goNumber(limit)}`);
 }
 
-/** Null is one of no values, even where the schema lists it: the API server's validator says so. */
+/**
+ * Null is never one of the values, even if the schema lists it, as in the API server's validator.
+ */
 export function checkEnum({ value, schema, path }: Subject): Outcome | undefined {
   const { enum: supported = [] } = schema;
   if (supported.length === 0) return undefined;
@@ -137,7 +143,10 @@ function isSame(a: JsonValue, b: JsonValue): boolean {
     : isDeepStrictEqual(a, b);
 }
 
-/** `%v` of a number, because the API server's texts have it: floats with an exponent of at least two digits from 1e21 and below 1e-4. */
+/**
+ * `%v` of a number, as in the API server's texts: floats with an exponent of at least two digits
+ * from 1e21 and below 1e-4.
+ */
 function goNumber(value: number | bigint): string {
   if (isInteger(value)) return value.toString();
   const float = Number(value);

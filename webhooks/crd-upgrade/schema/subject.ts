@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../../api/json.ts';
 import { isInteger, type JsonSchema } from './json-schema.ts';
 
-/** A value, the schema that it must meet, and where it lies: `spec.items[0].name`. */
+/** A value, the schema to check it against, and its path: `spec.items[0].name`. */
 export interface Subject<T extends JsonValue = JsonValue> {
   readonly value: T;
   readonly schema: JsonSchema;
@@ -31,23 +31,23 @@ export function kindOf(value: JsonValue): Kind {
   }
 }
 
-/** The types that a schema allows; none where it does not care. */
+/** The types that a schema allows; empty for any type. */
 export function typesOf(schema: JsonSchema): readonly string[] {
   if (schema['x-kubernetes-int-or-string'] === true) return ['integer', 'string'];
   return schema.type === undefined || schema.type === '' ? [] : [schema.type];
 }
 
-/** Enough for any message; what is found beyond is only counted. */
+/** Enough for any message; further ones are only counted. */
 const maxTexts = 500;
 
-/** What the check of one value has found, each text once. */
+/** The results of checking one value, each text once. */
 export class Outcome {
-  /** Made with the first text: nearly all values are valid, and there are very many. */
+  /** Created with the first text: nearly all of very many values are valid. */
   #texts: Set<string> | undefined;
   #uncounted = 0;
   /**
-   * How many checks were made without a finding in between, as go-openapi counts them: of several
-   * alternatives that all fail, it reports the one with the most.
+   * Number of checks without a problem, as go-openapi counts them: of several failing alternatives
+   * it reports the one with the most.
    */
   matches = 0;
 
@@ -65,7 +65,7 @@ export class Outcome {
     return [...(this.#texts ?? [])];
   }
 
-  /** How many more were found than there are texts. */
+  /** Number of problems beyond the texts. */
   get more(): number {
     return this.#uncounted;
   }
@@ -85,11 +85,11 @@ export class Outcome {
 }
 
 /*
- * The API server's texts for what is wrong with a value (apiextensions-apiserver v0.28), but with its
- * type in the place of the value: whoever may ask need not be allowed to read custom resources.
+ * The API server's texts for invalid values (apiextensions-apiserver v0.28), with the type instead
+ * of the value: the user may lack permission to read the custom resources.
  */
 
-/** A field as the texts name it: below `[]`, the nameless root. */
+/** A field in the texts' notation: below `[]`, the nameless root. */
 function field(path: string): string {
   const name = path.replace(/^\./, '');
   return name === '' ? '[]' : `[].${name}`;
@@ -107,7 +107,7 @@ function fault(path: string, type: string, detail: string): string {
   return `${field(path)}: Invalid value: "${type}": ${detail}`;
 }
 
-/** Types, or formats that stand for them; empty where there is none. */
+/** Types, or formats in their place; empty without any. */
 export function wrongType(path: string, expected: string, actual: string): string {
   return fault(path, actual, `${path} in body must be of type ${expected}: "${actual}"`);
 }
@@ -125,7 +125,7 @@ export function tooMany(path: string, max: number): string {
   return `${field(path)}: Too many: must have at most ${max} items`;
 }
 
-/** What concerns several schemas of one value is reported at the root. */
+/** Problems with several schemas of one value are reported at the root. */
 export function mismatch(path: string, detail: string): string {
   return fault('', '', `"${path}" ${detail}`);
 }

@@ -16,9 +16,9 @@ import {
 } from './subject.ts';
 
 /**
- * What is wrong with an object under a structural schema, in the API server's own words: each text
- * begins with `[]`, the root. Defaults are filled in before, and fields that the schema does not
- * know are no fault, as they would be pruned. CEL rules and list types are not checked.
+ * The problems of an object under a structural schema, in the API server's own words: each text
+ * starts with `[]`, the root. Adds defaults before, and accepts unknown fields, which would be
+ * pruned. Does not check CEL rules and list types.
  */
 export function validateObject(object: JsonValue, schema: JsonSchema): Outcome {
   const value = withDefaults(object, schema);
@@ -29,13 +29,13 @@ export function validateObject(object: JsonValue, schema: JsonSchema): Outcome {
 
 interface Rule {
   readonly applies: (subject: Subject, kind: Kind) => boolean;
-  // Each is called with the kinds of values that it applies to.
+  // Called with the kinds of values that it applies to.
   readonly check: (subject: Subject<never>) => Outcome | undefined;
 }
 
 const always = () => true;
 
-/** In the order in which the API server's validator goes through them: it decides what is told. */
+/** In the order of the API server's validator, which decides what is reported. */
 const rules: readonly Rule[] = [
   { applies: ({ schema }) => isTyped(schema), check: checkType },
   { applies: always, check: checkCombinators },
@@ -72,10 +72,10 @@ function isTyped(schema: JsonSchema): boolean {
   return typesOf(schema).length > 0 || supportedFormat(schema) !== '';
 }
 
-/** What Go's validator takes for the format of a value that has one by its type alone. */
+/** The formats that Go's validator infers from a value's type alone. */
 const inherentFormat: Partial<Record<Kind, string>> = { integer: 'int64', number: 'float64' };
 
-/** Whether the value has the type, as go-openapi decides: a format can weaken the question. */
+/** Whether the value has the type, by go-openapi's rules: a format can relax the check. */
 function checkType(subject: Subject): Outcome {
   const { value, schema, path } = subject;
   const types = typesOf(schema);
@@ -100,12 +100,12 @@ function hasType({ value, schema }: Subject, kind: Kind): boolean {
   if (types.includes(kind)) return true;
   if (kind === 'integer') return types.includes('number');
   if (kind === 'number') return types.includes('integer') && isIntegral(Number(value));
-  // The format's own check is to tell; it says nothing about lists.
+  // The format's own check reports it; it does not apply to lists.
   const isNumeric = types.includes('number') || types.includes('integer');
   return supportedFormat(schema) !== '' && !isScalarOrObject(kind) && !isNumeric;
 }
 
-/** Kinds that a format of strings cannot be meant for. */
+/** Kinds to which formats of strings do not apply. */
 function isScalarOrObject(kind: Kind): boolean {
   return kind !== 'string' && kind !== 'array' && kind !== 'null';
 }
@@ -169,7 +169,7 @@ function checkAllOf(subject: Subject): Outcome | undefined {
   return outcome;
 }
 
-/** The first of those that got furthest. */
+/** The first of those with the most matches. */
 function closest(outcomes: readonly Outcome[]): Outcome | undefined {
   const [first, ...rest] = outcomes;
   if (first === undefined) return undefined;
@@ -184,9 +184,9 @@ const context = createContext(holder);
 const defaultLimit = 1_000;
 
 /**
- * Runs a task that takes no turns, and throws where it takes longer than the limit (milliseconds):
- * what a CRD says of one value can multiply with what it says of others. Nesting deeper than the
- * stack throws too.
+ * Runs a synchronous task, and throws when it exceeds the limit (milliseconds), because a CRD's
+ * rules for one value can multiply with those for others. Throws as well when nesting exceeds the
+ * stack.
  */
 export function bounded<T>(task: () => T, limit = defaultLimit): T {
   let result: { readonly value: T } | undefined;
@@ -206,7 +206,7 @@ export function bounded<T>(task: () => T, limit = defaultLimit): T {
 
 function explained(error: unknown, limit: number): unknown {
   if (error instanceof RangeError) return new Error('it is nested too deeply', { cause: error });
-  // It is an Error of the context, not of ours.
+  // It is an Error of the vm context, so instanceof does not recognize it.
   const { code } = Object(error) as { readonly code?: unknown };
   const isTimeout = code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
   return isTimeout ? new Error(`it takes longer than ${limit} ms`, { cause: error }) : error;
