@@ -6,8 +6,8 @@ const webhooksSchema = z.array(
 );
 
 /**
- * The object with its webhooks called at a URL instead of through their Service; objects of other
- * kinds stay as they are.
+ * The object with a URL for its webhooks instead of their Service; objects of other kinds are
+ * unchanged.
  */
 export function callWebhooksAt(object: KubernetesObject, url: string): KubernetesObject {
   if (!/^(Validating|Mutating)WebhookConfiguration$/.test(object.kind)) return object;
@@ -19,9 +19,9 @@ export function callWebhooksAt(object: KubernetesObject, url: string): Kubernete
   return { ...object, webhooks };
 }
 
-/** What the API server accepts: https, and no user, query or fragment. */
+/** The URL, if the API server accepts it: https, without user, query or fragment. */
 function checked(url: string): string {
-  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  const parsed = URL.parse(url);
   const isPlain = parsed?.username === '' && parsed.search === '' && parsed.hash === '';
   if (parsed?.protocol !== 'https:' || !isPlain) {
     throw new Error(

@@ -7,6 +7,7 @@ import {
   createDispatcher,
   createProxyChooser,
   type Failure,
+  isRedirect,
   type ProxyChooser,
   type ProxyConfig,
   RetryPolicy,
@@ -45,10 +46,6 @@ const statusTexts: Readonly<Record<number, string>> = {
 export function statusText(status: number): string {
   const text = statusTexts[status];
   return text === undefined ? `status ${status}` : `${status} ${text}`;
-}
-
-export function isRedirect(status: number): boolean {
-  return status === 301 || status === 302 || status === 303 || status === 307 || status === 308;
 }
 
 export interface TransportOptions {

@@ -3,7 +3,7 @@ import { type Dispatcher, request } from 'undici';
 import type { ByteStream } from '../content/index.ts';
 import type { ContentLimits } from '../contracts/bundle-files.ts';
 import { TerminalError } from '../errors.ts';
-import { connectionProblem, requestError } from '../platform/net/index.ts';
+import { connectionProblem, isRedirect, requestError } from '../platform/net/index.ts';
 
 interface DownloadOptions {
   /** Sent only to the URL's own origin, not to other origins of redirects. */
@@ -61,10 +61,6 @@ async function get(
     signal.throwIfAborted();
     throw failed(start, requestError('GET', shown(url, start), error).message, error);
   }
-}
-
-function isRedirect(status: number): boolean {
-  return status === 301 || status === 302 || status === 303 || status === 307 || status === 308;
 }
 
 function redirectTarget(from: URL, location: string, start: URL): URL {

@@ -70,7 +70,7 @@ interface Wanted {
 }
 
 /** A deployment of the plain class, of content that is unpacked by the class of the test. */
-async function bringOut({ name, config, files = {} }: Wanted): Promise<void> {
+async function rollOut({ name, config, files = {} }: Wanted): Promise<void> {
   const source = await pushContent({ registry, name, version: 1, files: { name, ...files } });
   await kubectl.apply(withConfig(aBundleDeployment({ name, className: 'paint', source }), config));
 }
@@ -110,11 +110,11 @@ function marksOf({ metadata }: KubernetesObject): string | undefined {
 
 test('another config adapts the content of the same Bundle again', async () => {
   const name = 'paint-again';
-  await bringOut({ name, config: { colour: 'blue' } });
+  await rollOut({ name, config: { colour: 'blue' } });
   await painted(name, 'blue');
   const bundle = await onlyBundle(name);
   expect(marksOf(bundle)).toBe('true');
-  await bringOut({ name, config: { colour: 'green' } });
+  await rollOut({ name, config: { colour: 'green' } });
   await painted(name, 'green');
   expect(await onlyBundle(name)).toEqual(bundle);
   await system.terminate();
@@ -124,7 +124,7 @@ test('another config adapts the content of the same Bundle again', async () => {
 
 test('without a config content is adapted too, and told of the cluster', async () => {
   const name = 'paint-none';
-  await bringOut({ name });
+  await rollOut({ name });
   await painted(name, 'none');
   const { data } = (await kubectl.get('configmap', name, 'default')) as unknown as {
     readonly data: { readonly version: string };
@@ -136,10 +136,10 @@ test('without a config content is adapted too, and told of the cluster', async (
 test('a Bundle that needs a config is tried again when one comes, and refused when it goes', async () => {
   const name = 'paint-chosen';
   const files = { choose: '' };
-  await bringOut({ name, files });
+  await rollOut({ name, files });
   expect(await notValid(name, 'UnpackFailed')).toContain('yet to be chosen: set spec.config');
   const { uid } = (await onlyBundle(name)).metadata;
-  await bringOut({ name, files, config: { colour: 'red' } });
+  await rollOut({ name, files, config: { colour: 'red' } });
   await painted(name, 'red');
   const unpacked = await onlyBundle(name);
   expect(unpacked.metadata.uid).toBe(uid);
@@ -161,7 +161,7 @@ test('a Bundle that needs a config is tried again when one comes, and refused wh
 test('what a class waits for is told, and seen as soon as the cluster serves it', async () => {
   const name = 'paint-waits';
   const needs = 'e2e.example.com/v1/Brush';
-  await bringOut({ name, config: { colour: 'blue', needs } });
+  await rollOut({ name, config: { colour: 'blue', needs } });
   const message = await notValid(name, 'BundleLoadFailed');
   expect(message).toBe(`class "paint", configure(): kind ${needs} is not there yet: install it`);
   await kubectl.apply(aCRD('Brush'));
@@ -174,9 +174,9 @@ test('a class that does not come to an end holds up deployments of its own only'
 }, async () => {
   // More than there are workers for all.
   const endless = Array.from({ length: 10 }, (_, index) => `paint-endless-${index}`);
-  for (const name of endless) await bringOut({ name });
+  for (const name of endless) await rollOut({ name });
   for (const name of endless) await painted(name, 'none');
-  for (const name of endless) await bringOut({ name, config: { colour: 'endless' } });
+  for (const name of endless) await rollOut({ name, config: { colour: 'endless' } });
   const name = 'paint-neighbour';
   const files = { 'manifests/a.json': JSON.stringify(aConfigMap(name, { colour: 'plain' })) };
   const source = await pushContent({ registry, name, version: 1, files });

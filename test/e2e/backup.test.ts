@@ -3,7 +3,6 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/index.ts';
 import { Backup, type BackupOptions } from '../helpers/backup.ts';
-import { bringOutPlain } from '../helpers/bring-out.ts';
 import { eventually, patiently } from '../helpers/eventually.ts';
 import { followHowto } from '../helpers/howto.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
@@ -11,6 +10,7 @@ import { aConfigMap, aDeployment, anImage } from '../helpers/objects.ts';
 import { plane } from '../helpers/plane.ts';
 import { pushChart } from '../helpers/push-chart.ts';
 import { plainFiles, pushContent } from '../helpers/push-content.ts';
+import { rollOutPlain } from '../helpers/roll-out.ts';
 import { System } from '../helpers/system.ts';
 
 const kubeconfig = plane.kubeconfig;
@@ -77,10 +77,10 @@ async function upgrade(): Promise<void> {
   await areHealthy();
 }
 
-async function bringOut(): Promise<void> {
+async function rollOut(): Promise<void> {
   const place = { kubectl, registry, prefix: 'backup' };
-  await bringOutPlain(place, { name: 'bk-app', objects: appObjects(1) });
-  await bringOutPlain(place, { name: 'bk-other', objects: [aConfigMap('bk-other')] });
+  await rollOutPlain(place, { name: 'bk-app', objects: appObjects(1) });
+  await rollOutPlain(place, { name: 'bk-other', objects: [aConfigMap('bk-other')] });
   const repository = 'e2e/charts/backup';
   const files = {
     'web/Chart.yaml': 'apiVersion: v2\nname: web\nversion: 1.0.0\n',
@@ -148,7 +148,7 @@ async function eventsOf(...reasons: readonly string[]): Promise<readonly string[
 async function lose(
   options: BackupOptions = {},
 ): Promise<{ backup: Backup; values: unknown; paths: string[] }> {
-  await bringOut();
+  await rollOut();
   const values = await password();
   const paths = Object.keys(await installed()).toSorted();
   const backup = await Backup.take(kubectl, options);
@@ -252,7 +252,7 @@ describe('a restore without status, and with other UIDs', () => {
 });
 
 test('our CRDs are deleted while core runs, applied again, and their objects restored', async () => {
-  await bringOut();
+  await rollOut();
   const values = await password();
   const before = await withoutHooks();
   const backup = await Backup.take(kubectl);

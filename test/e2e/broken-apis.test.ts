@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
-import { bringOutPlain, type Wanted } from '../helpers/bring-out.ts';
 import { eventually, patiently } from '../helpers/eventually.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aConfigMap, aCRD } from '../helpers/objects.ts';
 import { plane } from '../helpers/plane.ts';
+import { rollOutPlain, type Wanted } from '../helpers/roll-out.ts';
 import { System } from '../helpers/system.ts';
 
 const { kubeconfig, registry } = plane;
@@ -34,8 +34,8 @@ afterEach(async () => {
 
 afterAll(async () => await system.stop());
 
-async function bringOut(wanted: Wanted): Promise<void> {
-  await bringOutPlain(place, wanted);
+async function rollOut(wanted: Wanted): Promise<void> {
+  await rollOutPlain(place, wanted);
   await eventually(async () => {
     const found = await kubectl.get('bundledeployment', wanted.name);
     const { generation } = found.metadata;
@@ -74,10 +74,10 @@ test('what a conversion webhook in ruins hides is pruned once it is mended', asy
   await define({ strategy: 'None' });
   await isConverted(true);
   const v2 = { ...gadget, apiVersion: 'e2e.example.com/v2' };
-  await bringOut({ name: 'converted', objects: [v2, aConfigMap('broken')] });
+  await rollOut({ name: 'converted', objects: [v2, aConfigMap('broken')] });
   await define(silent);
   await isConverted(false);
-  await bringOutPlain(place, { name: 'converted', version: 2, objects: [aConfigMap('broken')] });
+  await rollOutPlain(place, { name: 'converted', version: 2, objects: [aConfigMap('broken')] });
   const v1 = ['get', '--raw', '/apis/e2e.example.com/v1/namespaces/default/brokengadgets/broken'];
   await eventually(async () => {
     const found = await kubectl.get('bundledeployment', 'converted');
@@ -98,7 +98,7 @@ test('what a conversion webhook in ruins hides is pruned once it is mended', asy
 test('an aggregated API that does not answer holds up no prune but a namespaceâ€™s, which says so', async () => {
   const own = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'broken-own' } };
   const objects = [aConfigMap('broken'), aConfigMap('broken-dropped'), own];
-  await bringOut({ name: 'silent', objects });
+  await rollOut({ name: 'silent', objects });
   await kubectl.apply({
     apiVersion: 'apiregistration.k8s.io/v1',
     kind: 'APIService',
@@ -116,7 +116,7 @@ test('an aggregated API that does not answer holds up no prune but a namespaceâ€
     const { code } = await kubectl.run(['get', '--raw', '/apis/silent.example.com/v1']);
     expect(code).not.toBe(0);
   });
-  await bringOutPlain(place, { name: 'silent', version: 2, objects: [aConfigMap('broken')] });
+  await rollOutPlain(place, { name: 'silent', version: 2, objects: [aConfigMap('broken')] });
   await eventually(async () => {
     const found = await kubectl.get('bundledeployment', 'silent');
     const told = JSON.stringify((found['status'] as { conditions: object }).conditions);

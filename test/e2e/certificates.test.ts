@@ -62,7 +62,7 @@ async function startSystem(flags: readonly string[] = []): Promise<System> {
   return system;
 }
 
-async function bringOut(
+async function rollOut(
   name: string,
   objects: readonly object[],
   wanted: Partial<BundleDeploymentSpec> = {},
@@ -195,7 +195,7 @@ describe('core’s own certificates', () => {
   test('are replaced twice, across a crash, and no request fails', { tags: 'long' }, async () => {
     const flags = ['--serving-certificate-lifetime=120s'];
     const core = await startSystem(flags);
-    await bringOut('certified', certifiedContent({ namespace, secret }));
+    await rollOut('certified', certifiedContent({ namespace, secret }));
     const program = await startProgram();
     await untilInstalled('certified');
     // A new kind, or a new webhook, counts a moment after it is there.
@@ -240,7 +240,7 @@ describe('core’s own certificates', () => {
   test('are approved once, come back as they were, and begin anew when asked for', async () => {
     await startSystem();
     const content = certifiedContent({ namespace, secret });
-    await bringOut('certified', content, { upgradePolicy: 'Manual' });
+    await rollOut('certified', content, { upgradePolicy: 'Manual' });
     const plan = await eventually(async () => {
       const { status } = (await kubectl.get('bundledeployment', 'certified')) as BundleDeployment;
       expect(status?.plan?.create).toBe(content.length + 1);
@@ -269,7 +269,7 @@ describe('core’s own certificates', () => {
     const [place, ...rest] = certifiedContent({ namespace, secret });
     await kubectl.apply(place ?? {});
     await kubectl.apply(theirs);
-    await bringOut('certified', rest);
+    await rollOut('certified', rest);
     await eventually(async () => {
       const live = await kubectl.get('bundledeployment', 'certified');
       const { status, message } = conditionOf(live, 'Installed') ?? {};
@@ -289,7 +289,7 @@ test('an account of a deployment that may not have Secrets is told so', async ()
   const name = 'certified-nobody';
   await kubectl.apply(aServiceAccount(name));
   const [, ...content] = certifiedContent({ namespace: 'default', secret });
-  await bringOut(name, content, { serviceAccount: { namespace: 'default', name } });
+  await rollOut(name, content, { serviceAccount: { namespace: 'default', name } });
   await eventually(async () => {
     const condition = conditionOf(await kubectl.get('bundledeployment', name), 'Installed');
     expect(condition?.reason).toBe('PermissionsMissing');
@@ -308,7 +308,7 @@ describe('certificates of others', () => {
 
   test('cert-manager is asked for them by its own kinds, and named where it is missing', async () => {
     await startSystem(['--certificates=cert-manager']);
-    await bringOut('certified', content);
+    await rollOut('certified', content);
     await eventually(async () => {
       const live = await kubectl.get('bundledeployment', 'certified');
       expect(conditionOf(live, 'Installed')?.message).toContain('--certificates=cert-manager');
@@ -337,7 +337,7 @@ describe('certificates of others', () => {
 
   test('the service CA of OpenShift is asked for them by its annotations', async () => {
     await startSystem(['--certificates=service-ca']);
-    await bringOut('certified', content);
+    await rollOut('certified', content);
     await untilInstalled('certified');
     const service = await kubectl.get('service', 'webhook', 'default');
     expect(service.metadata.annotations).toMatchObject({

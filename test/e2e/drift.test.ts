@@ -50,7 +50,7 @@ interface Wanted {
 }
 
 /** Creates or upgrades a BundleDeployment and waits until that is installed. */
-async function bringOut({ name, version = 1, objects, drift }: Wanted): Promise<void> {
+async function rollOut({ name, version = 1, objects, drift }: Wanted): Promise<void> {
   const files = plainFiles(objects);
   const source = await pushContent({ registry, name: `drift-${name}`, version, files });
   const deployment = aBundleDeployment({ name, source }) as KubernetesObject & { spec: object };
@@ -135,7 +135,7 @@ const replicasIgnored = {
 describe('fields that are left to others', () => {
   test('keep what kubectl scale and an autoscaler set, through versions and a restart', async () => {
     const web = aDeployment('drift-web');
-    await bringOut({ name: 'scaled', objects: [web], drift: replicasIgnored });
+    await rollOut({ name: 'scaled', objects: [web], drift: replicasIgnored });
     expect(await specOf('drift-web')).toMatchObject({ replicas: 1 });
 
     await scale('drift-web', 3);
@@ -143,7 +143,7 @@ describe('fields that are left to others', () => {
     expect(await specOf('drift-web')).toMatchObject({ replicas: 3 });
 
     const next = aDeployment('drift-web', { image: 'example.invalid/none:2' });
-    await bringOut({ name: 'scaled', version: 2, objects: [next], drift: replicasIgnored });
+    await rollOut({ name: 'scaled', version: 2, objects: [next], drift: replicasIgnored });
     expect(await specOf('drift-web')).toMatchObject({
       replicas: 3,
       template: { spec: { containers: [{ image: 'example.invalid/none:2' }] } },
@@ -158,7 +158,7 @@ describe('fields that are left to others', () => {
     expect(await specOf('drift-web')).toMatchObject({ replicas: 2 });
 
     const last = aDeployment('drift-web', { image: 'example.invalid/none:3' });
-    await bringOut({ name: 'scaled', version: 3, objects: [last], drift: replicasIgnored });
+    await rollOut({ name: 'scaled', version: 3, objects: [last], drift: replicasIgnored });
     expect(await specOf('drift-web')).toMatchObject({
       replicas: 2,
       template: { spec: { containers: [{ image: 'example.invalid/none:3' }] } },
@@ -166,7 +166,7 @@ describe('fields that are left to others', () => {
   });
 
   test('keep the value of the first version while nobody else has set them', async () => {
-    await bringOut({
+    await rollOut({
       name: 'still',
       objects: [aDeployment('drift-still')],
       drift: replicasIgnored,
@@ -175,12 +175,12 @@ describe('fields that are left to others', () => {
       image: 'example.invalid/none:2',
     }) as KubernetesObject & { spec: object };
     const next = { ...rest, metadata, spec: { ...rest.spec, replicas: 4 } };
-    await bringOut({ name: 'still', version: 2, objects: [next], drift: replicasIgnored });
+    await rollOut({ name: 'still', version: 2, objects: [next], drift: replicasIgnored });
     expect(await specOf('drift-still')).toMatchObject({ replicas: 1 });
   });
 
   test('are left and taken back by a change of the rules alone', async () => {
-    await bringOut({ name: 'ruled', objects: [aConfigMap('drift-ruled', { a: '1', b: '1' })] });
+    await rollOut({ name: 'ruled', objects: [aConfigMap('drift-ruled', { a: '1', b: '1' })] });
     await setDrift('ruled', { ignore: [{ kind: 'ConfigMap', paths: ['/data/a'] }] });
     await isObserved('ruled');
     await eventually(async () => {
@@ -210,7 +210,7 @@ describe('fields that are left to others', () => {
     const web = aDeployment('drift-deep', args) as KubernetesObject;
     const annotations = { 'example.com/note': 'ours', 'example.com/other': 'ours' };
     const objects = [{ ...web, metadata: { ...web.metadata, annotations } }];
-    await bringOut({ name: 'deep', objects, drift });
+    await rollOut({ name: 'deep', objects, drift });
     const theirs = [
       { op: 'replace', path: '/metadata/annotations/example.com~1note', value: 'theirs' },
       {
@@ -226,7 +226,7 @@ describe('fields that are left to others', () => {
 
     const next = aDeployment('drift-deep', { args: ['serve', 'slow', 'v2'] }) as KubernetesObject;
     const upgraded = [{ ...next, metadata: { ...next.metadata, annotations } }];
-    await bringOut({ name: 'deep', version: 2, objects: upgraded, drift });
+    await rollOut({ name: 'deep', version: 2, objects: upgraded, drift });
     const found = await kubectl.get('deployment', 'drift-deep', 'default');
     expect(found.metadata.annotations).toMatchObject({
       'example.com/note': 'theirs',
@@ -240,7 +240,7 @@ describe('fields that are left to others', () => {
   });
 
   test('are created with everything when the object was deleted', async () => {
-    await bringOut({ name: 'gone', objects: [aDeployment('drift-gone')], drift: replicasIgnored });
+    await rollOut({ name: 'gone', objects: [aDeployment('drift-gone')], drift: replicasIgnored });
     await scale('drift-gone', 3);
     await kubectl.must(['delete', 'deployment', 'drift-gone', '--namespace=default']);
     await eventually(async () => {
@@ -254,7 +254,7 @@ describe('mode Warn', () => {
 
   test('tells what was changed and deleted, and changes nothing, also across a restart', async () => {
     const objects = [aConfigMap('drift-a', { a: '1' }), aConfigMap('drift-b', { b: '1' })];
-    await bringOut({ name: 'warned', objects, drift: warn });
+    await rollOut({ name: 'warned', objects, drift: warn });
     expect(await driftOf('warned')).toBeUndefined();
 
     await edit('drift-a', { a: 'theirs' });
@@ -291,14 +291,14 @@ describe('mode Warn', () => {
 
   test('a new version brings what it changes, and leaves the rest', async () => {
     const objects = [aConfigMap('drift-a', { a: '1', k: '1' }), aConfigMap('drift-b', { b: '1' })];
-    await bringOut({ name: 'warned', objects, drift: warn });
+    await rollOut({ name: 'warned', objects, drift: warn });
     await edit('drift-a', { a: 'theirs' });
     await edit('drift-b', { b: 'theirs' });
     await eventually(async () => {
       expect((await driftOf('warned'))?.message).toContain('2 objects differ');
     });
     const next = [aConfigMap('drift-a', { a: '1', k: '2' }), aConfigMap('drift-b', { b: '1' })];
-    await bringOut({ name: 'warned', version: 2, objects: next, drift: warn });
+    await rollOut({ name: 'warned', version: 2, objects: next, drift: warn });
     expect(await dataOf('drift-a')).toEqual({ a: '1', k: '2' });
     expect(await dataOf('drift-b')).toEqual({ b: 'theirs' });
     await eventually(async () => {
@@ -309,7 +309,7 @@ describe('mode Warn', () => {
 
 test('mode Off leaves everything alone and tells nothing', async () => {
   const objects = [aConfigMap('drift-a', { a: '1' }), aConfigMap('drift-b', { b: '1' })];
-  await bringOut({ name: 'off', objects, drift: { mode: 'Off' } });
+  await rollOut({ name: 'off', objects, drift: { mode: 'Off' } });
   await edit('drift-a', { a: 'theirs' });
   expect(await writesWithin(quiet)).toEqual([]);
   expect(await driftOf('off')).toBeUndefined();
@@ -320,7 +320,7 @@ test('mode Off leaves everything alone and tells nothing', async () => {
 
 describe('fields that others set too', () => {
   test('are put back by one request, and that is told once, with who set them', async () => {
-    await bringOut({ name: 'shared', objects: [aConfigMap('drift-shared', { a: '1', b: '1' })] });
+    await rollOut({ name: 'shared', objects: [aConfigMap('drift-shared', { a: '1', b: '1' })] });
     const position = await audit.position();
     await edit('drift-shared', { a: 'theirs' });
     await eventually(async () => {
@@ -343,7 +343,7 @@ describe('fields that others set too', () => {
   });
 
   test('are put back and told of as well where nobody ran when they were set', async () => {
-    await bringOut({ name: 'away', objects: [aConfigMap('drift-away', { a: '1' })] });
+    await rollOut({ name: 'away', objects: [aConfigMap('drift-away', { a: '1' })] });
     await system.kill();
     await edit('drift-away', { a: 'theirs' });
     await system.restart();
@@ -356,10 +356,10 @@ describe('fields that others set too', () => {
   });
 
   test('are told of when a new version takes them', async () => {
-    await bringOut({ name: 'taking', objects: [aConfigMap('drift-taken', { a: '1' })] });
+    await rollOut({ name: 'taking', objects: [aConfigMap('drift-taken', { a: '1' })] });
     await edit('drift-taken', { late: 'theirs', other: 'theirs' });
     const next = [aConfigMap('drift-taken', { a: '2', late: 'ours' })];
-    await bringOut({ name: 'taking', version: 2, objects: next });
+    await rollOut({ name: 'taking', version: 2, objects: next });
     expect(await dataOf('drift-taken')).toEqual({ a: '2', late: 'ours', other: 'theirs' });
     await eventually(async () => {
       expect(await eventsOf('taking', 'FieldsTaken')).toEqual([
@@ -371,10 +371,10 @@ describe('fields that others set too', () => {
   });
 
   test('are no news while both say the same', async () => {
-    await bringOut({ name: 'agreed', objects: [aConfigMap('drift-agreed', { a: '1' })] });
+    await rollOut({ name: 'agreed', objects: [aConfigMap('drift-agreed', { a: '1' })] });
     await edit('drift-agreed', { b: '2' });
     const next = [aConfigMap('drift-agreed', { a: '1', b: '2' })];
-    await bringOut({ name: 'agreed', version: 2, objects: next });
+    await rollOut({ name: 'agreed', version: 2, objects: next });
     expect(await eventsOf('agreed', 'FieldsTaken')).toEqual([]);
   });
 });

@@ -7,11 +7,11 @@ import { layoutOf } from '../../deploy/local/cluster/layout.ts';
 import { type Part, startPart, stopProcesses } from '../../deploy/local/cluster/processes.ts';
 import { type Cluster, startCluster } from '../../deploy/local/cluster/start-cluster.ts';
 import { readState, writeState } from '../../deploy/local/cluster/state.ts';
-import { bringOutPlain } from '../helpers/bring-out.ts';
 import { ClusterClient } from '../helpers/cluster-client.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aConfigMap } from '../helpers/objects.ts';
+import { rollOutPlain } from '../helpers/roll-out.ts';
 import { System } from '../helpers/system.ts';
 
 const grace = 30_000;
@@ -76,7 +76,7 @@ async function pause(paused: boolean): Promise<void> {
 test('after a restore of etcd the cluster is brought to what the restored objects ask for', async () => {
   const place = { kubectl, registry: cluster.registry, prefix: 'etcd' };
   const first = [aConfigMap('etcd-a', { a: '1' }), aConfigMap('etcd-b', { b: '1' })];
-  await bringOutPlain(place, { name: 'restored', objects: first });
+  await rollOutPlain(place, { name: 'restored', objects: first });
   await eventually(async () => {
     const found = await kubectl.get('bundledeployment', 'restored');
     expect(conditionOf(found, 'Installed')).toMatchObject({ status: 'True' });
@@ -84,7 +84,7 @@ test('after a restore of etcd the cluster is brought to what the restored object
   await pause(true);
   const second = [aConfigMap('etcd-a', { a: '2' }), aConfigMap('etcd-c', { c: '2' })];
   const wanted = { name: 'restored', version: 2, objects: second, spec: { paused: true } };
-  await bringOutPlain(place, wanted);
+  await rollOutPlain(place, wanted);
   const snapshot = join(base, 'snapshot');
   await withStoppedStore(async (data) => await cp(data, snapshot, { recursive: true }));
 

@@ -3,12 +3,12 @@ import type { Condition, KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/index.ts';
 import { DiscoveryClient } from '../../core/platform/kube/discovery.ts';
 import { connect, type KubeClient } from '../../core/platform/kube/index.ts';
-import { bringOutPlain } from '../helpers/bring-out.ts';
 import { eventually, patiently } from '../helpers/eventually.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aCRD, anImage } from '../helpers/objects.ts';
 import { plane } from '../helpers/plane.ts';
 import { pushChart } from '../helpers/push-chart.ts';
+import { rollOutPlain } from '../helpers/roll-out.ts';
 import { customResourcesAreServed } from '../helpers/served-kinds.ts';
 import { System } from '../helpers/system.ts';
 
@@ -65,22 +65,22 @@ async function restartIn(namespace: string): Promise<void> {
 describe('the namespace of objects that name none', () => {
   const settings = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'facts-place' } };
 
-  async function bringOut(version: number, spec: object = {}): Promise<void> {
+  async function rollOut(version: number, spec: object = {}): Promise<void> {
     const objects = [{ ...settings, data: { version: String(version) } }];
-    await bringOutPlain(
+    await rollOutPlain(
       { kubectl, registry, prefix: 'facts' },
       { name: 'place', version, objects, spec },
     );
   }
 
   test('stays the one of the first installation, whatever the system namespace is by now', async () => {
-    await bringOut(1);
+    await rollOut(1);
     const { status } = await isInstalled('place');
     expect(status?.installNamespace).toBe(systemNamespace);
     const before = await kubectl.get('configmap', 'facts-place', systemNamespace);
     await restartIn(other);
     try {
-      await bringOut(2);
+      await rollOut(2);
       await eventually(async () => {
         const after = await kubectl.get('configmap', 'facts-place', systemNamespace);
         expect(after['data']).toEqual({ version: '2' });
@@ -93,15 +93,15 @@ describe('the namespace of objects that name none', () => {
   });
 
   test('is the one that the spec asks for first, and another one moves nothing', async () => {
-    await bringOut(1, { installNamespace: other });
+    await rollOut(1, { installNamespace: other });
     await isInstalled('place');
     expect(await kubectl.exists('configmap', 'facts-place', other)).toBe(true);
-    await bringOut(2, { installNamespace: 'default' });
+    await rollOut(2, { installNamespace: 'default' });
     const { message } = await says('place', 'InstallNamespaceChanged');
     expect(message).toContain(`set spec.installNamespace to "${other}"`);
     expect(await kubectl.exists('configmap', 'facts-place', other)).toBe(true);
     expect(await kubectl.exists('configmap', 'facts-place', 'default')).toBe(false);
-    await bringOut(2, { installNamespace: other });
+    await rollOut(2, { installNamespace: other });
     await isInstalled('place');
     const { data } = (await kubectl.get('configmap', 'facts-place', other)) as { data?: unknown };
     expect(data).toEqual({ version: '2' });
@@ -136,7 +136,7 @@ data: {serves: {{ .Capabilities.APIVersions.Has "facts.example.com/v1/Gizmo" | q
     await kubectl.must(['delete', 'crd', 'gizmos.facts.example.com', '--ignore-not-found']);
   });
 
-  async function bringOut(name: string, spec: object = {}): Promise<void> {
+  async function rollOut(name: string, spec: object = {}): Promise<void> {
     const files = {
       'web/Chart.yaml': 'apiVersion: v2\nname: web\nversion: 1.0.0\n',
       'web/templates/all.yaml': template,
@@ -194,7 +194,7 @@ data: {serves: {{ .Capabilities.APIVersions.Has "facts.example.com/v1/Gizmo" | q
   });
 
   test('delete nothing unasked: what they take away waits to be confirmed', async () => {
-    await bringOut('lost');
+    await rollOut('lost');
     await isInstalled('lost');
     expect(await isThere('facts-watched')).toBe(true);
     await loseKind();
@@ -209,9 +209,9 @@ data: {serves: {{ .Capabilities.APIVersions.Has "facts.example.com/v1/Gizmo" | q
   });
 
   test('are a new plan with upgradePolicy Manual', async () => {
-    await bringOut('planned');
+    await rollOut('planned');
     await isInstalled('planned');
-    await bringOut('planned', { upgradePolicy: 'Manual' });
+    await rollOut('planned', { upgradePolicy: 'Manual' });
     await eventually(async () => {
       expect((await live('planned')).status?.approval?.objects).toBeDefined();
     });
@@ -237,7 +237,7 @@ metadata: {name: facts-login, namespace: default}
 data: {password: {{ randAlphaNum 16 | b64enc | quote }}}
 `;
 
-  async function bringOut(spec: object = {}): Promise<void> {
+  async function rollOut(spec: object = {}): Promise<void> {
     const files = {
       'web/Chart.yaml': 'apiVersion: v2\nname: web\nversion: 1.0.0\n',
       'web/templates/all.yaml': template,
@@ -273,7 +273,7 @@ data: {password: {{ randAlphaNum 16 | b64enc | quote }}}
   }
 
   test('outlive the loss of the seed, until it is back or new ones are accepted', async () => {
-    await bringOut();
+    await rollOut();
     await isInstalled('generated');
     const before = await password();
     const backup = await loseSeed();
@@ -297,13 +297,13 @@ data: {password: {{ randAlphaNum 16 | b64enc | quote }}}
   });
 
   test('of a Secret that a deployment has left are not overwritten by the next one', async () => {
-    await bringOut({ deletionPolicy: 'Orphan' });
+    await rollOut({ deletionPolicy: 'Orphan' });
     await isInstalled('generated');
     const before = await password();
     await kubectl.must(['delete', 'bundledeployment', 'generated', '--timeout=300s']);
     await loseSeed();
     await system.restart();
-    await bringOut({ adoption: 'Always' });
+    await rollOut({ adoption: 'Always' });
     const { message } = await says('generated', 'SeedChanged');
     expect(message).toContain('Secret/default/facts-login of BundleDeployment "generated" exist');
     expect(await password()).toEqual(before);

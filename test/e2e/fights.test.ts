@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { AuditLog } from '../helpers/audit-log.ts';
-import { bringOutPlain, type Wanted } from '../helpers/bring-out.ts';
 import { eventually, patiently } from '../helpers/eventually.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aConfigMap, aCRD, aDeployment } from '../helpers/objects.ts';
 import { plane } from '../helpers/plane.ts';
+import { rollOutPlain, type Wanted } from '../helpers/roll-out.ts';
 import { System } from '../helpers/system.ts';
 
 const { kubeconfig, registry } = plane;
@@ -31,8 +31,8 @@ afterEach(async () => {
 
 afterAll(async () => await system.stop());
 
-async function bringOut(wanted: Wanted): Promise<void> {
-  await bringOutPlain({ kubectl, registry, prefix: 'fights' }, wanted);
+async function rollOut(wanted: Wanted): Promise<void> {
+  await rollOutPlain({ kubectl, registry, prefix: 'fights' }, wanted);
   const { generation } = (await kubectl.get('bundledeployment', wanted.name)).metadata;
   await eventually(async () => {
     const found = await kubectl.get('bundledeployment', wanted.name);
@@ -65,7 +65,7 @@ async function writesSince(position: number, resource: string): Promise<number> 
 
 test('marks of Flux and Argo CD on our objects are left, also by an upgrade', async () => {
   const objects = [aDeployment('fights-marked'), aConfigMap(marker)];
-  await bringOut({ name: 'marked', objects });
+  await rollOut({ name: 'marked', objects });
   const marks = {
     labels: {
       'kustomize.toolkit.fluxcd.io/name': 'theirs',
@@ -79,14 +79,14 @@ test('marks of Flux and Argo CD on our objects are left, also by an upgrade', as
   await eventually(async () => expect(await writesSince(position, 'configmaps')).toBe(1));
   expect(await writesSince(position, 'deployments')).toBe(0);
   const next = aDeployment('fights-marked', { image: 'example.invalid/none:2' });
-  await bringOut({ name: 'marked', version: 2, objects: [next, aConfigMap(marker)] });
+  await rollOut({ name: 'marked', version: 2, objects: [next, aConfigMap(marker)] });
   const { metadata, ...rest } = await kubectl.get('deployment', 'fights-marked', 'default');
   expect(metadata).toMatchObject(marks);
   expect(JSON.stringify(rest['spec'])).toContain('none:2');
 });
 
 test('with another manager that applies by force core pauses, and says so', async () => {
-  await bringOut({ name: 'forced', objects: [aConfigMap('fights-forced', { a: 'ours' })] });
+  await rollOut({ name: 'forced', objects: [aConfigMap('fights-forced', { a: 'ours' })] });
   const theirs = JSON.stringify(aConfigMap('fights-forced', { a: 'theirs' }));
   const force = ['--server-side', '--force-conflicts', '--field-manager=fighter'];
   const position = await audit.position();
@@ -142,7 +142,7 @@ test('labels and sidecars that admission adds are no drift', async () => {
     expect(shown).toContain('"side"');
   });
   const objects = [aDeployment('fights-mutated'), aConfigMap(marker)];
-  await bringOut({ name: 'mutated', objects });
+  await rollOut({ name: 'mutated', objects });
   const position = await audit.position();
   await isReviewed();
   await eventually(async () => expect(await writesSince(position, 'configmaps')).toBe(1));
@@ -152,9 +152,9 @@ test('labels and sidecars that admission adds are no drift', async () => {
 });
 
 test('a finalizer of others holds its object, not the upgrade that prunes it', async () => {
-  await bringOut({ name: 'held', objects: [aConfigMap('fights-held'), aConfigMap(marker)] });
+  await rollOut({ name: 'held', objects: [aConfigMap('fights-held'), aConfigMap(marker)] });
   await patch('configmap', 'fights-held', { metadata: { finalizers: [hold] } });
-  await bringOut({ name: 'held', version: 2, objects: [aConfigMap(marker)] });
+  await rollOut({ name: 'held', version: 2, objects: [aConfigMap(marker)] });
   const { metadata } = await kubectl.get('configmap', 'fights-held', 'default');
   expect(metadata.deletionTimestamp).toBeDefined();
   expect(metadata.finalizers).toEqual([hold]);
@@ -165,13 +165,13 @@ test('a finalizer of others holds its object, not the upgrade that prunes it', a
 });
 
 test('a template that is changed twice while its deployment is deleted changes nothing', async () => {
-  await bringOut({ name: 'leaving', objects: [aConfigMap('fights-leaving')] });
+  await rollOut({ name: 'leaving', objects: [aConfigMap('fights-leaving')] });
   await patch('bundledeployment', 'leaving', { metadata: { finalizers: [hold] } });
   await kubectl.must(['delete', 'bundledeployment', 'leaving', '--wait=false']);
   for (const version of [2, 3]) {
     const objects = [aConfigMap(`fights-leaving-${version}`)];
     const wanted = { name: 'leaving', version, objects };
-    await bringOutPlain({ kubectl, registry, prefix: 'fights' }, wanted);
+    await rollOutPlain({ kubectl, registry, prefix: 'fights' }, wanted);
   }
   await patch('bundledeployment', 'leaving', { metadata: { finalizers: null } });
   await eventually(async () => {
@@ -203,12 +203,12 @@ describe('a kind that changes under its objects', () => {
       await kubectl.must(['get', '--raw', path.replace('v1', 'v1beta1')]);
     });
     const beta = { ...fighter, apiVersion: 'e2e.example.com/v1beta1' };
-    await bringOut({ name: 'version', objects: [beta, aConfigMap(marker)] });
+    await rollOut({ name: 'version', objects: [beta, aConfigMap(marker)] });
     const { uid } = (await kubectl.get('fighters', 'fights', 'default')).metadata;
     await define({ versions: [v1, { ...v1, name: 'v1beta1', storage: false, served: false }] });
-    await bringOut({ name: 'version', version: 2, objects: [fighter, aConfigMap(marker)] });
+    await rollOut({ name: 'version', version: 2, objects: [fighter, aConfigMap(marker)] });
     expect((await kubectl.get('fighters', 'fights', 'default')).metadata.uid).toBe(uid);
-    await bringOut({ name: 'version', version: 3, objects: [aConfigMap(marker)] });
+    await rollOut({ name: 'version', version: 3, objects: [aConfigMap(marker)] });
     await eventually(async () => {
       expect(await kubectl.exists('fighters', 'fights', 'default')).toBe(false);
     });
@@ -216,17 +216,17 @@ describe('a kind that changes under its objects', () => {
 
   test('has them made anew where it became cluster-scoped', async () => {
     await define({});
-    await bringOut({ name: 'scope', objects: [fighter, aConfigMap(marker)] });
+    await rollOut({ name: 'scope', objects: [fighter, aConfigMap(marker)] });
     await kubectl.must(['delete', 'crd', 'fighters.e2e.example.com', '--timeout=180s']);
     await define({ scope: 'Cluster' });
-    await bringOut({ name: 'scope', version: 2, objects: [fighter, aConfigMap(marker)] });
+    await rollOut({ name: 'scope', version: 2, objects: [fighter, aConfigMap(marker)] });
     await eventually(async () => {
       const made = await kubectl.list('fighters');
       expect(made.map(({ metadata }) => [metadata.namespace, metadata.name])).toEqual([
         [undefined, 'fights'],
       ]);
     });
-    await bringOut({ name: 'scope', version: 3, objects: [aConfigMap(marker)] });
+    await rollOut({ name: 'scope', version: 3, objects: [aConfigMap(marker)] });
     await eventually(async () => expect(await kubectl.list('fighters')).toEqual([]));
   });
 });

@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { AuditLog } from '../helpers/audit-log.ts';
-import { bringOutPlain } from '../helpers/bring-out.ts';
 import { eventually, patiently } from '../helpers/eventually.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aConfigMap } from '../helpers/objects.ts';
 import { plane } from '../helpers/plane.ts';
+import { rollOutPlain } from '../helpers/roll-out.ts';
 import { System } from '../helpers/system.ts';
 
 const { kubeconfig, registry } = plane;
@@ -78,7 +78,7 @@ test('a Job that Kubernetes deleted after its end does not run again before the 
   const spec = { ttlSecondsAfterFinished: 0 };
   const objects = [aJob('finished-ttl', { spec }), aConfigMap(marker)];
   const position = await audit.position();
-  await bringOutPlain(place, { name: 'ttl', objects });
+  await rollOutPlain(place, { name: 'ttl', objects });
   await isFinished('ttl');
   await isGone('finished-ttl');
   await isHealthy('ttl');
@@ -94,14 +94,14 @@ test('a Job that Kubernetes deleted after its end does not run again before the 
 
   const image = 'example.invalid/none:2';
   const next = [aJob('finished-ttl', { spec, image }), aConfigMap(marker)];
-  await bringOutPlain(place, { name: 'ttl', version: 2, objects: next });
+  await rollOutPlain(place, { name: 'ttl', version: 2, objects: next });
   await eventually(async () => expect(await jobWritesSince(position)).toBe(2));
   await isFinished('ttl');
 });
 
 test('a Job that others deleted after its end is done as well, and one that ran is not', async () => {
   const objects = [aJob('finished-other'), aConfigMap(marker)];
-  await bringOutPlain(place, { name: 'other', objects });
+  await rollOutPlain(place, { name: 'other', objects });
   await isFinished('other');
   await kubectl.must(['delete', 'job', 'finished-other', '--namespace=default']);
   await isReviewed();
@@ -109,7 +109,7 @@ test('a Job that others deleted after its end is done as well, and one that ran 
   await isHealthy('other');
 
   const suspended = aJob('finished-suspended', { spec: { suspend: true } });
-  await bringOutPlain(place, { name: 'running', objects: [suspended] });
+  await rollOutPlain(place, { name: 'running', objects: [suspended] });
   const { metadata } = await eventually(
     async () => await kubectl.get('job', 'finished-suspended', 'default'),
   );

@@ -86,7 +86,7 @@ interface Wanted {
   readonly config?: object;
 }
 
-async function bringOut({ name, source, config = {} }: Wanted): Promise<void> {
+async function rollOut({ name, source, config = {} }: Wanted): Promise<void> {
   await kubectl.apply({
     apiVersion: 'core.rukpak.io/v1alpha1',
     kind: 'BundleDeployment',
@@ -128,7 +128,7 @@ async function dataOf(name: string, namespace = systemNamespace): Promise<Files>
 
 describe('rukpakctl diff of a chart', () => {
   test('shows what changes, and takes generated values for the same', async () => {
-    await bringOut({ name: 'compared', source: await pushed('compared', aChart()) });
+    await rollOut({ name: 'compared', source: await pushed('compared', aChart()) });
     await isHealthy('compared');
     const folder = await mkdtemp(join(tmpdir(), 'chart-'));
     const compared = async (chart: Files) => {
@@ -155,7 +155,7 @@ describe('rukpakctl diff of a chart', () => {
 
 describe('a chart', () => {
   test('of an OCI registry is installed with its own values, and goes with its deployment', async () => {
-    await bringOut({ name: 'oci', source: await pushed('oci', aChart()) });
+    await rollOut({ name: 'oci', source: await pushed('oci', aChart()) });
     const { activeBundle = '' } = await isHealthy('oci');
     const data = await dataOf('oci-settings');
     expect(data).toMatchObject({ color: 'red', size: 'small', namespace: systemNamespace });
@@ -181,7 +181,7 @@ describe('a chart', () => {
     });
     files.files.set('/web-1.0.0.tgz', await anArchive(inFolder(chart)));
     const source = { type: 'http', http: { url: `${files.url}/web-1.0.0.tgz` } };
-    await bringOut({ name: 'http', source });
+    await rollOut({ name: 'http', source });
     await isHealthy('http');
     await files.stop();
     expect(await dataOf('http-settings')).toMatchObject({ color: 'red' });
@@ -194,7 +194,7 @@ describe('a chart', () => {
     await repository.commit({ files: inFolder(aChart()), annotatedTag: 'v1.0.0' });
     const server: GitServer = await startGitServer({ root });
     const git = { repository: `${server.url}/charts`, ref: { tag: 'v1.0.0' }, directory: 'web' };
-    await bringOut({ name: 'git', source: { type: 'git', git } });
+    await rollOut({ name: 'git', source: { type: 'git', git } });
     await isHealthy('git');
     expect(await dataOf('git-settings')).toMatchObject({ color: 'red' });
     await server.close();
@@ -233,7 +233,7 @@ describe('a chart', () => {
       'library charts are not installable: they hold definitions for other charts; install a chart that depends on it',
     ],
   ])('that is none that can be installed says so: %s', async (name, files, message) => {
-    await bringOut({ name, source: await pushed(name, files) });
+    await rollOut({ name, source: await pushed(name, files) });
     await says(name, {
       status: 'False',
       reason: 'UnpackFailed',
@@ -245,11 +245,11 @@ describe('a chart', () => {
 describe('values', () => {
   test('that change render the same Bundle again, as text and as an object', async () => {
     const source = await pushed('values', aChart());
-    await bringOut({ name: 'values', source, config: { values: 'color: green\n' } });
+    await rollOut({ name: 'values', source, config: { values: 'color: green\n' } });
     const { activeBundle } = await isHealthy('values');
     const before = await dataOf('values-settings');
     expect(before).toMatchObject({ color: 'green', size: 'small' });
-    await bringOut({ name: 'values', source, config: { values: { size: 12345678901234 } } });
+    await rollOut({ name: 'values', source, config: { values: { size: 12345678901234 } } });
     await eventually(async () => {
       const { random } = before;
       expect(await dataOf('values-settings')).toMatchObject({
@@ -281,7 +281,7 @@ describe('values', () => {
       { kind: 'Secret', name: 'helm-values', valuesKey: 'v' },
       { kind: 'Secret', name: 'helm-none', optional: true },
     ];
-    await bringOut({
+    await rollOut({
       name: 'from',
       source: await pushed('from', aChart()),
       config: { valuesFrom },
@@ -322,7 +322,7 @@ describe('values', () => {
         '(required "color must be set" .Values.color)',
       ),
     });
-    await bringOut({ name: 'wrong', source: await pushed('wrong', chart), config });
+    await rollOut({ name: 'wrong', source: await pushed('wrong', chart), config });
     await says('wrong', {
       status: 'False',
       reason: 'BundleLoadFailed',
@@ -335,7 +335,7 @@ describe('what a chart has installed', () => {
   test('is repaired, pruned with an upgrade, and the same after a restart', async () => {
     const more = { 'templates/more.yaml': settings.replace('-settings', '-more') };
     const source = await pushed('life', aChart(more));
-    await bringOut({ name: 'life', source, config: { releaseNamespace: 'default' } });
+    await rollOut({ name: 'life', source, config: { releaseNamespace: 'default' } });
     await isHealthy('life');
     const before = await dataOf('life-settings', 'default');
     expect(before['namespace']).toBe('default');
@@ -349,7 +349,7 @@ describe('what a chart has installed', () => {
     await system.kill();
     await system.restart();
     const next = await pushed('life', aChart({}, 2), 2);
-    await bringOut({ name: 'life', source: next, config: { releaseNamespace: 'default' } });
+    await rollOut({ name: 'life', source: next, config: { releaseNamespace: 'default' } });
     await eventually(async () => {
       expect(await kubectl.exists('configmap', 'life-more', 'default')).toBe(false);
     });
@@ -369,12 +369,12 @@ describe('what a chart has installed', () => {
     });
     const name = 'hooks';
     const source = await pushed(name, chart);
-    await bringOut({ name, source });
+    await rollOut({ name, source });
     await isHealthy(name);
     const job = await kubectl.get('job', 'hooks-migrate', systemNamespace);
     expect(job['status']).toMatchObject({ succeeded: 1 });
     expect(await kubectl.exists('configmap', 'hooks-told', systemNamespace)).toBe(false);
-    await bringOut({ name, source, config: { values: { color: 'blue' } } });
+    await rollOut({ name, source, config: { values: { color: 'blue' } } });
     await eventually(async () => expect(await dataOf('hooks-told')).toEqual({ color: 'blue' }));
     await isHealthy(name);
     const again = await kubectl.get('job', 'hooks-migrate', systemNamespace);
@@ -396,24 +396,24 @@ describe('what a chart has installed', () => {
     };
     const description = async (): Promise<string> =>
       JSON.stringify((await kubectl.get('crd', 'gadgets.e2e.example.com'))['spec']);
-    await bringOut({
+    await rollOut({
       name,
       source: await pushed(name, aChart({ ...crd('first'), 'templates/mine.yaml': resource })),
     });
     await isHealthy(name);
     expect(await kubectl.exists('gadgets.e2e.example.com', 'mine', systemNamespace)).toBe(true);
-    await bringOut({ name, source: await pushed(name, aChart(crd('second'), 2), 2) });
+    await rollOut({ name, source: await pushed(name, aChart(crd('second'), 2), 2) });
     await isHealthy(name);
     await eventually(async () => expect(await description()).toContain('second'));
-    await bringOut({ name, source: await pushed(name, aChart({}, 3), 3) });
+    await rollOut({ name, source: await pushed(name, aChart({}, 3), 3) });
     await isHealthy(name);
     await stays();
-    await bringOut({ name, source: await pushed(name, aChart(crd('fourth'), 4), 4) });
+    await rollOut({ name, source: await pushed(name, aChart(crd('fourth'), 4), 4) });
     await isHealthy(name);
     await eventually(async () => expect(await description()).toContain('fourth'));
     await kubectl.must(['delete', 'bundledeployment', name, '--timeout=300s']);
     await stays();
-    await bringOut({ name, source: await pushed(name, aChart(crd('fifth'), 5), 5) });
+    await rollOut({ name, source: await pushed(name, aChart(crd('fifth'), 5), 5) });
     await isHealthy(name);
     expect(await description()).toContain('fifth');
   });
@@ -426,20 +426,20 @@ test('CRDs of crds/ are upgraded as far as custom resources allow, or as told', 
     const spec = `"spec":{"required":${JSON.stringify(required)},"type":"object"`;
     return { 'crds/widget.yaml': text.replace('"spec":{"type":"object"', spec) };
   };
-  await bringOut({ name, source: await pushed(name, aChart(crd([]))) });
+  await rollOut({ name, source: await pushed(name, aChart(crd([]))) });
   await isHealthy(name);
   const { apiVersion, kind } = { apiVersion: 'e2e.example.com/v1', kind: 'Widget' };
   const metadata = { name: 'mine', namespace: 'default' };
   // The API server may serve a new kind a moment after it is established.
   await eventually(() => kubectl.apply({ apiVersion, kind, metadata, spec: {} }));
   const next = await pushed(name, aChart(crd(['size']), 2), 2);
-  await bringOut({ name, source: next });
+  await rollOut({ name, source: next });
   await eventually(async () => {
     const installed = conditionOf(await kubectl.get('bundledeployment', name), 'Installed');
     expect(installed).toMatchObject({ status: 'False', reason: 'UpgradeFailed' });
     expect(installed?.message).toContain('existing custom object default/mine failed validation');
   });
-  await bringOut({ name, source: next, config: { crds: 'Replace' } });
+  await rollOut({ name, source: next, config: { crds: 'Replace' } });
   await isHealthy(name);
   await kubectl.must(['delete', 'bundledeployment', name, '--timeout=300s']);
   await kubectl.must(['delete', 'crd', 'widgets.e2e.example.com']);

@@ -2,12 +2,12 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Condition, KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeploymentStatus } from '../../api/v1alpha1/index.ts';
 import { AuditLog } from '../helpers/audit-log.ts';
-import { bringOutPlain, type Wanted } from '../helpers/bring-out.ts';
 import { eventually, patiently } from '../helpers/eventually.ts';
 import { followHowto } from '../helpers/howto.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aConfigMap, aCRD, aServiceAccount } from '../helpers/objects.ts';
 import { plane } from '../helpers/plane.ts';
+import { rollOutPlain, type Wanted } from '../helpers/roll-out.ts';
 import { RukpakProcess } from '../helpers/rukpak-run.ts';
 import { System } from '../helpers/system.ts';
 
@@ -42,8 +42,8 @@ afterAll(async () => {
   await system.stop();
 });
 
-async function bringOut(wanted: Wanted): Promise<void> {
-  await bringOutPlain({ kubectl, registry, prefix: 'hooks' }, wanted);
+async function rollOut(wanted: Wanted): Promise<void> {
+  await rollOutPlain({ kubectl, registry, prefix: 'hooks' }, wanted);
 }
 
 function asHook(object: object, hook: string, more: Readonly<Record<string, string>> = {}): object {
@@ -121,7 +121,7 @@ async function crash(): Promise<void> {
 describe('an install', () => {
   test('waits for its hooks in their order, also across crashes', async () => {
     const weight = { 'core.rukpak.io/hook-weight': '-1' };
-    await bringOut({
+    await rollOut({
       name: 'ordered',
       objects: [
         asHook(aHeldJob('hooks-second'), 'pre-install'),
@@ -169,7 +169,7 @@ describe('an install', () => {
     };
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'hooks-made' } };
     const objects = [asHook(widget, 'pre-install'), namespace, aCRD('Hooked')];
-    await bringOut({ name: 'founded', objects });
+    await rollOut({ name: 'founded', objects });
     await isUp('founded');
     expect(await kubectl.exists('hookeds.e2e.example.com', 'one', 'hooks-made')).toBe(true);
   });
@@ -177,13 +177,13 @@ describe('an install', () => {
   test('is refused before any hook runs where one of its kinds or hooks is wrong', async () => {
     const hook = asHook(aJob('hooks-early'), 'pre-install');
     const unknown = { apiVersion: 'e2e.example.com/v9', kind: 'None', metadata: { name: 'x' } };
-    await bringOut({ name: 'refused', objects: [hook, unknown] });
+    await rollOut({ name: 'refused', objects: [hook, unknown] });
     await condition('refused', 'Installed', {
       reason: 'InstallFailed',
       message: expect.stringContaining('no matches for kind "None"'),
     });
     const typo = asHook(aConfigMap('hooks-typo'), 'pre-instal');
-    await bringOut({ name: 'refused', version: 2, objects: [hook, typo] });
+    await rollOut({ name: 'refused', version: 2, objects: [hook, typo] });
     await condition('refused', 'Installed', {
       reason: 'InstallFailed',
       message: expect.stringContaining(
@@ -197,7 +197,7 @@ describe('an install', () => {
     await kubectl.apply(aHeldJob('hooks-theirs', 'nobody'));
     const theirs = await uidOf('job', 'hooks-theirs');
     const objects = [asHook(aJob('hooks-theirs'), 'pre-install'), aConfigMap('hooks-app')];
-    await bringOut({ name: 'polite', objects });
+    await rollOut({ name: 'polite', objects });
     await condition('polite', 'Installed', {
       reason: 'InstallFailed',
       message: expect.stringContaining(
@@ -214,7 +214,7 @@ describe('an install', () => {
     await kubectl.apply(aServiceAccount('hooks-deployer'));
     const spec = { serviceAccount: { namespace: 'default', name: 'hooks-deployer' } };
     const objects = [asHook(aJob('hooks-secret'), 'post-install'), aConfigMap('hooks-app')];
-    await bringOut({ name: 'modest', objects, spec });
+    await rollOut({ name: 'modest', objects, spec });
     await condition('modest', 'Installed', {
       reason: 'PermissionsMissing',
       message: expect.stringContaining('jobs.batch (hooks-secret) in namespace "default"'),
@@ -231,7 +231,7 @@ describe('what is installed', () => {
       asHook(aConfigMap('hooks-made'), 'post-install'),
       aConfigMap('hooks-app'),
     ];
-    await bringOut({ name: 'kept', objects });
+    await rollOut({ name: 'kept', objects });
     await isUp('kept');
     const job = await uidOf('job', 'hooks-once');
     await kubectl.must(['delete', 'configmap', 'hooks-app', 'hooks-made', '--namespace=default']);
@@ -247,7 +247,7 @@ describe('what is installed', () => {
   test('sends nothing for its hooks while nothing changes', async () => {
     const audit = new AuditLog(plane.clusterDir);
     const before = await audit.position();
-    await bringOut({
+    await rollOut({
       name: 'quiet',
       objects: [
         asHook(aJob('hooks-quiet', { spec: { ttlSecondsAfterFinished: 0 } }), 'post-install'),
@@ -279,23 +279,23 @@ describe('an upgrade', () => {
       asHook(aJob('hooks-migrate'), 'pre-install,pre-upgrade'),
       asHook(aJob('hooks-gone'), 'post-install,post-upgrade', later),
     ];
-    await bringOut({ name: 'renewed', objects: [...hooks, aConfigMap('hooks-app')] });
+    await rollOut({ name: 'renewed', objects: [...hooks, aConfigMap('hooks-app')] });
     const { activeBundle } = await isUp('renewed');
     const job = await uidOf('job', 'hooks-migrate');
     await eventually(async () => expect(await exists('job', 'hooks-gone')).toBe(false));
     const objects = [...hooks, aConfigMap('hooks-app', { version: '2' })];
-    await bringOut({ name: 'renewed', version: 2, objects });
+    await rollOut({ name: 'renewed', version: 2, objects });
     await isUp('renewed', activeBundle);
     expect(await uidOf('job', 'hooks-migrate')).not.toBe(job);
     await eventually(async () => expect(await exists('job', 'hooks-gone')).toBe(false));
   });
 
   test('whose hook fails changes nothing, and the next one is better', async () => {
-    await bringOut({ name: 'failing', objects: [aConfigMap('hooks-app', { version: '1' })] });
+    await rollOut({ name: 'failing', objects: [aConfigMap('hooks-app', { version: '1' })] });
     const { activeBundle = '' } = await isUp('failing');
     const app = aConfigMap('hooks-app', { version: '2' });
     const failing = [asHook(aFailingJob('hooks-migrate'), 'pre-upgrade'), app];
-    await bringOut({ name: 'failing', version: 2, objects: failing });
+    await rollOut({ name: 'failing', version: 2, objects: failing });
     const status = await condition('failing', 'Installed', {
       reason: 'UpgradeFailed',
       message: expect.stringMatching(
@@ -307,7 +307,7 @@ describe('an upgrade', () => {
       version: '1',
     });
     const better = [asHook(aJob('hooks-migrate'), 'pre-upgrade'), app];
-    await bringOut({ name: 'failing', version: 3, objects: better });
+    await rollOut({ name: 'failing', version: 3, objects: better });
     await isUp('failing', activeBundle);
     expect((await kubectl.get('configmap', 'hooks-app', 'default'))['data']).toEqual({
       version: '2',
@@ -317,7 +317,7 @@ describe('an upgrade', () => {
   test('waits with its hooks until its plan is approved, which names them', async () => {
     const spec = { upgradePolicy: 'Manual' };
     const objects = [asHook(aJob('hooks-planned'), 'pre-install'), aConfigMap('hooks-app')];
-    await bringOut({ name: 'planned', objects, spec });
+    await rollOut({ name: 'planned', objects, spec });
     const { plan } = await condition('planned', 'Progressing', { reason: 'AwaitingApproval' });
     expect(plan?.hooks).toEqual(['pre-install hook Job/default/hooks-planned']);
     expect(await exists('job', 'hooks-planned')).toBe(false);
@@ -339,7 +339,7 @@ describe('a deletion', () => {
       asHook(aHeldJob('hooks-after'), 'post-delete'),
       aConfigMap('hooks-app'),
     ];
-    await bringOut({ name: 'doomed', objects });
+    await rollOut({ name: 'doomed', objects });
     await isUp('doomed');
     await deleteIt('doomed');
     const deleting = { status: 'False', reason: 'Deleting' };
@@ -363,7 +363,7 @@ describe('a deletion', () => {
 
   test('is held up by a hook that fails, until people do without', async () => {
     const objects = [asHook(aFailingJob('hooks-drain'), 'pre-delete'), aConfigMap('hooks-app')];
-    await bringOut({ name: 'held', objects });
+    await rollOut({ name: 'held', objects });
     await isUp('held');
     await deleteIt('held');
     await condition('held', 'Progressing', {
@@ -383,7 +383,7 @@ describe('a deletion', () => {
 
   test('in the foreground does without its hooks, and says so', async () => {
     const objects = [asHook(aJob('hooks-drain'), 'pre-delete'), aConfigMap('hooks-app')];
-    await bringOut({ name: 'foreground', objects });
+    await rollOut({ name: 'foreground', objects });
     await isUp('foreground');
     const cascade = ['--cascade=foreground', '--timeout=600s'];
     await kubectl.must(['delete', 'bundledeployment', 'foreground', ...cascade]);
@@ -400,7 +400,7 @@ describe('a deletion', () => {
       asHook(aHeldJob('hooks-drain', 'nobody'), 'pre-delete'),
       aConfigMap('hooks-app'),
     ];
-    await bringOut({ name: 'left', objects, spec: { deletionPolicy: 'Orphan' } });
+    await rollOut({ name: 'left', objects, spec: { deletionPolicy: 'Orphan' } });
     await isUp('left');
     await kubectl.must(['delete', 'bundledeployment', 'left', '--timeout=300s']);
     expect(await exists('job', 'hooks-drain')).toBe(false);

@@ -96,7 +96,7 @@ test('as an account that is not listed, nothing is installed', async () => {
     prefix: name,
     serviceAccount: { namespace: team, name: 'unlisted' },
   });
-  await others.bringOut({ name, source: await others.content(name, 1, [aConfigMap(name)]) });
+  await others.rollOut({ name, source: await others.content(name, 1, [aConfigMap(name)]) });
   await eventually(async () => {
     const deployment = await kubectl.get('bundledeployment', name);
     const { status, message } = conditionOf(deployment, 'Installed') ?? {};

@@ -60,7 +60,7 @@ describe('an operator that supports', () => {
     const name = mode.toLowerCase();
     const { permitted, targets = watch.watchNamespace } = expected;
     const operator = anOperator(name, [mode]);
-    await operator.bringOut({ installNamespace: 'modes-own', ...watch });
+    await operator.rollOut({ installNamespace: 'modes-own', ...watch });
     await operator.healthy();
     expect(await operator.permittedIn()).toEqual(permitted);
     expect(await operator.watches()).toEqual({ 'modes-own': targets });
@@ -80,23 +80,23 @@ describe('the namespaces of an operator', () => {
   test('change with its spec.config, and its Bundle stays', async () => {
     const operator = anOperator('moving', [all, own, single, multi]);
     const installNamespace = 'modes-own';
-    await operator.bringOut({ installNamespace, watchNamespace: 'modes-a' });
+    await operator.rollOut({ installNamespace, watchNamespace: 'modes-a' });
     const bundle = await operator.healthy();
     expect(await operator.permittedIn()).toEqual(['modes-a', 'modes-own']);
 
-    await operator.bringOut({ installNamespace, watchNamespaces: ['modes-b', 'modes-a'] });
+    await operator.rollOut({ installNamespace, watchNamespaces: ['modes-b', 'modes-a'] });
     await permitted(operator, ['modes-a', 'modes-b', 'modes-own']);
     expect(await operator.healthy()).toBe(bundle);
     await eventually(async () => {
       expect(await operator.watches()).toEqual({ 'modes-own': 'modes-a,modes-b' });
     });
 
-    await operator.bringOut({ installNamespace });
+    await operator.rollOut({ installNamespace });
     await permitted(operator, ['']);
     expect(await operator.healthy()).toBe(bundle);
     await eventually(async () => expect(await operator.objects('roles')).toEqual([]));
 
-    await operator.bringOut({ installNamespace, watchNamespace: 'modes-own' });
+    await operator.rollOut({ installNamespace, watchNamespace: 'modes-own' });
     await permitted(operator, ['modes-own']);
     expect(await operator.healthy()).toBe(bundle);
   });
@@ -107,15 +107,15 @@ describe('the namespaces of an operator', () => {
     const begin = `${prefix} supported install modes [OwnNamespace SingleNamespace] do not support`;
     const ways =
       'write spec.config.watchNamespace: modes-own, or spec.config.watchNamespace: <another namespace than modes-own>';
-    await operator.bringOut(config);
+    await operator.rollOut(config);
     await operator.refused(`${begin} targeting all namespaces: ${ways}`);
-    await operator.bringOut({ ...config, watchNamespaces: ['modes-b', 'modes-a'] });
+    await operator.rollOut({ ...config, watchNamespaces: ['modes-b', 'modes-a'] });
     await operator.refused(`${begin} target namespaces [modes-a modes-b]: ${ways}`);
-    await operator.bringOut({ ...config, watchNamespce: 'modes-a' });
+    await operator.rollOut({ ...config, watchNamespce: 'modes-a' });
     await operator.refused(
       'parse deployment config: spec.config.watchNamespce is not known: did you mean watchNamespace?',
     );
-    await operator.bringOut({ ...config, watchNamespace: 'modes-a' });
+    await operator.rollOut({ ...config, watchNamespace: 'modes-a' });
     await operator.healthy();
     expect(await operator.permittedIn()).toEqual(['modes-a', 'modes-own']);
   });
@@ -133,7 +133,7 @@ describe('without a spec.config', () => {
   test("an operator must watch all namespaces, in v0.16's words; it is installed once it has one", async () => {
     const operator = anOperator('unconfigured', [own]);
     const namespace = 'unconfigured-system';
-    await operator.bringOut();
+    await operator.rollOut();
     await operator.condition('HasValidBundle', {
       status: 'False',
       reason: 'UnpackFailed',
@@ -146,18 +146,18 @@ describe('without a spec.config', () => {
       message,
     });
 
-    await operator.bringOut({ watchNamespace: namespace });
+    await operator.rollOut({ watchNamespace: namespace });
     expect(await operator.healthy()).toBe(bundle?.metadata.name);
     expect(await operator.permittedIn()).toEqual([namespace]);
 
-    await operator.bringOut();
+    await operator.rollOut();
     await operator.refused(message);
     expect(await operator.permittedIn()).toEqual([namespace]);
   });
 
   test('an operator has the namespace that it suggests, which goes with it', async () => {
     const operator = anOperator('settler', [all, own]);
-    await operator.bringOut();
+    await operator.rollOut();
     await operator.healthy();
     expect(await operator.permittedIn()).toEqual(['']);
     expect(await operator.watches()).toEqual({ 'settler-system': '' });

@@ -43,7 +43,7 @@ function anOperator(name: string, ...modes: readonly string[]): TestOperator {
 describe('the namespace to install to', () => {
   test('is awaited where it is not there', async () => {
     const operator = anOperator('early', 'OwnNamespace');
-    await operator.bringOut({ installNamespace: 'settle-late', watchNamespace: 'settle-late' });
+    await operator.rollOut({ installNamespace: 'settle-late', watchNamespace: 'settle-late' });
     await operator.condition('Installed', {
       status: 'False',
       message: expect.stringContaining('namespaces "settle-late" not found'),
@@ -61,8 +61,8 @@ describe('the namespace to install to', () => {
       anOperator('first', 'SingleNamespace'),
       anOperator('second', 'SingleNamespace'),
     ];
-    await first.bringOut(config);
-    await second.bringOut(config);
+    await first.rollOut(config);
+    await second.rollOut(config);
     await first.healthy();
     await second.healthy();
     await first.remove();
@@ -76,11 +76,11 @@ describe('the namespace to install to', () => {
   test('may be the one that came with the bundle: it stays, with all that is in it', async () => {
     const operator = anOperator('stayer', 'AllNamespaces');
     const namespace = 'stayer-system';
-    await operator.bringOut();
+    await operator.rollOut();
     await operator.healthy();
     const before = await kubectl.get('deployment', 'stayer', namespace);
 
-    await operator.bringOut({ installNamespace: namespace });
+    await operator.rollOut({ installNamespace: namespace });
     await operator.healthy();
     const left = await kubectl.get('namespace', namespace);
     expect(left.metadata.deletionTimestamp).toBeUndefined();
@@ -88,7 +88,7 @@ describe('the namespace to install to', () => {
     const after = await kubectl.get('deployment', 'stayer', namespace);
     expect(after.metadata.uid).toBe(before.metadata.uid);
 
-    await operator.bringOut({ installNamespace: 'settle-own' });
+    await operator.rollOut({ installNamespace: 'settle-own' });
     await operator.healthy();
     // The pods are Kubernetes' to collect.
     await eventually(async () => {
@@ -96,7 +96,7 @@ describe('the namespace to install to', () => {
       expect(await operator.watches()).toEqual({ 'settle-own': '' });
     }, patiently);
 
-    await operator.bringOut();
+    await operator.rollOut();
     await operator.healthy();
     const { labels } = (await kubectl.get('namespace', namespace)).metadata;
     expect(labels).toMatchObject({ 'core.rukpak.io/owner-name': 'stayer' });

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
-import { bringOutPlain } from '../helpers/bring-out.ts';
 import { eventually, patiently } from '../helpers/eventually.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aConfigMap } from '../helpers/objects.ts';
 import { plane } from '../helpers/plane.ts';
+import { rollOutPlain } from '../helpers/roll-out.ts';
 import { System } from '../helpers/system.ts';
 
 const { kubeconfig, registry } = plane;
@@ -38,9 +38,9 @@ function aLabelled(name: string): KubernetesObject {
   return { ...made, metadata: { ...made.metadata, labels } };
 }
 
-async function bringOut(version: number, objects: readonly object[]): Promise<void> {
+async function rollOut(version: number, objects: readonly object[]): Promise<void> {
   const place = { kubectl, registry, prefix: 'kubectl' };
-  await bringOutPlain(place, { name: 'pruned', version, objects });
+  await rollOutPlain(place, { name: 'pruned', version, objects });
   const { generation } = (await kubectl.get('bundledeployment', 'pruned')).metadata;
   await eventually(async () => {
     const found = await kubectl.get('bundledeployment', 'pruned');
@@ -69,7 +69,7 @@ async function prune(
 }
 
 test('with a selector of ours it deletes nothing that core applied', async () => {
-  await bringOut(1, [aLabelled(ours)]);
+  await rollOut(1, [aLabelled(ours)]);
   const uid = await uidOf(ours);
   const flags = ['-l', 'app=kubectl-prune', '--prune-allowlist=core/v1/ConfigMap'];
   expect(await prune(flags, aLabelled(theirs))).toMatchObject({ code: 0 });
@@ -77,7 +77,7 @@ test('with a selector of ours it deletes nothing that core applied', async () =>
 });
 
 test('with an ApplySet of its own it deletes nothing that core applied, nor core what is its', async () => {
-  await bringOut(1, [aLabelled(ours)]);
+  await rollOut(1, [aLabelled(ours)]);
   const [uid, mark] = [await uidOf(ours), await setOf(ours)];
   const set = ['--applyset=secrets/theirs'];
   const [first, second] = [aLabelled(theirs), aLabelled('kubectl-prune-second')];
@@ -90,7 +90,7 @@ test('with an ApplySet of its own it deletes nothing that core applied, nor core
   expect(await uidOf(ours)).toBe(uid);
 
   const its = await uidOf(theirs);
-  await bringOut(2, [aLabelled(ours), aLabelled(theirs)]);
+  await rollOut(2, [aLabelled(ours), aLabelled(theirs)]);
   const refused = conditionOf(await kubectl.get('bundledeployment', 'pruned'), 'Installed');
   expect(refused?.message).toContain(
     `ConfigMap "${theirs}" in namespace "default" exists and cannot be imported`,

@@ -79,7 +79,7 @@ function filesOf(version: string): Readonly<Record<string, string>> {
   return files;
 }
 
-async function bringOut(version: string): Promise<void> {
+async function rollOut(version: string): Promise<void> {
   const repository = `test/${name}`;
   const layers = [{ files: filesOf(version) }];
   await pushImage({ registry, repository, tag: version, layers });
@@ -127,10 +127,10 @@ test('500 objects and fifty CRDs of 200 KB install, are upgraded and deleted', {
   timeout: limit,
 }, async () => {
   expect(JSON.stringify(aDefinition(0, 'v1')).length).toBeGreaterThan(definitionBytes);
-  await bringOut('v1');
+  await rollOut('v1');
   await healthy('v1');
   await expectVersion('v1');
-  await bringOut('v2');
+  await rollOut('v2');
   await healthy('v2');
   await expectVersion('v2');
   await kubectl.must(['delete', 'bundledeployment', name, '--timeout=300s']);

@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { type BundleDeploymentStatus, bundleResource } from '../../api/v1alpha1/index.ts';
-import { bringOutPlain, type Wanted } from '../helpers/bring-out.ts';
 import { eventually, patiently } from '../helpers/eventually.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aConfigMap, aCRD, aDeployment } from '../helpers/objects.ts';
 import { plane } from '../helpers/plane.ts';
+import { rollOutPlain, type Wanted } from '../helpers/roll-out.ts';
 import { System } from '../helpers/system.ts';
 
 const { kubeconfig, registry } = plane;
@@ -30,8 +30,8 @@ afterEach(async () => {
 
 afterAll(async () => await system.stop());
 
-async function bringOut(wanted: Wanted): Promise<void> {
-  await bringOutPlain({ kubectl, registry, prefix: 'lost' }, wanted);
+async function rollOut(wanted: Wanted): Promise<void> {
+  await rollOutPlain({ kubectl, registry, prefix: 'lost' }, wanted);
 }
 
 /** Waits until that version's Bundle is the active one, and nothing is under way. */
@@ -87,11 +87,11 @@ async function told(reason: string, ...words: readonly string[]): Promise<void> 
 
 describe('what core did not make for this very deployment', () => {
   test('stays when the deployment is upgraded and deleted: copies, and objects of another cluster', async () => {
-    await bringOut({ name: 'copied', objects: [aConfigMap('l-a'), aConfigMap('l-b')] });
+    await rollOut({ name: 'copied', objects: [aConfigMap('l-a'), aConfigMap('l-b')] });
     await isInstalled('copied');
     await copy('l-b', 'l-copy');
     await copy('l-b', 'l-elsewhere', { [mark]: 'another-cluster:/ConfigMap:default/l-elsewhere' });
-    await bringOut({ name: 'copied', version: 2, objects: [aConfigMap('l-a')] });
+    await rollOut({ name: 'copied', version: 2, objects: [aConfigMap('l-a')] });
     await isInstalled('copied', 2);
     await isGone('configmap', 'l-b');
     await told('ObjectNotOwned', 'ConfigMap/default/l-copy', 'ConfigMap/default/l-elsewhere');
@@ -102,7 +102,7 @@ describe('what core did not make for this very deployment', () => {
   });
 
   test('stays when a namesake comes that does not want it; what that wants is taken over', async () => {
-    await bringOut({ name: 'namesake', objects: [aConfigMap('l-a'), aConfigMap('l-b')] });
+    await rollOut({ name: 'namesake', objects: [aConfigMap('l-a'), aConfigMap('l-b')] });
     await isInstalled('namesake');
     const [a, b] = [await uidOf('configmap', 'l-a'), await uidOf('configmap', 'l-b')];
     await system.stop();
@@ -110,7 +110,7 @@ describe('what core did not make for this very deployment', () => {
     const patch = '{"metadata":{"finalizers":null}}';
     await kubectl.must(['patch', 'bd', 'namesake', '--type=merge', '--patch', patch]);
     system = await System.start({ kubeconfig, registry });
-    await bringOut({ name: 'namesake', version: 2, objects: [aConfigMap('l-a')] });
+    await rollOut({ name: 'namesake', version: 2, objects: [aConfigMap('l-a')] });
     await isInstalled('namesake', 2);
     await told('ObjectNotOwned', 'ConfigMap/default/l-b');
     expect(await uidOf('configmap', 'l-a')).toBe(a);
@@ -120,14 +120,14 @@ describe('what core did not make for this very deployment', () => {
   });
 
   test('is refused to a namesake with adoption Never after --cascade=orphan', async () => {
-    await bringOut({ name: 'never', objects: [aConfigMap('l-a', { a: '1' })] });
+    await rollOut({ name: 'never', objects: [aConfigMap('l-a', { a: '1' })] });
     await isInstalled('never');
     await kubectl.must(['delete', 'bundledeployment', 'never', '--cascade=orphan']);
     await isGone('bundledeployment', 'never');
     const { metadata } = await kubectl.get('configmap', 'l-a');
     expect(Object.keys(metadata.labels ?? {}).join()).not.toMatch(/rukpak|applyset/);
     const spec = { adoption: 'Never' };
-    await bringOut({ name: 'never', version: 2, objects: [aConfigMap('l-a', { a: '2' })], spec });
+    await rollOut({ name: 'never', version: 2, objects: [aConfigMap('l-a', { a: '2' })], spec });
     await eventually(async () => {
       const condition = conditionOf(await kubectl.get('bundledeployment', 'never'), 'Installed');
       expect(condition).toMatchObject({ status: 'False', reason: 'InstallFailed' });
@@ -139,15 +139,15 @@ describe('what core did not make for this very deployment', () => {
 test('KeepCRDs holds for an upgrade, and for the way back', async () => {
   const spec = { deletionPolicy: 'KeepCRDs' };
   const objects = [aCRD('Lost'), aResource('ours'), aConfigMap('l-a')];
-  await bringOut({ name: 'crds', objects, spec });
+  await rollOut({ name: 'crds', objects, spec });
   await isInstalled('crds');
   await kubectl.apply(aResource('theirs'));
   const uid = await uidOf('crd', 'losts.e2e.example.com');
-  await bringOut({ name: 'crds', version: 2, objects: [aConfigMap('l-b')], spec });
+  await rollOut({ name: 'crds', version: 2, objects: [aConfigMap('l-b')], spec });
   await isInstalled('crds', 2);
   await isGone('configmap', 'l-a');
   await told('ObjectKept', 'CustomResourceDefinition/losts.e2e.example.com', 'KeepCRDs');
-  await bringOut({ name: 'crds', objects, spec });
+  await rollOut({ name: 'crds', objects, spec });
   await isInstalled('crds');
   expect(await uidOf('crd', 'losts.e2e.example.com')).toBe(uid);
   expect(await kubectl.exists('losts.e2e.example.com', 'theirs')).toBe(true);
@@ -156,7 +156,7 @@ test('KeepCRDs holds for an upgrade, and for the way back', async () => {
 
 test('a version that is rolled back to is what it was: nothing of it was deleted before the new one is healthy', async () => {
   const spec = { rollback: { deadline: '3s' } };
-  await bringOut({ name: 'back', objects: [aConfigMap('l-old')], spec });
+  await rollOut({ name: 'back', objects: [aConfigMap('l-old')], spec });
   await eventually(async () => {
     const found = await kubectl.get('bundledeployment', 'back');
     expect(conditionOf(found, 'Healthy')?.status).toBe('True');
@@ -168,7 +168,7 @@ test('a version that is rolled back to is what it was: nothing of it was deleted
   const pod = { ...waiting.spec.template.spec, nodeSelector: { 'example.com/none': 'none' } };
   const template = { ...waiting.spec.template, spec: pod };
   const sick = { ...waiting, spec: { ...waiting.spec, template } };
-  await bringOut({ name: 'back', version: 2, objects: [sick], spec });
+  await rollOut({ name: 'back', version: 2, objects: [sick], spec });
   await eventually(async () => {
     const found = await kubectl.get('bundledeployment', 'back');
     expect(conditionOf(found, 'Progressing')?.reason).toBe('RolledBack');
@@ -179,7 +179,7 @@ test('a version that is rolled back to is what it was: nothing of it was deleted
 
 test('an operator runs until its custom resources are gone', async () => {
   const objects = [aCRD('Lost'), aDeployment('l-operator')];
-  await bringOut({ name: 'operator', objects, spec: { deletionPolicy: 'Delete' } });
+  await rollOut({ name: 'operator', objects, spec: { deletionPolicy: 'Delete' } });
   await isInstalled('operator');
   await eventually(async () => await kubectl.apply(aResource('theirs', { finalizers: [hold] })));
   await kubectl.must(['delete', 'bundledeployment', 'operator', '--wait=false']);
@@ -205,7 +205,7 @@ describe('a namespace of the bundle', () => {
   });
 
   test('goes with what is in it where that is all of the deployment', async () => {
-    await bringOut({ name: 'spaces', objects: [namespace, inside('l-in')] });
+    await rollOut({ name: 'spaces', objects: [namespace, inside('l-in')] });
     await isInstalled('spaces');
     await remove('spaces');
     await isGone('namespace', 'lost-ns');
@@ -215,15 +215,15 @@ describe('a namespace of the bundle', () => {
     ['somebody else put an object into it', [inside('l-in')], [inside('l-theirs')]],
     ['an object in it is kept', [inside('l-kept', { 'core.rukpak.io/keep': 'true' })], []],
   ])('stays where %s, in an upgrade and a deletion', async (_, own, foreign) => {
-    await bringOut({ name: 'spaces', objects: [namespace, ...own] });
+    await rollOut({ name: 'spaces', objects: [namespace, ...own] });
     await isInstalled('spaces');
     await kubectl.apply(...foreign);
     const staying = foreign.length > 0 ? 'l-theirs' : 'l-kept';
     const uid = await uidOf('configmap', staying, 'lost-ns');
-    await bringOut({ name: 'spaces', version: 2, objects: [aConfigMap('l-a')] });
+    await rollOut({ name: 'spaces', version: 2, objects: [aConfigMap('l-a')] });
     await isInstalled('spaces', 2);
     await told('ObjectKept', 'Namespace/lost-ns', `ConfigMap/lost-ns/${staying}`);
-    await bringOut({ name: 'spaces', objects: [namespace, ...own] });
+    await rollOut({ name: 'spaces', objects: [namespace, ...own] });
     await isInstalled('spaces');
     await remove('spaces');
     const { metadata, status } = await kubectl.get('namespace', 'lost-ns');
@@ -239,7 +239,7 @@ describe('a namespace of the bundle', () => {
       const { metadata } = await kubectl.get('namespace', 'lost-ns');
       const labelled = { ...namespace, metadata: { name: 'lost-ns', labels: { tier: 'gold' } } };
       const spec = { adoption };
-      await bringOut({ name: 'spaces', objects: [labelled, inside('l-in')], spec });
+      await rollOut({ name: 'spaces', objects: [labelled, inside('l-in')], spec });
       await isInstalled('spaces');
       await told('NamespaceUsed', 'Namespace "lost-ns" exists and is not', 'tier=gold');
       await remove('spaces');
@@ -249,14 +249,14 @@ describe('a namespace of the bundle', () => {
   );
 
   test('is shared by the deployments that want it, and goes with the last one', async () => {
-    await bringOut({ name: 'first', objects: [namespace, inside('l-first')] });
+    await rollOut({ name: 'first', objects: [namespace, inside('l-first')] });
     await isInstalled('first');
-    await bringOut({ name: 'second', objects: [namespace, inside('l-second')] });
+    await rollOut({ name: 'second', objects: [namespace, inside('l-second')] });
     await isInstalled('second');
     await remove('first');
     expect(await kubectl.exists('configmap', 'l-first', 'lost-ns')).toBe(false);
     expect(await kubectl.exists('configmap', 'l-second', 'lost-ns')).toBe(true);
-    await bringOut({ name: 'third', objects: [namespace, inside('l-third')] });
+    await rollOut({ name: 'third', objects: [namespace, inside('l-third')] });
     await isInstalled('third');
     await kubectl.must(['delete', 'bd', 'second', 'third', '--timeout=300s']);
     await isGone('namespace', 'lost-ns');

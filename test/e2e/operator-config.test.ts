@@ -106,7 +106,7 @@ describe('what spec.config overrides', () => {
   test('is in the operator’s Deployment, and goes with spec.config', async () => {
     const name = 'overridden';
     const operator = anOperator(name);
-    await operator.bringOut(overrides);
+    await operator.rollOut(overrides);
     const deployment = await deploymentOf(operator);
     const { metadata, spec } = templateOf(deployment);
     const { env, envFrom, volumeMounts, resources } = containerOf(deployment);
@@ -126,7 +126,7 @@ describe('what spec.config overrides', () => {
     });
     expect(deployment.metadata.annotations).toMatchObject(overrides.annotations);
 
-    await operator.bringOut();
+    await operator.rollOut();
     const bare = await deploymentOf(operator);
     expect(containerOf(bare).env).toEqual([watched]);
     const rest = { ...templateOf(bare).spec, ...containerOf(bare) };
@@ -141,7 +141,7 @@ describe('what spec.config overrides', () => {
 
   test('is refused where a field is wrong, by its name', async () => {
     const operator = anOperator('mistaken');
-    await operator.bringOut({ env: [{ name: 'PORT', value: 8080 }] });
+    await operator.rollOut({ env: [{ name: 'PORT', value: 8080 }] });
     await operator.refused(
       'parse deployment config: spec.config.env[0].value is a number: it must be a string, so put it in quotes',
     );
@@ -152,7 +152,7 @@ describe('every operator', () => {
   test('knows by a fieldRef its namespaces, and is told of no OperatorCondition', async () => {
     const name = 'plain-operator';
     const operator = anOperator(name);
-    await operator.bringOut();
+    await operator.rollOut();
     expect(containerOf(await deploymentOf(operator)).env).toEqual([watched]);
     expect(await operator.watches()).toEqual({ [`${name}-system`]: '' });
     const account = `system:serviceaccount:${name}-system:${name}`;
@@ -193,15 +193,15 @@ describe('the proxies of a cluster', () => {
   test('are in the operator’s containers, and change with the cluster', async () => {
     const operator = anOperator('behind-proxy');
     await kubectl.apply(aProxy({ httpProxy: 'http://proxy:3128', noProxy: '.svc' }));
-    await operator.bringOut();
+    await operator.rollOut();
     await hasEnv(operator, { HTTP_PROXY: 'http://proxy:3128', NO_PROXY: '.svc' });
 
     await kubectl.apply(aProxy({ httpsProxy: 'http://proxy:3129' }));
     await hasEnv(operator, { HTTPS_PROXY: 'http://proxy:3129' });
 
-    await operator.bringOut({ env: [{ name: 'NO_PROXY', value: '*' }] });
+    await operator.rollOut({ env: [{ name: 'NO_PROXY', value: '*' }] });
     await hasEnv(operator, { NO_PROXY: '*' });
-    await operator.bringOut();
+    await operator.rollOut();
     await hasEnv(operator, { HTTPS_PROXY: 'http://proxy:3129' });
 
     await kubectl.must(['delete', proxies, 'cluster']);
@@ -235,7 +235,7 @@ describe('what an operator needs of the cluster', () => {
   test('is named while it is missing, and the operator goes on once it is there', async () => {
     const crd = 'gadgets.needed.example.com';
     const operator = anOperator('needy', { spec: needing(crd) });
-    await operator.bringOut();
+    await operator.rollOut();
     try {
       await operator.refused(
         `the operator needs APIs that the cluster does not serve: CustomResourceDefinition ${crd} with version v1: install what provides it, and core continues by itself`,
@@ -252,10 +252,10 @@ describe('what an operator needs of the cluster', () => {
     const name = 'growing';
     const crd = 'gadgets.awaited.example.com';
     const operator = anOperator(name);
-    await operator.bringOut();
+    await operator.rollOut();
     const first = await operator.healthy();
     const next = anOperator(name, { version: 2, spec: needing(crd) });
-    await next.bringOut();
+    await next.rollOut();
     try {
       await next.refused(
         expect.stringContaining(`CustomResourceDefinition ${crd} with version v1`),
@@ -275,7 +275,7 @@ describe('what an operator needs of the cluster', () => {
   test('is a version of Kubernetes, where the CSV says so', async () => {
     const name = 'futuristic';
     const operator = anOperator(name, { spec: { minKubeVersion: '1.99.0' } });
-    await operator.bringOut();
+    await operator.rollOut();
     await operator.condition('HasValidBundle', {
       status: 'False',
       message: expect.stringMatching(
@@ -283,7 +283,7 @@ describe('what an operator needs of the cluster', () => {
       ),
     });
     const earlier = anOperator(name, { version: 2, spec: { minKubeVersion: '1.19.0-0' } });
-    await earlier.bringOut();
+    await earlier.rollOut();
     await earlier.healthy();
   });
 });
@@ -305,7 +305,7 @@ test('kinds that OLM has learned since are installed, and custom resources that 
     return [`manifests/${name}.yaml`, stringifyJson(object)] as const;
   });
   const operator = anOperator('manifold', { files: Object.fromEntries(files) });
-  await operator.bringOut();
+  await operator.rollOut();
   await operator.healthy();
   await eventually(async () => expect(await operator.objects(crd)).toMatchObject([{ metadata }]));
   expect(await operator.objects('networkpolicies')).toMatchObject([
@@ -316,7 +316,7 @@ test('kinds that OLM has learned since are installed, and custom resources that 
 test('a CRD of v1beta1 is refused when the bundle is unpacked', async () => {
   const crd = { ...aCrd('olds.example.com', {}), apiVersion: 'apiextensions.k8s.io/v1beta1' };
   const operator = anOperator('oldtimer', { files: { 'manifests/crd.yaml': stringifyJson(crd) } });
-  await operator.bringOut();
+  await operator.rollOut();
   await operator.condition('HasValidBundle', {
     status: 'False',
     reason: 'UnpackFailed',

@@ -66,7 +66,7 @@ function aNamespace(name: string): object {
   return { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
 }
 
-async function bringOut(content: WebhookOperator, config?: JsonObject): Promise<void> {
+async function rollOut(content: WebhookOperator, config?: JsonObject): Promise<void> {
   const { name, version = 1 } = content;
   const files = webhookOperatorFiles(content);
   const source = await pushContent({ registry, name, version, files });
@@ -149,7 +149,7 @@ describe('an operator of all namespaces', () => {
   const secret = `${name}-service-cert`;
 
   beforeAll(async () => {
-    await bringOut({ name });
+    await rollOut({ name });
     await installed(name);
     operator = await OperatorProcess.start({ kubectl, namespace, name });
   });
@@ -209,7 +209,7 @@ describe('an operator of all namespaces', () => {
   test('has the webhooks of its next version and no others', async () => {
     const [before] = await owned('mutatingwebhookconfigurations', name);
     const parts = ['validating-v2', 'mutating', 'conversion', 'api'] as const;
-    await bringOut({ name, version: 2, parts });
+    await rollOut({ name, version: 2, parts });
     await eventually(async () => {
       const validating = await owned('validatingwebhookconfigurations', name);
       expect(validating.map(webhookName)).toEqual(['vwidget-v2.e2e.example.com']);
@@ -224,7 +224,7 @@ describe('an operator of all namespaces', () => {
   });
 
   test('loses what it no longer serves, and has it again', async () => {
-    await bringOut({ name, version: 3, parts: ['validating'] });
+    await rollOut({ name, version: 3, parts: ['validating'] });
     await eventually(async () => {
       expect(await owned('mutatingwebhookconfigurations', name)).toEqual([]);
       expect(await owned('apiservices', name)).toEqual([]);
@@ -234,7 +234,7 @@ describe('an operator of all namespaces', () => {
     });
     await installed(name);
     expect(await conversionStrategy()).toBe('None');
-    await bringOut({ name, version: 4 });
+    await rollOut({ name, version: 4 });
     await eventually(async () => expect(await conversionStrategy()).toBe('Webhook'));
     await installed(name);
     await gaugesAreThere();
@@ -255,7 +255,7 @@ describe('an operator of all namespaces', () => {
 
 test('an operator that no longer answers is deleted with its custom resources', async () => {
   const name = 'silent-operator';
-  await bringOut({ name });
+  await rollOut({ name });
   await installed(name);
   operator = await OperatorProcess.start({ kubectl, namespace: `${name}-system`, name });
   await isCreated(aWidget({ name: 'small', size: 3 }));
@@ -278,7 +278,7 @@ describe('an operator of some namespaces', () => {
     const name = 'scoped-operator';
     const namespace = 'webhooks-own';
     const config = { installNamespace: namespace, watchNamespace: 'webhooks-watched' };
-    await bringOut({ name, modes: ['SingleNamespace'], parts: ['validating'] }, config);
+    await rollOut({ name, modes: ['SingleNamespace'], parts: ['validating'] }, config);
     await installed(name);
     operator = await OperatorProcess.start({ kubectl, namespace, name });
     const large = { name: 'large', replicas: 11 };
@@ -292,7 +292,7 @@ describe('an operator of some namespaces', () => {
   test('may not convert', async () => {
     const name = 'converting-operator';
     const modes = ['AllNamespaces', 'SingleNamespace'];
-    await bringOut({ name, modes, parts: ['conversion'] }, { watchNamespace: 'webhooks-watched' });
+    await rollOut({ name, modes, parts: ['conversion'] }, { watchNamespace: 'webhooks-watched' });
     await eventually(async () => {
       const deployment = await kubectl.get('bundledeployment', name);
       expect(conditionOf(deployment, 'HasValidBundle')).toMatchObject({

@@ -3,12 +3,12 @@ import type { Condition, KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeployment, BundleDeploymentStatus } from '../../api/v1alpha1/index.ts';
 import { wantedBundle } from '../../core/bundle-deployment/index.ts';
 import { type ApiRequest, AuditLog, isWrite } from '../helpers/audit-log.ts';
-import { bringOutPlain, type Wanted } from '../helpers/bring-out.ts';
 import { eventually, patiently } from '../helpers/eventually.ts';
 import { followHowto } from '../helpers/howto.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aBundleDeployment, aConfigMap, aCRD, aDeployment } from '../helpers/objects.ts';
 import { plane } from '../helpers/plane.ts';
+import { rollOutPlain, type Wanted } from '../helpers/roll-out.ts';
 import { RukpakProcess } from '../helpers/rukpak-run.ts';
 import { System } from '../helpers/system.ts';
 
@@ -42,8 +42,8 @@ afterAll(async () => {
 
 const ownerLabel = 'core.rukpak.io/owner-kind=BundleDeployment';
 
-async function bringOut(wanted: Wanted): Promise<void> {
-  await bringOutPlain({ kubectl, registry, prefix: 'ordering' }, wanted);
+async function rollOut(wanted: Wanted): Promise<void> {
+  await rollOutPlain({ kubectl, registry, prefix: 'ordering' }, wanted);
 }
 
 function inStage(stage: number | string, object: object): object {
@@ -129,7 +129,7 @@ describe('stages', () => {
       inStage(-30, aConfigMap('ordering-first')),
       aConfigMap('ordering-middle'),
     ];
-    await bringOut({ name: 'staged', objects });
+    await rollOut({ name: 'staged', objects });
     await isUp('staged');
     const made = await kubectl.list('configmaps', ownerLabel);
     const versions = made.map(({ metadata }) => [Number(metadata.resourceVersion), metadata.name]);
@@ -144,7 +144,7 @@ describe('stages', () => {
     const audit = new AuditLog(plane.clusterDir);
     const position = await audit.position();
     const objects = [inStage(1, anUnready('ordering-db')), inStage(2, aDeployment('ordering-web'))];
-    await bringOut({ name: 'waiting', objects, spec: waits });
+    await rollOut({ name: 'waiting', objects, spec: waits });
     const message =
       'stage 2 waits for stage 1: (apps/v1, Kind=Deployment)(default/ordering-db): object InProgress: Available: 0/1';
     const expected = { status: 'False', reason: 'WaitingForStage', message } as const;
@@ -169,7 +169,7 @@ describe('stages', () => {
       inStage(1, anUnready('ordering-db')),
       inStage(2, aDeployment('ordering-web')),
     ];
-    await bringOut({ name: 'repaired', objects, spec: waits });
+    await rollOut({ name: 'repaired', objects, spec: waits });
     await condition('repaired', 'Progressing', { reason: 'WaitingForStage' });
     await kubectl.must(['delete', 'configmap', 'ordering-config', '--namespace=default']);
     await eventually(async () => {
@@ -181,7 +181,7 @@ describe('stages', () => {
   test('an upgrade waits too, keeps the active Bundle, and prunes at the end', async () => {
     const web = inStage(2, aDeployment('ordering-web'));
     const old = aConfigMap('ordering-old');
-    await bringOut({
+    await rollOut({
       name: 'upgraded',
       objects: [aDeployment('ordering-db'), web, old],
       spec: waits,
@@ -191,7 +191,7 @@ describe('stages', () => {
       anUnready('ordering-db'),
       inStage(2, aDeployment('ordering-web', { env: [] })),
     ];
-    await bringOut({
+    await rollOut({
       name: 'upgraded',
       version: 2,
       objects: [...objects, inStage(2, aConfigMap('ordering-new'))],
@@ -212,10 +212,10 @@ describe('stages', () => {
   test('an upgrade that waits for too long is rolled back', async () => {
     const spec = { ...waits, rollback: { deadline: '20s' } };
     const objects = [aDeployment('ordering-db')];
-    await bringOut({ name: 'given-up', objects, spec });
+    await rollOut({ name: 'given-up', objects, spec });
     const { activeBundle = '' } = await isUp('given-up');
     const later = [anUnready('ordering-db'), inStage(2, aConfigMap('ordering-new'))];
-    await bringOut({ name: 'given-up', version: 2, objects: later, spec });
+    await rollOut({ name: 'given-up', version: 2, objects: later, spec });
     await condition('given-up', 'Progressing', { reason: 'WaitingForStage' });
     await condition('given-up', 'Progressing', { reason: 'RolledBack' });
     const status = await condition('given-up', 'Healthy', { status: 'True' });
@@ -229,7 +229,7 @@ describe('stages', () => {
       inStage(2, aConfigMap('ordering-config')),
     ];
     await makeReady('ordering-db');
-    await bringOut({ name: 'drifted', objects, spec: waits });
+    await rollOut({ name: 'drifted', objects, spec: waits });
     await isUp('drifted');
     await breakDown('drifted');
     await kubectl.must(['delete', 'configmap', 'ordering-config', '--namespace=default']);
@@ -254,14 +254,14 @@ describe('stages', () => {
       metadata: { name: 'one', namespace: 'default' },
       spec: { size: 1 },
     };
-    await bringOut({ name: 'custom', objects: [custom, inStage(20, aCRD('Gauge'))] });
+    await rollOut({ name: 'custom', objects: [custom, inStage(20, aCRD('Gauge'))] });
     await condition('custom', 'Installed', {
       reason: 'InstallFailed',
       message:
         'Gauge "one" in namespace "default" is in stage 10, before stage 20 of CustomResourceDefinition "gauges.e2e.example.com" that it needs: change the annotation core.rukpak.io/stage of one of them',
     });
     const objects = [inStage(30, custom), inStage(20, aCRD('Gauge')), aConfigMap('ordering-first')];
-    await bringOut({ name: 'custom', version: 2, objects, spec: waits });
+    await rollOut({ name: 'custom', version: 2, objects, spec: waits });
     await isUp('custom');
     await eventually(async () => {
       expect(await kubectl.exists('gauges.e2e.example.com', 'one', 'default')).toBe(true);
@@ -277,7 +277,7 @@ describe('stages', () => {
     };
     const objects = [inStage(-1, migration), aDeployment('ordering-web')];
     const rules = [{ group: 'batch', kind: 'Job', healthy: 'has(self.status.succeeded)' }];
-    await bringOut({ name: 'migrated', objects, spec: { ...waits, health: { rules } } });
+    await rollOut({ name: 'migrated', objects, spec: { ...waits, health: { rules } } });
     const message = expect.stringMatching(/^stage 0 waits for stage -1: .*ordering-migrate.*hold$/);
     await condition('migrated', 'Progressing', { message });
     await makeReady('migrate');
@@ -285,7 +285,7 @@ describe('stages', () => {
   });
 
   test('a stage that is no number is refused by name', async () => {
-    await bringOut({ name: 'odd', objects: [inStage('first', aConfigMap('ordering-odd'))] });
+    await rollOut({ name: 'odd', objects: [inStage('first', aConfigMap('ordering-odd'))] });
     await condition('odd', 'Installed', {
       status: 'False',
       message:
@@ -311,14 +311,14 @@ function after(...names: readonly string[]): object {
 
 describe('dependencies', () => {
   test('a deployment waits for one that is missing, then for its health', async () => {
-    await bringOut({ name: 'app', objects: [aConfigMap('ordering-app')], spec: after('base') });
+    await rollOut({ name: 'app', objects: [aConfigMap('ordering-app')], spec: after('base') });
     const because = (text: string) => ({
       status: 'False' as const,
       reason: 'WaitingForDependencies',
       message: `waiting for BundleDeployment base because ${text}`,
     });
     await condition('app', 'Progressing', because('it does not exist'));
-    await bringOut({ name: 'base', objects: [anUnready('ordering-base')] });
+    await rollOut({ name: 'base', objects: [anUnready('ordering-base')] });
     await condition(
       'app',
       'Progressing',
@@ -337,7 +337,7 @@ describe('dependencies', () => {
       expect(await kubectl.exists('configmap', 'ordering-app', 'default')).toBe(true);
     });
     const objects = [aConfigMap('ordering-app', { version: '2' })];
-    await bringOut({ name: 'app', version: 2, objects, spec: after('base') });
+    await rollOut({ name: 'app', version: 2, objects, spec: after('base') });
     const message = expect.stringContaining('base because its Healthy condition says: ');
     const waiting = await condition('app', 'Progressing', { message });
     expect(waiting.activeBundle).toBe(activeBundle);
@@ -347,7 +347,7 @@ describe('dependencies', () => {
 
   test('one of a class that somebody else serves counts as well', async () => {
     const objects = [aConfigMap('ordering-app')];
-    await bringOut({ name: 'app', objects, spec: after('foreign') });
+    await rollOut({ name: 'app', objects, spec: after('foreign') });
     const source = { type: 'image', image: { ref: 'example.invalid/none:1' } } as const;
     const { spec, ...rest } = aBundleDeployment({ name: 'foreign', source }) as KubernetesObject & {
       spec: object;
@@ -367,17 +367,17 @@ describe('dependencies', () => {
   });
 
   test('a cycle is refused with its names', async () => {
-    await bringOut({ name: 'a', objects: [aConfigMap('ordering-a')], spec: after('b') });
-    await bringOut({ name: 'b', objects: [aConfigMap('ordering-b')], spec: after('c') });
+    await rollOut({ name: 'a', objects: [aConfigMap('ordering-a')], spec: after('b') });
+    await rollOut({ name: 'b', objects: [aConfigMap('ordering-b')], spec: after('c') });
     await eventually(async () => {
       const objects = [aConfigMap('ordering-c')];
       // The webhook learns of the others by a watch.
-      await expect(bringOut({ name: 'c', objects, spec: after('a') })).rejects.toThrow(
+      await expect(rollOut({ name: 'c', objects, spec: after('a') })).rejects.toThrow(
         'spec.dependsOn makes a cycle: c -> a -> b -> c',
       );
     });
     await expect(
-      bringOut({ name: 'd', objects: [aConfigMap('ordering-d')], spec: after('d') }),
+      rollOut({ name: 'd', objects: [aConfigMap('ordering-d')], spec: after('d') }),
     ).rejects.toThrow('spec.dependsOn makes a cycle: d -> d');
   });
 
@@ -386,9 +386,9 @@ describe('dependencies', () => {
     const configuration = 'rukpak-validating-webhook-configuration';
     const kept = await kubectl.get('validatingwebhookconfiguration', configuration);
     await kubectl.must(['delete', 'validatingwebhookconfiguration', configuration]);
-    await bringOut({ name: 'a', objects: [aConfigMap('ordering-a')], spec: after('b') });
+    await rollOut({ name: 'a', objects: [aConfigMap('ordering-a')], spec: after('b') });
     await eventually(async () => {
-      await bringOut({ name: 'b', objects: [aConfigMap('ordering-b')], spec: after('a') });
+      await rollOut({ name: 'b', objects: [aConfigMap('ordering-b')], spec: after('a') });
     });
     for (const [name, other] of [
       ['a', 'b'],
@@ -407,7 +407,7 @@ describe('dependencies', () => {
       managedFields?: unknown;
     } & KubernetesObject['metadata'];
     await kubectl.apply({ ...kept, metadata });
-    await bringOut({ name: 'b', objects: [aConfigMap('ordering-b')] });
+    await rollOut({ name: 'b', objects: [aConfigMap('ordering-b')] });
     await isUp('b');
     await isUp('a');
   });

@@ -63,7 +63,7 @@ async function aDeploymentOf(wanted: Wanted): Promise<object> {
   return { ...deployment, spec: { ...(deployment as { spec: object }).spec, ...spec } };
 }
 
-async function bringOut(...wanted: readonly Wanted[]): Promise<void> {
+async function rollOut(...wanted: readonly Wanted[]): Promise<void> {
   await kubectl.apply(...(await Promise.all(wanted.map(aDeploymentOf))));
 }
 
@@ -137,7 +137,7 @@ describe('objects that exist already', () => {
     await aStranger('own-never');
     const objects = [aConfigMap('own-never', { a: 'ours' })];
     const annotations = { 'core.rukpak.io/adopt': '*' };
-    await bringOut({ name: 'never', objects, spec: { adoption: 'Never' }, annotations });
+    await rollOut({ name: 'never', objects, spec: { adoption: 'Never' }, annotations });
     const wayOut = 'set spec.adoption to Unowned or Always in place of Never';
     await isRefused('never', 'it has no owner', wayOut);
     expect((await configMap('own-never'))['data']).toEqual({ a: 'theirs' });
@@ -151,11 +151,11 @@ describe('objects that exist already', () => {
     await aStranger('own-held', [{ ...parent, controller: true }]);
 
     const objects = [aConfigMap('own-free', { a: 'ours' }), aConfigMap('own-held', { a: 'ours' })];
-    await bringOut({ name: 'adopter', objects, spec: { adoption: 'Unowned' } });
+    await rollOut({ name: 'adopter', objects, spec: { adoption: 'Unowned' } });
     await isRefused('adopter', 'it is controlled by ConfigMap "own-parent"', 'spec.adoption');
     expect((await configMap('own-free'))['data']).toEqual({ a: 'theirs' });
 
-    await bringOut({ name: 'adopter', objects, spec: { adoption: 'Always' } });
+    await rollOut({ name: 'adopter', objects, spec: { adoption: 'Always' } });
     await isUp('adopter');
     expect((await configMap('own-free'))['data']).toEqual({ a: 'ours' });
     expect((await hasOwner('own-held', 'adopter'))['data']).toEqual({ a: 'ours' });
@@ -168,9 +168,9 @@ describe('two deployments that want one object', () => {
 
   test('never fight: the first has it, whatever both adopt, also after a restart', async () => {
     const spec = { adoption: 'Always' };
-    await bringOut({ name: 'first', objects: first, spec });
+    await rollOut({ name: 'first', objects: first, spec });
     await isUp('first');
-    await bringOut({ name: 'second', objects: second, spec });
+    await rollOut({ name: 'second', objects: second, spec });
     const wayOut = 'kubectl annotate bundledeployment first core.rukpak.io/hand-over=second';
     await isRefused('second', 'it belongs to BundleDeployment "first"', wayOut);
     expect(await writesWithin(quiet)).toEqual([]);
@@ -184,9 +184,9 @@ describe('two deployments that want one object', () => {
   });
 
   test('hand it over without deleting it, and both tell so', async () => {
-    await bringOut({ name: 'first', objects: first });
+    await rollOut({ name: 'first', objects: first });
     await isUp('first');
-    await bringOut({ name: 'second', objects: second });
+    await rollOut({ name: 'second', objects: second });
     await isRefused('second', 'belongs to BundleDeployment "first"');
     const { uid } = (await configMap('own-shared')).metadata;
 
@@ -219,15 +219,15 @@ describe('two deployments that want one object', () => {
     await sleep(quiet);
     expect((await audit.since(position)).filter(isOurWrite)).toEqual([]);
 
-    await bringOut({ name: 'first', version: 2, objects: [aConfigMap('own-rest')] });
+    await rollOut({ name: 'first', version: 2, objects: [aConfigMap('own-rest')] });
     await isUp('first');
     expect((await hasOwner('own-shared', 'second')).metadata.uid).toBe(uid);
   });
 
   test('make it again when the one that took it is gone', async () => {
-    await bringOut({ name: 'first', objects: first, annotations: { [handOver]: 'second' } });
+    await rollOut({ name: 'first', objects: first, annotations: { [handOver]: 'second' } });
     await isUp('first');
-    await bringOut({ name: 'second', objects: second });
+    await rollOut({ name: 'second', objects: second });
     await hasOwner('own-shared', 'second');
     await isUp('second');
     await kubectl.must(['delete', 'bundledeployment', 'second']);
@@ -238,9 +238,9 @@ describe('two deployments that want one object', () => {
 
   test('take it back when the one that took it leaves it behind', async () => {
     const annotations = { [handOver]: 'leaver' };
-    await bringOut({ name: 'heir', objects: first, annotations, spec: { adoption: 'Unowned' } });
+    await rollOut({ name: 'heir', objects: first, annotations, spec: { adoption: 'Unowned' } });
     await isUp('heir');
-    await bringOut({ name: 'leaver', objects: second, spec: { deletionPolicy: 'Orphan' } });
+    await rollOut({ name: 'leaver', objects: second, spec: { deletionPolicy: 'Orphan' } });
     const { uid } = (await hasOwner('own-shared', 'leaver')).metadata;
     await isUp('heir');
     await kubectl.must(['delete', 'bundledeployment', 'leaver']);
@@ -250,9 +250,9 @@ describe('two deployments that want one object', () => {
   });
 
   test('leave it where it is when they hand over to one another', async () => {
-    await bringOut({ name: 'first', objects: first, annotations: { [handOver]: 'second' } });
+    await rollOut({ name: 'first', objects: first, annotations: { [handOver]: 'second' } });
     await isUp('first');
-    await bringOut({ name: 'second', objects: second, annotations: { [handOver]: 'first' } });
+    await rollOut({ name: 'second', objects: second, annotations: { [handOver]: 'first' } });
     await eventually(async () => {
       const { status } = (await kubectl.get('bundledeployment', 'second')) as { status?: unknown };
       expect(status).toMatchObject({ activeBundle: expect.stringMatching(/^second-/) });
@@ -267,7 +267,7 @@ describe('an object that moves from one bundle to another', () => {
   const [rest, other] = [aConfigMap('own-rest'), aConfigMap('own-other')];
 
   test.each(['giver first', 'taker first'])('is never deleted, the %s', async (order) => {
-    await bringOut({ name: 'giver', objects: [shared, rest] }, { name: 'taker', objects: [other] });
+    await rollOut({ name: 'giver', objects: [shared, rest] }, { name: 'taker', objects: [other] });
     await isUp('giver');
     await isUp('taker');
     const { uid } = (await configMap('own-moved')).metadata;
@@ -275,7 +275,7 @@ describe('an object that moves from one bundle to another', () => {
       { name: 'giver', version: 2, objects: [rest], annotations: { [handOver]: 'taker' } },
       { name: 'taker', version: 2, objects: [other, shared] },
     ];
-    await bringOut(...(order === 'giver first' ? changes : changes.toReversed()));
+    await rollOut(...(order === 'giver first' ? changes : changes.toReversed()));
     expect((await hasOwner('own-moved', 'taker')).metadata.uid).toBe(uid);
     await isUp('giver');
     await isUp('taker');
@@ -291,11 +291,11 @@ describe('an object that moves from one bundle to another', () => {
         },
       },
     };
-    await bringOut({ name: 'giver', objects: [shared, rest] });
+    await rollOut({ name: 'giver', objects: [shared, rest] });
     await isUp('giver');
-    await bringOut({ name: 'taker', objects: [other], spec: broken });
+    await rollOut({ name: 'taker', objects: [other], spec: broken });
     const annotations = { [handOver]: 'taker' };
-    await bringOut({ name: 'giver', version: 2, objects: [rest], annotations });
+    await rollOut({ name: 'giver', version: 2, objects: [rest], annotations });
     await eventually(async () => {
       const giver = await kubectl.get('bundledeployment', 'giver');
       expect(conditionOf(giver, 'Progressing')).toMatchObject({
@@ -307,7 +307,7 @@ describe('an object that moves from one bundle to another', () => {
       });
     });
     expect(await kubectl.exists('configmap', 'own-moved', 'default')).toBe(true);
-    await bringOut({ name: 'taker', objects: [other] });
+    await rollOut({ name: 'taker', objects: [other] });
     await isUp('taker');
     await isUp('giver');
     await eventually(async () => {
@@ -316,11 +316,11 @@ describe('an object that moves from one bundle to another', () => {
   });
 
   test('may be taken by who takes everything, once its owner is known to want it no more', async () => {
-    await bringOut({ name: 'giver', objects: [shared] });
+    await rollOut({ name: 'giver', objects: [shared] });
     await isUp('giver');
-    await bringOut({ name: 'taker', objects: [shared], spec: { adoption: 'Always' } });
+    await rollOut({ name: 'taker', objects: [shared], spec: { adoption: 'Always' } });
     await isRefused('taker', 'belongs to BundleDeployment "giver"');
-    await bringOut({ name: 'giver', version: 2, objects: [rest] });
+    await rollOut({ name: 'giver', version: 2, objects: [rest] });
     await hasOwner('own-moved', 'taker');
     await isUp('taker');
     await isUp('giver');

@@ -131,7 +131,7 @@ async function removeSample(): Promise<void> {
 }
 
 /** A BundleDeployment of one ConfigMap, by these classes. */
-async function bringOut(
+async function rollOut(
   name: string,
   classes: { readonly bundle: string; readonly deployment: string },
 ): Promise<void> {
@@ -219,7 +219,7 @@ test('a refusal is told in its words, and what is installed stays', async () => 
 
 test('drift is repaired, also while the server is away; plain deployments do not notice', async () => {
   const plain = 'core-rukpak-io-plain';
-  await bringOut('beside-http', { bundle: plain, deployment: plain });
+  await rollOut('beside-http', { bundle: plain, deployment: plain });
   await installed('beside-http');
   const before = await kubectl.get('configmap', 'beside-http', 'default');
   await stopServer();
@@ -264,7 +264,7 @@ test('a server that wants token and client certificate is shown both, and given 
   );
   const metadata = { name: 'guarded-input', namespace: 'rukpak-system' };
   await kubectl.apply({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { text: 'given' } });
-  await bringOut('guarded', { bundle: 'acme-guarded', deployment: 'acme-guarded' });
+  await rollOut('guarded', { bundle: 'acme-guarded', deployment: 'acme-guarded' });
   await installed('guarded');
   expect(await kubectl.exists('configmap', 'guarded', 'default')).toBe(true);
   const calls = guarded.received.filter(({ call }) => call === 'POST /v1/deployment');
@@ -287,7 +287,7 @@ test('content that a server adapts is deployed by another class', async () => {
     '/v1/configure',
     ifKnown((response) => answerWith(response, answer)),
   );
-  await bringOut('stored', { bundle: 'acme-guarded', deployment: 'core-rukpak-io-plain' });
+  await rollOut('stored', { bundle: 'acme-guarded', deployment: 'core-rukpak-io-plain' });
   await installed('stored');
   expect(await kubectl.exists('configmap', 'adapted', 'default')).toBe(true);
   expect(await kubectl.exists('configmap', 'stored', 'default')).toBe(false);
@@ -302,11 +302,11 @@ test('content that a server adapts is deployed by another class', async () => {
 test('a server that never answers holds up none of other classes, and no deletion', async () => {
   for (let index = 0; index < 12; index += 1) {
     const plain = 'core-rukpak-io-plain';
-    await bringOut(`hung-bundle-${index}`, { bundle: 'acme-hung', deployment: 'acme-hung' });
-    await bringOut(`hung-deployment-${index}`, { bundle: plain, deployment: 'acme-hung' });
+    await rollOut(`hung-bundle-${index}`, { bundle: 'acme-hung', deployment: 'acme-hung' });
+    await rollOut(`hung-deployment-${index}`, { bundle: plain, deployment: 'acme-hung' });
   }
   await eventually(() => expect(hung.received.length).toBeGreaterThanOrEqual(4));
-  await bringOut('beside-hung', {
+  await rollOut('beside-hung', {
     bundle: 'core-rukpak-io-plain',
     deployment: 'core-rukpak-io-plain',
   });

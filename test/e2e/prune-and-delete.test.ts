@@ -2,12 +2,12 @@ import { rm } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Condition, KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeploymentStatus } from '../../api/v1alpha1/index.ts';
-import { bringOutPlain, type Wanted } from '../helpers/bring-out.ts';
 import { eventually, patiently } from '../helpers/eventually.ts';
 import { followHowto, runCommand } from '../helpers/howto.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aBundleDeployment, aConfigMap, aCRD, aDeployment, anImage } from '../helpers/objects.ts';
 import { plane } from '../helpers/plane.ts';
+import { rollOutPlain, type Wanted } from '../helpers/roll-out.ts';
 import { RukpakProcess } from '../helpers/rukpak-run.ts';
 import { System } from '../helpers/system.ts';
 
@@ -39,8 +39,8 @@ afterEach(async () => {
 
 afterAll(async () => await system.stop());
 
-async function bringOut(wanted: Wanted): Promise<void> {
-  await bringOutPlain({ kubectl, registry, prefix: 'delete' }, wanted);
+async function rollOut(wanted: Wanted): Promise<void> {
+  await rollOutPlain({ kubectl, registry, prefix: 'delete' }, wanted);
 }
 
 function statusOf(deployment: KubernetesObject): BundleDeploymentStatus {
@@ -141,9 +141,9 @@ describe('guards of a prune', () => {
 
   test('more than the share wait, and go once confirmed by their digest', async () => {
     const spec = { prune: { maxPercent: 50 } };
-    await bringOut({ name: 'share', objects: maps, spec });
+    await rollOut({ name: 'share', objects: maps, spec });
     await isInstalled('share');
-    await bringOut({ name: 'share', version: 2, objects: maps.slice(0, 1), spec });
+    await rollOut({ name: 'share', version: 2, objects: maps.slice(0, 1), spec });
     const { heldPrune } = await isInstalled('share', 2);
     const reason = '3 of 4 objects would be deleted, more than the 50 % of spec.prune.maxPercent';
     expect(heldPrune).toMatchObject({ reason, count: 3 });
@@ -175,11 +175,11 @@ describe('guards of a prune', () => {
   test('namespaces and CRDs with custom resources wait; everything else goes', async () => {
     const spec = { prune: { confirmData: true } };
     const objects = [aNamespace('delete-data'), aCRD('Used'), aCRD('Unused'), ...maps.slice(0, 2)];
-    await bringOut({ name: 'data', objects, spec });
+    await rollOut({ name: 'data', objects, spec });
     await isInstalled('data');
     await isServed('unuseds');
     await eventually(async () => await kubectl.apply(aResource('Used', 'mine')));
-    await bringOut({ name: 'data', version: 2, objects: maps.slice(0, 1), spec });
+    await rollOut({ name: 'data', version: 2, objects: maps.slice(0, 1), spec });
     const { heldPrune } = await isInstalled('data', 2);
     expect(heldPrune?.objects.map(({ name }) => name).toSorted()).toEqual([
       'delete-data',
@@ -194,11 +194,11 @@ describe('guards of a prune', () => {
   });
 
   test('an object that is annotated just before stays, says so, and is nobody’s', async () => {
-    await bringOut({ name: 'keep', objects: maps });
+    await rollOut({ name: 'keep', objects: maps });
     await isInstalled('keep');
     const keep = ['core.rukpak.io/keep=true', '--namespace=default'];
     await kubectl.must(['annotate', 'configmap', 'p-d', ...keep]);
-    await bringOut({ name: 'keep', version: 2, objects: maps.slice(0, 2) });
+    await rollOut({ name: 'keep', version: 2, objects: maps.slice(0, 2) });
     await isInstalled('keep', 2);
     await isGone('configmap', 'p-c', 'default');
     await eventually(async () => await expectNobodys('configmap', 'p-d', 'default'));
@@ -217,7 +217,7 @@ describe('guards of a prune', () => {
 
 describe('deletion', () => {
   test('is core’s alone, in the foreground too, and tells what it deletes', async () => {
-    await bringOut({ name: 'simple', objects: [aConfigMap('d-a'), aConfigMap('d-b')] });
+    await rollOut({ name: 'simple', objects: [aConfigMap('d-a'), aConfigMap('d-b')] });
     await isInstalled('simple');
     const { metadata } = await kubectl.get('bundledeployment', 'simple');
     expect(metadata.finalizers).toEqual([finalizer]);
@@ -247,7 +247,7 @@ describe('deletion', () => {
       inStage(3, aConfigMap('d-third')),
       aDeployment('d-app'),
     ];
-    await bringOut({ name: 'staged', objects });
+    await rollOut({ name: 'staged', objects });
     await isInstalled('staged');
     await remove('staged');
     const message =
@@ -271,7 +271,7 @@ describe('deletion', () => {
 
   test('waits for the pods of a workload before what they use goes', async () => {
     const objects = [aConfigMap('d-used'), held(aDeployment('d-workload'))];
-    await bringOut({ name: 'pods', objects, spec: { stages: { waitForReady: true } } });
+    await rollOut({ name: 'pods', objects, spec: { stages: { waitForReady: true } } });
     await isInstalled('pods');
     await remove('pods');
     await says('pods', {
@@ -292,7 +292,7 @@ describe('deletion', () => {
 
   test('with Orphan leaves everything, for others to take over', async () => {
     const objects = [aConfigMap('d-left', { a: '1' }), aDeployment('d-running')];
-    await bringOut({ name: 'orphan', objects, spec: { deletionPolicy: 'Orphan' } });
+    await rollOut({ name: 'orphan', objects, spec: { deletionPolicy: 'Orphan' } });
     await isInstalled('orphan');
     await remove('orphan');
     await isGone('bundledeployment', 'orphan');
@@ -307,7 +307,7 @@ describe('deletion', () => {
     'with Orphan and --cascade=%s leaves everything too',
     async (cascade) => {
       const spec = { deletionPolicy: 'Orphan' };
-      await bringOut({ name: `orphan-${cascade}`, objects: [aConfigMap('d-left')], spec });
+      await rollOut({ name: `orphan-${cascade}`, objects: [aConfigMap('d-left')], spec });
       await isInstalled(`orphan-${cascade}`);
       await remove(`orphan-${cascade}`, `--cascade=${cascade}`);
       await isGone('bundledeployment', `orphan-${cascade}`);
@@ -318,7 +318,7 @@ describe('deletion', () => {
 
   test('with --cascade=orphan leaves everything, whatever the policy, also after a crash', async () => {
     const objects = [inStage(1, aConfigMap('d-left')), inStage(2, aConfigMap('d-left-too'))];
-    await bringOut({ name: 'cascade', objects });
+    await rollOut({ name: 'cascade', objects });
     await isInstalled('cascade');
     await system.kill();
     await remove('cascade', '--cascade=orphan');
@@ -334,7 +334,7 @@ describe('deletion', () => {
   }, async () => {
     const names = Array.from({ length: 60 }, (_, i) => `d-many-${i}`);
     const objects = names.map((name, i) => inStage(i % 6, aConfigMap(name)));
-    await bringOut({ name: 'many', objects });
+    await rollOut({ name: 'many', objects });
     await isInstalled('many');
     const left = async () => (await kubectl.list('configmaps', ownerLabel)).length;
     await remove('many');
@@ -354,7 +354,7 @@ describe('deletion', () => {
 
   test('in the foreground keeps the order', async () => {
     const objects = [inStage(1, aConfigMap('d-first')), inStage(2, held(aConfigMap('d-second')))];
-    await bringOut({ name: 'foreground', objects });
+    await rollOut({ name: 'foreground', objects });
     await isInstalled('foreground');
     await remove('foreground', '--cascade=foreground');
     await says('foreground', { reason: 'Deleting' });
@@ -372,7 +372,7 @@ describe('deletion', () => {
       aNamespace('delete-empty'),
       aConfigMap('d-goes'),
     ];
-    await bringOut({ name: 'crds', objects, spec: { deletionPolicy: 'KeepCRDs' } });
+    await rollOut({ name: 'crds', objects, spec: { deletionPolicy: 'KeepCRDs' } });
     await isInstalled('crds');
     await eventually(async () => await kubectl.apply(aResource('Kept', 'theirs', 'delete-full')));
     await remove('crds');
@@ -388,9 +388,9 @@ describe('deletion', () => {
 
   test('waits for what depends on it, and the whole chain goes in reverse', async () => {
     const after = (...names: string[]) => ({ dependsOn: names.map((name) => ({ name })) });
-    await bringOut({ name: 'base', objects: [aConfigMap('d-base')] });
+    await rollOut({ name: 'base', objects: [aConfigMap('d-base')] });
     await isInstalled('base');
-    await bringOut({ name: 'app', objects: [held(aConfigMap('d-app'))], spec: after('base') });
+    await rollOut({ name: 'app', objects: [held(aConfigMap('d-app'))], spec: after('base') });
     await isInstalled('app');
     await remove('base');
     await says('base', {
@@ -408,18 +408,18 @@ describe('deletion', () => {
   });
 
   test('goes on when the dependent no longer depends on it', async () => {
-    await bringOut({ name: 'base', objects: [aConfigMap('d-base')] });
+    await rollOut({ name: 'base', objects: [aConfigMap('d-base')] });
     const spec = { dependsOn: [{ name: 'base' }] };
-    await bringOut({ name: 'app', objects: [aConfigMap('d-app')], spec });
+    await rollOut({ name: 'app', objects: [aConfigMap('d-app')], spec });
     await isInstalled('app');
     await remove('base');
     await says('base', { reason: 'WaitingForDependents' });
-    await bringOut({ name: 'app', objects: [aConfigMap('d-app')] });
+    await rollOut({ name: 'app', objects: [aConfigMap('d-app')] });
     await isGone('bundledeployment', 'base');
   });
 
   test('leaves a live object that is annotated to be kept, whatever else is asked for', async () => {
-    await bringOut({ name: 'kept', objects: [aConfigMap('d-kept'), aConfigMap('d-goes')] });
+    await rollOut({ name: 'kept', objects: [aConfigMap('d-kept'), aConfigMap('d-goes')] });
     await isInstalled('kept');
     await kubectl.must(['annotate', 'cm', 'd-kept', '-n=default', 'core.rukpak.io/keep=true']);
     await remove('kept');
@@ -440,7 +440,7 @@ describe('deletion', () => {
       aCRD('Gone'),
       inStage(30, aResource('Gone', 'one', 'delete-gone')),
     ];
-    await bringOut({ name: 'gone', objects });
+    await rollOut({ name: 'gone', objects });
     await isInstalled('gone');
     await system.kill();
     await kubectl.must(['delete', 'crd/gones.e2e.example.com', 'namespace/delete-gone']);
@@ -479,7 +479,7 @@ describe('deletion', () => {
       spec: { policyName: name, validationActions: ['Deny'] },
     };
     await kubectl.apply(policy, binding);
-    await bringOut({ name: 'refused', objects: [inStage(1, aConfigMap('d-refused'))] });
+    await rollOut({ name: 'refused', objects: [inStage(1, aConfigMap('d-refused'))] });
     await isInstalled('refused');
     await eventually(async () => {
       const probe = await kubectl.run([

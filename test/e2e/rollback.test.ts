@@ -52,7 +52,7 @@ interface Version {
 }
 
 /** Creates or upgrades a BundleDeployment; the source of its content. */
-async function bringOut(
+async function rollOut(
   name: string,
   { version, objects, spec = { rollback: { deadline: '10s' } } }: Version,
 ): Promise<BundleSource> {
@@ -107,10 +107,10 @@ function aHomelessDeployment(name: string): object {
 describe('a Bundle that is not healthy in time', () => {
   test('is given up, what only it had is pruned, and it is not tried again', async () => {
     const good = [aConfigMap('late'), aDeployment('late')];
-    await bringOut('late', { version: 1, objects: good, spec: unhurried });
+    await rollOut('late', { version: 1, objects: good, spec: unhurried });
     const first = await healthy('late', 1);
     const objects = [aHomelessDeployment('late'), aConfigMap('late-new')];
-    await bringOut('late', { version: 2, objects });
+    await rollOut('late', { version: 2, objects });
     await eventually(async () => {
       expect(await kubectl.exists('configmap', 'late-new', 'default')).toBe(true);
     });
@@ -148,9 +148,9 @@ describe('a Bundle that is not healthy in time', () => {
     tags: 'long',
   }, async () => {
     const spec = { rollback: { deadline: '25s' } };
-    await bringOut('restart', { version: 1, objects: [aDeployment('restart')], spec: unhurried });
+    await rollOut('restart', { version: 1, objects: [aDeployment('restart')], spec: unhurried });
     const first = await healthy('restart', 1);
-    await bringOut('restart', { version: 2, objects: [aHomelessDeployment('restart')], spec });
+    await rollOut('restart', { version: 2, objects: [aHomelessDeployment('restart')], spec });
     const { progress } = await eventually(async () => {
       const status = await statusOf('restart');
       expect(status.activeBundle).not.toBe(first);
@@ -172,10 +172,10 @@ describe('a Bundle that is not healthy in time', () => {
   });
 
   test('is given up too where it cannot be applied at all', async () => {
-    await bringOut('refused', { version: 1, objects: [aConfigMap('refused')], spec: unhurried });
+    await rollOut('refused', { version: 1, objects: [aConfigMap('refused')], spec: unhurried });
     const first = await healthy('refused', 1);
     const invalid = { ...aConfigMap('refused-2'), data: { 'not a key': 'x' } };
-    await bringOut('refused', { version: 2, objects: [aConfigMap('refused'), invalid] });
+    await rollOut('refused', { version: 2, objects: [aConfigMap('refused'), invalid] });
     const { rollback } = await statusWith('refused', { rollback: { to: first } as never });
     expect(rollback?.reason).toContain('refused-2');
     await eventually(async () => {
@@ -186,7 +186,7 @@ describe('a Bundle that is not healthy in time', () => {
       });
     });
     const objects = [aConfigMap('refused'), aConfigMap('refused-3')];
-    await bringOut('refused', { version: 3, objects, spec: unhurried });
+    await rollOut('refused', { version: 3, objects, spec: unhurried });
     await healthy('refused', 3);
     expect(await statusOf('refused')).not.toHaveProperty('rollback');
   });
@@ -195,9 +195,9 @@ describe('a Bundle that is not healthy in time', () => {
 describe('rukpakctl rollback', () => {
   test('goes back without the source, and keeps no more Bundles than asked for', async () => {
     const spec = { revisionHistoryLimit: 1 };
-    await bringOut('back', { version: 1, objects: [aConfigMap('back', { v: '1' })], spec });
+    await rollOut('back', { version: 1, objects: [aConfigMap('back', { v: '1' })], spec });
     const first = await healthy('back', 1);
-    await bringOut('back', { version: 2, objects: [aConfigMap('back', { v: '2' })], spec });
+    await rollOut('back', { version: 2, objects: [aConfigMap('back', { v: '2' })], spec });
     const second = await healthy('back', 2);
     // The tag is another content now: what is fetched again would show.
     const files = plainFiles([aConfigMap('back', { v: 'moved' })]);
@@ -223,7 +223,7 @@ describe('rukpakctl rollback', () => {
   });
 
   test('refuses a Bundle that is none of the revisions', async () => {
-    await bringOut('none', { version: 1, objects: [aConfigMap('none')] });
+    await rollOut('none', { version: 1, objects: [aConfigMap('none')] });
     const only = await healthy('none', 1);
     const { code, stderr } = await ctl('rollback', 'none', '--to', 'none-x');
     expect(code).toBe(1);
@@ -235,7 +235,7 @@ describe('rukpakctl rollback', () => {
 
 test('a history tells who applied what, by user', async () => {
   const spec = { revisionHistoryLimit: 2 };
-  await bringOut('who', { version: 1, objects: [aConfigMap('who')], spec });
+  await rollOut('who', { version: 1, objects: [aConfigMap('who')], spec });
   await healthy('who', 1);
   const source = { image: { ref: `${registry}/e2e/rollback-who:v2` } };
   const files = plainFiles([aConfigMap('who', { v: '2' })]);
@@ -262,7 +262,7 @@ test('a history tells who applied what, by user', async () => {
 });
 
 test('a deployment that asks for nothing has the status of RukPak, and what core remembers', async () => {
-  await bringOut('plain', { version: 1, objects: [aConfigMap('plain')], spec: {} });
+  await rollOut('plain', { version: 1, objects: [aConfigMap('plain')], spec: {} });
   const status = await statusWith('plain', { activeBundle: expect.any(String) as never });
   expect(new Set(Object.keys(status))).toEqual(
     new Set(['activeBundle', 'applied', 'conditions', 'installNamespace', 'observedGeneration']),
@@ -271,7 +271,7 @@ test('a deployment that asks for nothing has the status of RukPak, and what core
 
 test('a paused deployment changes nothing but its status, and a deletion of it goes on', async () => {
   const objects = [aConfigMap('paused'), aConfigMap('paused-too')];
-  await bringOut('paused', { version: 1, objects, spec: {} });
+  await rollOut('paused', { version: 1, objects, spec: {} });
   await statusWith('paused', { activeBundle: expect.any(String) as never });
   await ctl('pause', 'paused');
   await eventually(async () => {
@@ -281,7 +281,7 @@ test('a paused deployment changes nothing but its status, and a deletion of it g
   const audit = new AuditLog(plane.clusterDir);
   const position = await audit.position();
   await kubectl.must(['delete', 'configmap', 'paused', '--namespace=default']);
-  await bringOut('paused', { version: 2, objects: objects.slice(0, 1), spec: { paused: true } });
+  await rollOut('paused', { version: 2, objects: objects.slice(0, 1), spec: { paused: true } });
   await eventually(async () => {
     const live = await kubectl.get('bundledeployment', 'paused');
     expect(conditionOf(live, 'Healthy')?.message).toContain('default/paused');

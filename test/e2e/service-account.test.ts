@@ -70,7 +70,7 @@ async function aDeploymentOf(wanted: Wanted): Promise<KubernetesObject> {
   return { ...deployment, spec: { ...deployment.spec, serviceAccount } };
 }
 
-async function bringOut(wanted: Wanted): Promise<void> {
+async function rollOut(wanted: Wanted): Promise<void> {
   await kubectl.apply(await aDeploymentOf(wanted));
 }
 
@@ -204,7 +204,7 @@ describe('the webhook', () => {
 describe('an account', () => {
   test('that does not exist is told, and nothing is changed', async () => {
     const serviceAccount = { ...account, name: 'nobody' };
-    await bringOut({ name: 'orphan', serviceAccount, objects: [placed(aConfigMap('orphan'))] });
+    await rollOut({ name: 'orphan', serviceAccount, objects: [placed(aConfigMap('orphan'))] });
     expect(await untilInstalled('orphan', { reason: 'PermissionsMissing' })).toBe(
       'ServiceAccount "nobody" in namespace "privilege-team", which spec.serviceAccount names, does not exist: nothing was changed',
     );
@@ -215,7 +215,7 @@ describe('an account', () => {
     const serviceAccount = await anAccount('installer');
     const position = await audit.position();
     const objects = [placed(aConfigMap('one')), placed(aConfigMap('two', { a: 'b' }))];
-    await bringOut({ name: 'own', serviceAccount, objects });
+    await rollOut({ name: 'own', serviceAccount, objects });
     const message = await untilInstalled('own', { reason: 'PermissionsMissing' });
     expect(message).toContain(
       'create, delete, get, list, patch, watch configmaps (one, two) in namespace "privilege-app"',
@@ -228,7 +228,7 @@ describe('an account', () => {
     await eventually(async () => {
       expect(await kubectl.exists('configmap', 'one', 'privilege-app')).toBe(true);
     });
-    await bringOut({ name: 'own', version: 2, serviceAccount, objects: objects.slice(1) });
+    await rollOut({ name: 'own', version: 2, serviceAccount, objects: objects.slice(1) });
     await eventually(async () => {
       expect(await kubectl.exists('configmap', 'one', 'privilege-app')).toBe(false);
     });
@@ -249,7 +249,7 @@ describe('an account', () => {
   test('cannot touch another namespace: an upgrade that wants to changes nothing', async () => {
     const serviceAccount = await anAccount('local');
     const objects = [placed(aConfigMap('local', { version: '1' }))];
-    await bringOut({ name: 'local', serviceAccount, objects });
+    await rollOut({ name: 'local', serviceAccount, objects });
     await untilInstalled('local', { reason: 'PermissionsMissing' });
     await grantMissing('local');
     await nudge('local');
@@ -258,7 +258,7 @@ describe('an account', () => {
       placed(aConfigMap('local', { version: '2' })),
       placed(aConfigMap('local'), 'privilege-other'),
     ];
-    await bringOut({ name: 'local', version: 2, serviceAccount, objects: more });
+    await rollOut({ name: 'local', version: 2, serviceAccount, objects: more });
     expect(await untilInstalled('local', { reason: 'PermissionsMissing' })).toContain(
       'nothing was changed: create, delete, get, list, patch, watch configmaps (local) in namespace "privilege-other". ',
     );
@@ -270,12 +270,12 @@ describe('an account', () => {
   test('that loses its rights has its deployment fail, and others go on', async () => {
     const serviceAccount = await anAccount('loser');
     const objects = [placed(aConfigMap('lost'))];
-    await bringOut({ name: 'loser', serviceAccount, objects });
+    await rollOut({ name: 'loser', serviceAccount, objects });
     await untilInstalled('loser', { reason: 'PermissionsMissing' });
     const granted = await grantMissing('loser');
     await nudge('loser');
     await untilInstalled('loser', installed);
-    await bringOut({ name: 'bystander', objects: [placed(aConfigMap('bystander'))] });
+    await rollOut({ name: 'bystander', objects: [placed(aConfigMap('bystander'))] });
     await untilInstalled('bystander', installed);
     await kubectl.must(['delete', '-f', '-'], granted);
     await eventually(async () => {
@@ -298,7 +298,7 @@ describe('an account', () => {
     const rules = [{ apiGroups: [''], resources: ['pods'], verbs: ['deletecollection'] }];
     const metadata = { name: 'granted', namespace: 'privilege-app' };
     const objects = [{ apiVersion: `${rbac}/v1`, kind: 'Role', metadata, rules }];
-    await bringOut({ name: 'granter', serviceAccount, objects });
+    await rollOut({ name: 'granter', serviceAccount, objects });
     await untilInstalled('granter', { reason: 'PermissionsMissing' });
     const printed = await printMissing('granter');
     expect(printed).toContain('deletecollection');
@@ -329,7 +329,7 @@ describe('an account', () => {
       { ...binding, metadata, roleRef: roleRef('privilege-gathered') },
       { ...binding, metadata: { name: 'privilege-views' }, roleRef: roleRef('view') },
     ];
-    await bringOut({ name: 'gatherer', serviceAccount, objects });
+    await rollOut({ name: 'gatherer', serviceAccount, objects });
     await untilInstalled('gatherer', { reason: 'PermissionsMissing' });
     const printed = await grantMissing('gatherer');
     expect(printed).toMatch(/resourceNames:\n {2}- privilege-gathered\n {2}verbs:\n {2}- escalate/);
@@ -349,7 +349,7 @@ describe('an account', () => {
     const brought = { apiVersion: 'v1', kind: 'Namespace', metadata };
     const objects = [brought, placed(aConfigMap('settled'), metadata.name)];
     await kubectl.apply(brought);
-    await bringOut({ name: 'settler', serviceAccount, objects });
+    await rollOut({ name: 'settler', serviceAccount, objects });
     await untilInstalled('settler', { reason: 'PermissionsMissing' });
     const printed = await grantMissing('settler');
     expect(printed.match(/^kind: .*$/gm)).toEqual([
@@ -392,6 +392,6 @@ describe('with --require-service-account', () => {
     const without = await aDeploymentOf({ name: 'required', objects });
     const { stderr } = await kubectl.run(['create', '-f', '-'], JSON.stringify(without));
     expect(stderr).toContain('spec.serviceAccount must be set');
-    await bringOut({ name: 'required', serviceAccount: account, objects });
+    await rollOut({ name: 'required', serviceAccount: account, objects });
   });
 });

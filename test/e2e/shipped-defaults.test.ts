@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
-import { bringOutPlain } from '../helpers/bring-out.ts';
 import { eventually, patiently } from '../helpers/eventually.ts';
 import { InClusterSystem } from '../helpers/in-cluster-system.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aConfigMap, aCRD } from '../helpers/objects.ts';
 import { plane } from '../helpers/plane.ts';
+import { rollOutPlain } from '../helpers/roll-out.ts';
 
 const { kubeconfig, registry } = plane;
 const kubectl = new Kubectl({ path: plane.kubectl, kubeconfig });
@@ -38,9 +38,9 @@ interface Given {
 }
 
 /** Of a deployment that removes its objects itself. */
-async function bringOut(given: Given): Promise<void> {
+async function rollOut(given: Given): Promise<void> {
   const spec = { stages: { waitForReady: true } };
-  await bringOutPlain({ kubectl, registry, prefix: 'defaults' }, { ...given, spec });
+  await rollOutPlain({ kubectl, registry, prefix: 'defaults' }, { ...given, spec });
   await eventually(async () => {
     const deployment = await kubectl.get('bundledeployment', given.name);
     const { status, message } = conditionOf(deployment, 'Installed') ?? {};
@@ -57,8 +57,8 @@ async function aGizmo(name: string, namespace: string): Promise<void> {
 }
 
 test('a deletion of more than half of the objects waits, and says whose limit that is', async () => {
-  await bringOut({ name: 'maps', objects: maps });
-  await bringOut({ name: 'maps', version: 2, objects: maps.slice(0, 1) });
+  await rollOut({ name: 'maps', objects: maps });
+  await rollOut({ name: 'maps', version: 2, objects: maps.slice(0, 1) });
   await eventually(async () => {
     const condition = conditionOf(await kubectl.get('bundledeployment', 'maps'), 'Progressing');
     expect(condition).toMatchObject({ status: 'False', reason: 'PruneHeld' });
@@ -71,7 +71,7 @@ test('a deletion of more than half of the objects waits, and says whose limit th
 });
 
 test('a deletion says which custom resources it takes, and takes none without being told to', async () => {
-  await bringOut({ name: 'painter', objects: [aCRD('Gizmo'), aConfigMap('painter')] });
+  await rollOut({ name: 'painter', objects: [aCRD('Gizmo'), aConfigMap('painter')] });
   for (const name of namespaces) {
     await kubectl.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
   }

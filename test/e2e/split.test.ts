@@ -158,7 +158,7 @@ test('so is a chart', () => smoke.livesThroughChart());
 test('a CRD is not changed to what its custom resources break', async () => {
   const name = 'split-crd';
   const first = aCRD('Sprig');
-  await smoke.bringOut({ name, source: await smoke.content(name, 1, [first]) });
+  await smoke.rollOut({ name, source: await smoke.content(name, 1, [first]) });
   await smoke.isInstalled(name);
   const sprig = {
     apiVersion: 'e2e.example.com/v1',
@@ -173,7 +173,7 @@ test('a CRD is not changed to what its custom resources break', async () => {
       '"spec":{"type":"object","required":["size"],',
     ),
   );
-  await smoke.bringOut({ name, source: await smoke.content(name, 2, [strict]) });
+  await smoke.rollOut({ name, source: await smoke.content(name, 2, [strict]) });
   await eventually(async () => {
     const deployment = await kubectl.get('bundledeployment', name);
     const { message = '' } = conditionOf(deployment, 'Installed') ?? {};
@@ -187,7 +187,7 @@ test('who applies fetches nothing itself', { tags: 'long' }, async () => {
   const name = 'split-unfetched';
   await unpack.end('SIGTERM');
   const source = await smoke.content(name, 1, [aConfigMap(name)]);
-  await smoke.bringOut({ name, source });
+  await smoke.rollOut({ name, source });
   await eventually(async () => {
     const { message = '' } =
       conditionOf(await kubectl.get('bundledeployment', name), 'HasValidBundle') ?? {};
@@ -203,7 +203,7 @@ test('content that is lost is fetched again, while what is installed stands', {
   tags: 'long',
 }, async () => {
   const name = 'split-lost';
-  await smoke.bringOut({ name, source: await smoke.content(name, 1, [aConfigMap(name)]) });
+  await smoke.rollOut({ name, source: await smoke.content(name, 1, [aConfigMap(name)]) });
   await smoke.isInstalled(name);
   await unpack.end('SIGKILL');
   for (const archive of await archivesOf(unpack)) {

@@ -10,12 +10,12 @@ import {
 } from '../../api/v1alpha1/index.ts';
 import { templateHash } from '../../api/v1alpha1/template-hash.ts';
 import { desiredBundle } from '../../core/bundle-deployment/desired-bundle.ts';
-import { bringOutPlain } from '../helpers/bring-out.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aBundleDeployment, aConfigMap } from '../helpers/objects.ts';
 import { plane } from '../helpers/plane.ts';
 import { plainFiles, pushContent } from '../helpers/push-content.ts';
+import { rollOutPlain } from '../helpers/roll-out.ts';
 import { System } from '../helpers/system.ts';
 
 const { kubeconfig, registry } = plane;
@@ -73,7 +73,7 @@ async function statusOf(name: string): Promise<BundleDeploymentStatus> {
 }
 
 async function install(version: number, objects: readonly object[]): Promise<string> {
-  await bringOutPlain(
+  await rollOutPlain(
     { kubectl, registry, prefix: 'threats' },
     { name: 'victim', version, objects },
   );

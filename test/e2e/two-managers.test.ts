@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
-import { bringOutPlain } from '../helpers/bring-out.ts';
 import { eventually, patiently } from '../helpers/eventually.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aConfigMap } from '../helpers/objects.ts';
 import { plane } from '../helpers/plane.ts';
+import { rollOutPlain } from '../helpers/roll-out.ts';
 import { System } from '../helpers/system.ts';
 
 const { kubeconfig, registry } = plane;
@@ -25,9 +25,9 @@ afterAll(async () => {
   for (const system of systems) await system.stop();
 });
 
-async function bringOut(version: number, objects: (name: string) => object[]): Promise<void> {
+async function rollOut(version: number, objects: (name: string) => object[]): Promise<void> {
   for (const name of names) {
-    await bringOutPlain(place, { name, version, objects: objects(name) });
+    await rollOutPlain(place, { name, version, objects: objects(name) });
   }
   for (const name of names) {
     const { generation } = (await kubectl.get('bundledeployment', name)).metadata;
@@ -54,14 +54,14 @@ test('two managers at once delete nothing that is wanted, and leave nothing that
   const foreign = aConfigMap('two-foreign', { of: 'others' });
   await kubectl.apply(foreign);
   const kept = (name: string) => aConfigMap(`${name}-kept`);
-  await bringOut(1, (name) => [
+  await rollOut(1, (name) => [
     kept(name),
     aConfigMap(`${name}-dropped`),
     ...(name === giver ? [shared] : []),
   ]);
   const before = new Map((await owned()).map(({ metadata: { name, uid } }) => [name, uid]));
   await kubectl.must(['annotate', 'bundledeployment', giver, `core.rukpak.io/hand-over=${taker}`]);
-  await bringOut(2, (name) => [
+  await rollOut(2, (name) => [
     kept(name),
     aConfigMap(`${name}-added`),
     ...(name === taker ? [shared] : []),

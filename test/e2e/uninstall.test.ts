@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { bringOutPlain } from '../helpers/bring-out.ts';
 import { eventually, patiently } from '../helpers/eventually.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aConfigMap } from '../helpers/objects.ts';
 import { plane } from '../helpers/plane.ts';
+import { rollOutPlain } from '../helpers/roll-out.ts';
 import { RukpakInProcess } from '../helpers/rukpak-run.ts';
 import { System } from '../helpers/system.ts';
 
@@ -31,7 +31,7 @@ afterAll(async () => {
 async function isInstalled(name: string): Promise<string> {
   const spec = { stages: { waitForReady: true } };
   const place = { kubectl, registry, prefix: 'uninstall' };
-  await bringOutPlain(place, { name, objects: [aConfigMap(name)], spec });
+  await rollOutPlain(place, { name, objects: [aConfigMap(name)], spec });
   await isHealthy(name);
   return await uidOf(name);
 }

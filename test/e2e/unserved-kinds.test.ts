@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { bringOutPlain } from '../helpers/bring-out.ts';
 import { eventually, patiently } from '../helpers/eventually.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aConfigMap, aCRD } from '../helpers/objects.ts';
 import { plane } from '../helpers/plane.ts';
+import { rollOutPlain } from '../helpers/roll-out.ts';
 import { System } from '../helpers/system.ts';
 
 const { kubeconfig, registry } = plane;
@@ -47,7 +47,7 @@ async function install(name: string): Promise<void> {
   await eventually(async () => {
     await kubectl.must(['get', '--raw', '/apis/e2e.example.com/v1/unservedgizmos']);
   });
-  await bringOutPlain(place, { name, objects: [gizmo, aConfigMap('unserved')] });
+  await rollOutPlain(place, { name, objects: [gizmo, aConfigMap('unserved')] });
   await eventually(async () => {
     const found = await kubectl.get('bundledeployment', name);
     expect(conditionOf(found, 'Installed')).toMatchObject({ status: 'True' });
@@ -64,7 +64,7 @@ async function says(name: string, expected: object): Promise<void> {
 test('an upgrade keeps a kind that is not served in the inventory, and prunes when it is served', async () => {
   await install('unserved');
   await isServed(false);
-  await bringOutPlain(place, { name: 'unserved', version: 2, objects: [aConfigMap('unserved')] });
+  await rollOutPlain(place, { name: 'unserved', version: 2, objects: [aConfigMap('unserved')] });
   const message = expect.stringContaining('Not served: UnservedGizmo.e2e.example.com. ');
   await says('unserved', { reason: 'KindNotServed', message });
   const found = await kubectl.get('bundledeployment', 'unserved');
@@ -83,7 +83,7 @@ test('an upgrade keeps a kind that is not served in the inventory, and prunes wh
 test('a kind whose CRD is deleted is no longer waited for', async () => {
   await install('forgotten');
   await isServed(false);
-  await bringOutPlain(place, { name: 'forgotten', version: 2, objects: [aConfigMap('unserved')] });
+  await rollOutPlain(place, { name: 'forgotten', version: 2, objects: [aConfigMap('unserved')] });
   await says('forgotten', { reason: 'KindNotServed' });
   await isServed(true);
   await kubectl.must(['delete', 'crd', plural, '--timeout=180s']);
@@ -118,7 +118,7 @@ test('a deletion waits for a kind that is not served, and says so', async () => 
 test('an optional object is left out until its kind is served', { tags: 'long' }, async () => {
   const annotations = { 'core.rukpak.io/optional': 'true' };
   const optional = { ...gizmo, metadata: { ...gizmo.metadata, annotations } };
-  await bringOutPlain(place, { name: 'optional', objects: [optional, aConfigMap('unserved')] });
+  await rollOutPlain(place, { name: 'optional', objects: [optional, aConfigMap('unserved')] });
   await eventually(async () => {
     const found = await kubectl.get('bundledeployment', 'optional');
     expect(conditionOf(found, 'Healthy')).toMatchObject({ status: 'True' });

@@ -36,7 +36,7 @@ export class ClassSession {
   /** Also installs a plain deployment with objects of the same kinds. */
   async installs(): Promise<void> {
     await this.#neighbour.install();
-    await this.#bringOut(1);
+    await this.#rollOut(1);
     const { status } = await this.#isUp();
     this.#firstBundle = status?.activeBundle ?? '';
     expect(await this.#version()).toBe('1');
@@ -46,7 +46,7 @@ export class ClassSession {
   }
 
   async pivots(): Promise<void> {
-    await this.#bringOut(2);
+    await this.#rollOut(2);
     await eventually(async () => expect(await this.#version()).toBe('2'));
     const { status } = await this.#isUp();
     expect(status?.activeBundle).not.toBe(this.#firstBundle);
@@ -87,7 +87,7 @@ export class ClassSession {
     await this.#neighbour.remove();
   }
 
-  async #bringOut(version: 1 | 2): Promise<void> {
+  async #rollOut(version: 1 | 2): Promise<void> {
     const { kubectl, registry, name, className, config, files } = this.#options;
     const source = await pushContent({ registry, name, version, files: files(version) });
     const made = aBundleDeployment({ name, className, source }) as BundleDeployment;

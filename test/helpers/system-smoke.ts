@@ -38,12 +38,12 @@ export class SystemSmoke {
     const { kubectl, prefix } = this.#place;
     const name = `${prefix}-plain`;
     const [kept, dropped] = [aConfigMap(`${name}-kept`), aConfigMap(`${name}-dropped`)];
-    await this.bringOut({ name, source: await this.content(name, 1, [kept, dropped]) });
+    await this.rollOut({ name, source: await this.content(name, 1, [kept, dropped]) });
     await this.isInstalled(name);
     await kubectl.must(['delete', 'configmap', `${name}-kept`, '--namespace=default']);
     await eventually(() => kubectl.get('configmap', `${name}-kept`, 'default'));
     const changed = aConfigMap(`${name}-kept`, { version: '2' });
-    await this.bringOut({ name, source: await this.content(name, 2, [changed]) });
+    await this.rollOut({ name, source: await this.content(name, 2, [changed]) });
     await eventually(async () => {
       const { data } = (await kubectl.get('configmap', `${name}-kept`, 'default')) as unknown as {
         data: object;
@@ -69,14 +69,14 @@ export class SystemSmoke {
     const repository = `e2e/charts/${name}`;
     await pushChart({ registry, repository, tag: '1.0.0', files });
     const source = anImage(`${registry}/${repository}:1.0.0`);
-    await this.bringOut({ name, source, className: helmClass });
+    await this.rollOut({ name, source, className: helmClass });
     await this.isInstalled(name);
     expect(await this.#configMaps(name)).toEqual([`${name}-settings`]);
     await kubectl.must(['delete', 'bundledeployment', name, '--timeout=300s']);
     expect(await this.#configMaps(name)).toEqual([]);
   }
 
-  async bringOut({ name, source, className }: SmokeDeployment): Promise<void> {
+  async rollOut({ name, source, className }: SmokeDeployment): Promise<void> {
     const { kubectl, serviceAccount } = this.#place;
     const made = aBundleDeployment({ name, source, ...(className && { className }) });
     const deployment = made as KubernetesObject & { spec: object };

@@ -29,7 +29,7 @@ export class TestOperator {
   }
 
   /** Creates or changes its deployment. */
-  async bringOut(config?: object): Promise<void> {
+  async rollOut(config?: object): Promise<void> {
     const { kubectl, registry, name, modes, version = 1, spec: csvSpec = {} } = this.#options;
     const own = operatorFiles({ name, modes, version, spec: csvSpec });
     const files = { ...own, ...this.#options.files };

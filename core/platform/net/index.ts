@@ -16,3 +16,4 @@ export {
   type ProxyConfig,
   proxyFromEnvironment,
 } from './proxy.ts';
+export { isRedirect } from './redirects.ts';

@@ -64,7 +64,7 @@ export class HTTPTransport implements GitTransport {
     for (let hop = 0; hop <= maxRedirects; hop += 1) {
       const response = await this.#send(url, { method, headers: wanted.headers ?? {}, body });
       const location = response.headers['location'];
-      if (!isRedirect(response.statusCode) || typeof location !== 'string') {
+      if (!keepsMethod(response.statusCode) || typeof location !== 'string') {
         return {
           url: url.href,
           method,
@@ -139,7 +139,8 @@ export class HTTPTransport implements GitTransport {
   }
 }
 
-function isRedirect(status: number): boolean {
+/** Redirects that keep the method of a request: not 303, which turns a POST into a GET. */
+function keepsMethod(status: number): boolean {
   return status === 301 || status === 302 || status === 307 || status === 308;
 }
 

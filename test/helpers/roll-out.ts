@@ -10,7 +10,7 @@ export interface Wanted {
   readonly spec?: object;
 }
 
-export interface BringOutPlace {
+export interface RollOutPlace {
   readonly kubectl: Kubectl;
   readonly registry: string;
   /** In front of the names of images, which all tests share. */
@@ -18,8 +18,8 @@ export interface BringOutPlace {
 }
 
 /** Creates or upgrades a BundleDeployment with plain content of these objects. */
-export async function bringOutPlain(
-  { kubectl, registry, prefix }: BringOutPlace,
+export async function rollOutPlain(
+  { kubectl, registry, prefix }: RollOutPlace,
   { name, version = 1, objects, spec = {} }: Wanted,
 ): Promise<void> {
   const files = plainFiles(objects);
