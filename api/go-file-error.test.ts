@@ -20,6 +20,6 @@ test.each([
   expect(goFileError(failure(work), 'x')).toBe(text);
 });
 
-test('another error is none', () => {
+test('other errors are not converted', () => {
   expect(goFileError(new Error('ENOENT'), 'x')).toBeUndefined();
 });

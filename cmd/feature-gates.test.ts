@@ -27,7 +27,7 @@ describe('feature gates', () => {
     },
   );
 
-  test.each(['', '=', '=yes', '=true=false'])('a value that is none is refused: "%s"', (value) => {
+  test.each(['', '=', '=yes', '=true=false'])('an invalid value is refused: "%s"', (value) => {
     const text = `BundleDeploymentHealth${value}`;
     expect(() => parseFeatureGates(text, defaultFeatureGates)).toThrow(
       'Give BundleDeploymentHealth=true or BundleDeploymentHealth=false.',

@@ -30,7 +30,7 @@ describe('--zap-log-level', () => {
   });
 });
 
-test('an address that is none is refused with the flag that has it', () => {
+test('an invalid address is refused with its flag', () => {
   expect(() => parse('--health-probe-bind-address=8081')).toThrow(
     /'--health-probe-bind-address <address>' argument '8081' is invalid.*use host:port/,
   );

@@ -119,7 +119,7 @@ describe('rukpakctl render', () => {
 });
 
 describe('rukpakctl render of an image', () => {
-  it('pulls what is no directory', async () => {
+  it('pulls a reference that is not a directory', async () => {
     const registry = await FakeRegistry.start();
     try {
       await registry.addImage('v1', [

@@ -54,7 +54,7 @@ describe('a source of a definition', () => {
     expect(pinOf().at(aShelf(), 'latest')).toBeUndefined();
   });
 
-  test('is of one place, whatever its pin', () => {
+  test('has the same place with any pin', () => {
     expect(pinOf().place(aShelf({ version: 'v2' }))).toBe(pinOf().place(aShelf()));
     expect(pinOf().place(aShelf({ url: 'https://evil.example' }))).not.toBe(
       pinOf().place(aShelf()),

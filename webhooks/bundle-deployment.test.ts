@@ -119,7 +119,7 @@ describe('dependencies', () => {
     expect(fault(aDeployment('a', ['b']), aDeployment('a'))).toContain('a -> b -> c -> a');
   });
 
-  test('what the cache knows of the deployment itself is out of date', () => {
+  test('the cached state of the deployment itself does not count', () => {
     expect(fault(aDeployment('c', ['e']), aDeployment('c', ['a']))).toBeUndefined();
     expect(fault(aDeployment('a', ['c']))).toContain('a -> c -> a');
   });

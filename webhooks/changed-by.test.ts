@@ -15,7 +15,7 @@ async function review(fields: Partial<AdmissionRequest>): Promise<AdmissionVerdi
   return await changedByMutator({ ...request, ...fields }, signal);
 }
 
-describe('who is noted is', () => {
+describe('the recorded user is', () => {
   test('the user that creates it, whatever it says itself', async () => {
     const fields = { operation: 'CREATE' } as const;
     expect(await review({ ...fields, object: aDeployment() })).toEqual({
@@ -52,7 +52,7 @@ describe('who is noted is', () => {
     expect(await review({ oldObject, object: paused })).toEqual({ allowed: true });
   });
 
-  test('nobody where nobody was noted before', async () => {
+  test('none when none was recorded before', async () => {
     const object = aDeployment({ [key]: 'alice' });
     expect((await review({ oldObject: aDeployment(), object })).patch).toEqual([
       { op: 'remove', path },

@@ -275,7 +275,7 @@ describe('rukpakctl uninstall', () => {
     '',
   ].join('\n');
 
-  test('says what goes and what stays, and deletes nothing without a yes', async () => {
+  test('lists deleted and kept objects, and deletes nothing without a yes', async () => {
     const { code, stdout, stderr } = await ctl('uninstall', 'web');
     expect({ code, stdout }).toEqual({ code: 1, stdout: goes });
     expect(stderr).toContain(
@@ -290,7 +290,7 @@ describe('rukpakctl uninstall', () => {
     expect(api.get(bundleDeploymentResource, 'web')).toBeDefined();
   });
 
-  test('shows what webhooks warn of before anything is deleted', async () => {
+  test('shows warnings of webhooks before it deletes anything', async () => {
     api.warning = 'Deleting BundleDeployment web deletes CRD "gizmos" and 3 Gizmos';
     const { code, stderr } = await ctl('uninstall', 'web', '--dry-run');
     expect({ code, stderr }).toEqual({ code: 0, stderr: `Warning: ${api.warning}\n` });
@@ -410,7 +410,7 @@ describe('habits', () => {
     );
   });
 
-  test('pausing what is paused says so', async () => {
+  test('pausing a paused deployment reports that', async () => {
     const resumed = await ctl('resume', 'web');
     expect(resumed.stdout).toBe('bundledeployment.core.rukpak.io "web" is not paused\n');
     expect((await ctl('pause', 'web')).stdout).toContain('"web" paused\n');

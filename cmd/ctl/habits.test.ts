@@ -39,7 +39,7 @@ describe('rukpakctl help', () => {
     });
   });
 
-  test('of a command is what its --help prints', async () => {
+  test('prints the same as --help of a command', async () => {
     const { code, stdout } = await ctl('help', 'provisioner', 'new');
     expect({ code, stdout }).toEqual({
       code: 0,

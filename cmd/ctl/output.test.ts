@@ -84,7 +84,7 @@ describe('progressOn', () => {
     expect(await linesOf(true, 900)).toEqual([]);
   });
 
-  it('names what takes longer, and goes on doing so', async () => {
+  it('names a slow step, repeatedly', async () => {
     expect(await linesOf(true, 21_000)).toEqual([
       'waiting for it …\n',
       'waiting for it … 10 s\n',

@@ -21,7 +21,7 @@ test('drift is a condition that lists objects and fields', () => {
   ]);
 });
 
-test('without drift there is no condition, and nothing is written', () => {
+test('without drift there is no condition, and no write', () => {
   const before = withDrift({}, [deployment], clock);
   expect(withDrift(before, [], clock)).toEqual({ conditions: [] });
   const clean = { conditions: [] };

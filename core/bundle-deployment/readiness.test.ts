@@ -109,7 +109,7 @@ describe('a Bundle that is not unpacked', () => {
     }
   });
 
-  test('and whose class nobody serves is told as that', async () => {
+  test('and whose class has no manager is reported as that', async () => {
     const ready = { reason: 'ClassNotServed', message: 'no manager' };
     const { conditions } = aBundleStatus('', ready);
     const fixture = aFixture(aBundleOf(v1, { conditions }));

@@ -165,7 +165,7 @@ describe('HasValidBundle', () => {
 });
 
 describe('Installed and Healthy', () => {
-  test('True: what the class makes of the content is applied', async () => {
+  test('True: the objects rendered by the class are applied', async () => {
     const fixture = aFixture();
     expect(await fixture.reconcile()).toEqual({});
     expect(fixture.conditions).toEqual([valid, installed, healthy]);
@@ -217,7 +217,7 @@ describe('Installed and Healthy', () => {
     ['required resource not found: namespaces "a" not found', 60_000],
     ['error while running post render on files: no matches for kind "A"', 60_000],
     ['refused', undefined],
-  ])('%s: what others may yet make is looked for soon', async (message, wait) => {
+  ])('%s: an object that others may still create is checked soon', async (message, wait) => {
     const fixture = aFixture();
     fixture.applier.apply.mockRejectedValue(new TerminalError(message));
     await fixture.failure();

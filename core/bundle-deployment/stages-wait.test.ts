@@ -47,23 +47,23 @@ describe('stages wait for', () => {
     expect(waits(aDeployment({ observedGeneration: 3 }))).toBe(true);
   });
 
-  test('what has not been installed to the end', () => {
+  test('a Bundle that is not completely installed', () => {
     expect(waits(aDeployment({ installed: 'False' }))).toBe(true);
   });
 });
 
-describe('stages wait for nothing', () => {
-  test('where what is installed is repaired', () => {
+describe('stages do not wait', () => {
+  test('for repairs of an installed Bundle', () => {
     expect(waits(aDeployment())).toBe(false);
   });
 
-  test('where a rollback goes back: what a later stage broke in an earlier one would never heal', () => {
+  test('for a rollback: an object that a later stage broke in an earlier one would never become healthy', () => {
     const rollback = { from: nameOf(v1), to: nameOf(v2), reason: '', at: '' };
     const state = { deployment: aDeployment(), status: { rollback } };
     expect(stagesWait({ ...state, target: aBundleOf(v2) })).toBe(false);
   });
 
-  test('where nobody asks for it', () => {
+  test('without spec.stages.waitForReady', () => {
     expect(waits(aDeployment({ waitForReady: false }), v2)).toBe(false);
     expect(waits(aStoredDeployment(), v2)).toBe(false);
   });

@@ -71,7 +71,7 @@ describe('an upload that was received', () => {
     expect(client.peek({ name: 'demo' })?.metadata.annotations).toEqual(annotations);
   });
 
-  test('is told although the reconciler writes the status meanwhile, and never over its news', async () => {
+  test('is announced while the reconciler writes the status, and never overwrites newer conditions', async () => {
     client.put(aStoredBundle({ source }));
     let writes = 3;
     client.beforeCall = (call) => {

@@ -205,7 +205,7 @@ describe('a Bundle that is being deleted', () => {
     expect(fixture.fetch).not.toHaveBeenCalled();
   });
 
-  test('may be gone before we are', async () => {
+  test('may be deleted before the reconcile ends', async () => {
     const fixture = new BundleFixture(aKeptBundle({ metadata: { deletionTimestamp } }));
     fixture.client.drop({ name: 'demo' });
     expect(await fixture.failure()).toBeUndefined();

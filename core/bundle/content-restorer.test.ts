@@ -101,7 +101,7 @@ describe('restoring', () => {
     expect(fetch).toHaveBeenCalledTimes(2);
   });
 
-  test('goes on when whoever asked has left', async () => {
+  test('continues after the caller has left', async () => {
     const gate = Promise.withResolvers<void>();
     fetch.mockImplementationOnce(async (resolvedSource) => {
       await gate.promise;

@@ -68,6 +68,6 @@ test.each([
   ['of ConfigMaps', configMaps, configMaps],
   ['of an upload', upload, upload],
   ['without a commit', git({ branch: 'other' }), git({ branch: 'main' })],
-] as const)('is none %s', (_, pin, spec) => {
+] as const)('is not a pin %s', (_, pin, spec) => {
   expect(pinIn(sourceTypes, pin, spec)).toBeUndefined();
 });

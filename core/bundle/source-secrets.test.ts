@@ -122,7 +122,7 @@ describe('of a deployment with a ServiceAccount', () => {
     );
   });
 
-  test('what it fetches with a Secret is shared with nobody who has other rights', () => {
+  test('content fetched with a Secret is shared only with deployments of the same rights', () => {
     const of = (source: BundleSource, given: Given): string =>
       secrets(given).identityOf(aStoredBundle({ source }));
     expect(of(source, { account })).toBe('team-a/deployer');

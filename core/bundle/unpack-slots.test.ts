@@ -116,7 +116,7 @@ describe('UnpackSlots', () => {
     }
   });
 
-  test('who is told to stop waits no longer, and costs nobody a turn', async () => {
+  test('an aborted wait ends at once, and costs no other Bundle a turn', async () => {
     const unpackings = new Unpackings(2);
     for (const name of ['a/1', 'b/1']) void unpackings.begin(name);
     const stop = new AbortController();

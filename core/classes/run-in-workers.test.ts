@@ -266,7 +266,7 @@ describe('configure', () => {
     expect(facts.pid).not.toBe(process.pid);
   });
 
-  test('may give what it was given, has to give something, and may wait', async () => {
+  test('may return its input, must return something, and may wait', async () => {
     const files = someFiles();
     expect(await acme.configure!(files, deployment('same'), context())).toBe(files);
     await expect(configured(acme, 'nothing')).rejects.toThrow('the handler returned no files');
@@ -447,7 +447,7 @@ describe('a limit on the time that a call runs', () => {
     expect(await next).not.toBe((lines[0]!.fields as { pid: number }).pid);
   });
 
-  test('is final for what worked all the time: it would take as long again', async () => {
+  test('is final for a call that used the processor all the time', async () => {
     const { lines, logger } = recorder();
     const clock = new ManualClock();
     const acme = await start({ clock, size: 1, runningLimit: 300 });
@@ -569,7 +569,7 @@ describe('a process that dies', () => {
     await expect(other).rejects.toThrow('given up: enough');
   });
 
-  test('leaves what it printed in the log', async () => {
+  test('has its output in the log', async () => {
     const { lines, logger } = recorder();
     const acme = await start({ logger });
     await expect(objectsOf(acme, 'stray')).rejects.toThrow('ended with exit code 1');
@@ -615,7 +615,7 @@ describe('the processes', () => {
     await closed;
   });
 
-  test('are gone after closing, whatever they are at', async () => {
+  test('end after closing, even during calls', async () => {
     const { lines, logger } = recorder();
     const acme = await start({ size: 1 });
     const looping = objectsOf(acme, 'loop', context({ logger }));
@@ -655,7 +655,7 @@ describe('the processes', () => {
 });
 
 describe('a module', () => {
-  test('serves what its provisioner serves', async () => {
+  test('serves the handlers of its provisioner', async () => {
     const file = join(directory, 'bundles-only.mjs');
     await writeFile(file, `export default { className: 'half', bundle: async (files) => files };`);
     const half = await start({ modules: [pathToFileURL(file)] });

@@ -37,7 +37,7 @@ beforeEach(() => {
 });
 
 describe('content of a class of this process', () => {
-  test('is what the store has', async () => {
+  test('comes from the store', async () => {
     await store.put({ name: 'demo', uid: 'uid-of-demo' }, files);
     expect(await loader.load(aStoredBundle(), signal)).toBe(files);
     expect(lost).toEqual([]);
@@ -54,7 +54,7 @@ describe('content of a class of this process', () => {
 });
 
 describe('content of a class of another process', () => {
-  test('is what the store has, else what its content server has', async () => {
+  test('comes from the store, otherwise from its content server', async () => {
     const bundle = aStoredBundle({ className: 'acme' });
     await expect(loader.load(bundle, signal)).rejects.toThrow('status.contentURL is not set');
     await store.put({ name: 'demo', uid: 'uid-of-demo' }, files);

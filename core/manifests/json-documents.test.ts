@@ -15,7 +15,7 @@ describe('toJsonDocuments', () => {
     );
   });
 
-  it('is read as what toYaml writes', () => {
+  it('reads the same as the output of toYaml', () => {
     const text = fc.oneof(
       fc.string({ unit: 'grapheme' }),
       fc.string({

@@ -36,7 +36,7 @@ describe('checkPlainObjects', () => {
       'ObjectMeta.metadata.labels',
     ],
     ['what is too large', [{ ...object, data: 'é'.repeat(2 ** 21) }], 'Secret "a" has 4194'],
-  ])('says of %s what reading it would', (_, objects, expected) => {
+  ])('reports %s as reading it would', (_, objects, expected) => {
     const found = complaint(() =>
       checkPlainObjects({ path, objects: objects as readonly KubernetesObject[] }, maxObjects),
     );

@@ -108,7 +108,7 @@ metadata:
     expect(toYaml([value])).toBe('---\n__proto__:\n  a: 1\n');
   });
 
-  it('gives what our parser and others read back', () => {
+  it("round-trips through this project's parser and others", () => {
     const text = fc.oneof(
       fc.string({ unit: 'grapheme' }),
       fc.string({

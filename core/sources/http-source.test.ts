@@ -59,7 +59,7 @@ function withSecret(data: Readonly<Record<string, string>>): Partial<SourceConte
 const auth = { secret: { name: 'robot' } };
 
 describe('an archive', () => {
-  test('is unpacked, whatever its content type, and pinned to the digest of its bytes', async () => {
+  test('is unpacked with any content type, and pinned to the digest of its bytes', async () => {
     const { files, resolvedSource } = await get({ url: `${server.url}/b.tgz` });
     expect([...files.files.keys()]).toEqual(['manifests/cm.yaml']);
     expect(resolvedSource).toEqual({
@@ -94,7 +94,7 @@ describe('an archive', () => {
     ['an empty body', Buffer.alloc(0), 'unexpected EOF'],
     ['no tar', gzipSync('x'.repeat(2000)), /^error creating FS: /],
     ['an escaping name', undefined, /^error creating FS: archive has an entry that leaves/],
-  ])('that is none is refused: %s', async (_what, body, text) => {
+  ])('with invalid content is refused: %s', async (_what, body, text) => {
     server.files.set('/b.tgz', body ?? gzipSync(await escaping()));
     const error = await failure({ url: `${server.url}/b.tgz` });
     expect(error).toBeInstanceOf(TerminalError);

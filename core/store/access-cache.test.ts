@@ -63,7 +63,7 @@ describe('cachedAccessReviewer', () => {
     expect(await reviewer.review({ token: 't' }, request, signal)).toEqual(allowed);
   });
 
-  it('asks once for what many ask at the same time, whoever of them leaves', async () => {
+  it('asks once for concurrent equal reviews, even if one caller leaves', async () => {
     const gate = Promise.withResolvers<void>();
     let calls = 0;
     const reviewer = cachedAccessReviewer(

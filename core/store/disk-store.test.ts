@@ -40,7 +40,7 @@ async function loadedText(store: DiskStore, key: { name: string; uid: string }):
 const key = { name: 'my-bundle.v1', uid: '0f3a-11' };
 
 describe('DiskStore', () => {
-  it('gives back what was put, to a later process too', async () => {
+  it('returns stored content, also to a later process', async () => {
     await newStore().put(key, content('hello'));
     const store = newStore();
     expect(await store.has(key)).toBe(true);
@@ -159,7 +159,7 @@ describe('DiskStore', () => {
     expect(newStore().contentURL('b')).toBe('https://content.example/bundles/b.tgz');
   });
 
-  it('removes what an earlier process left half written, and nothing of its own time', async () => {
+  it('removes incomplete files of earlier processes, and no newer ones', async () => {
     const old = join(directory, '.old.tmp');
     await writeFile(old, 'half');
     await utimes(old, 1000, 1000);

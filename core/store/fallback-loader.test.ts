@@ -67,7 +67,7 @@ const bundle = { name: 'b', uid: '1' };
 const { signal } = new AbortController();
 
 describe('the fallback loader', () => {
-  it('asks no server for what is stored here', async () => {
+  it('asks no server for content in its own store', async () => {
     const server = await serve(archiveOf());
     const local = loader(server, { store: { load: async () => files } });
     expect(await local.load({ ...bundle, contentURL: `${server}/x` }, signal)).toBe(files);
@@ -82,13 +82,13 @@ describe('the fallback loader', () => {
     expect(seen).toEqual([{ url: '/bundles/b.tgz', authorization: 'Bearer own-token' }]);
   });
 
-  it('refuses what is still the content of an earlier namesake', async () => {
+  it('refuses content of an earlier Bundle of the name', async () => {
     const server = await serve(archiveOf('0'));
     const refused = loader(server).load({ ...bundle, contentURL: `${server}/b.tgz` }, signal);
     await expect(refused).rejects.toThrow('still has the content of an earlier bundle "b"');
   });
 
-  it('names an answer that is none', async () => {
+  it('reports an invalid answer', async () => {
     const server = await serve((_request, response) => response.writeHead(404).end('gone'));
     const refused = loader(server).load({ ...bundle, contentURL: `${server}/b.tgz` }, signal);
     await expect(refused).rejects.toThrow(new Error('unexpected response status "404 Not Found"'));
@@ -129,7 +129,7 @@ describe('the fallback loader', () => {
     );
   });
 
-  it('says what is wrong with a body that is no archive', async () => {
+  it('reports a body that is not an archive', async () => {
     const server = await serve((_request, response) => response.end('<html>a login page</html>'));
     const refused = loader(server).load({ ...bundle, contentURL: `${server}/b.tgz` }, signal);
     await expect(refused).rejects.toThrow('gzip: invalid header');

@@ -29,7 +29,7 @@ describe('a plan', () => {
     ]);
   });
 
-  test('is for nobody else', async () => {
+  test('is refused to users without permission on the BundleDeployment', async () => {
     expect(await ask(server + path, { token: 'guest' })).toMatchObject({
       status: 403,
       text: 'Forbidden (user=guest, verb=get, resource=bundledeployments, subresource=)\n',

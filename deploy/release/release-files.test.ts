@@ -53,7 +53,7 @@ describe('the chart', () => {
     ]);
   });
 
-  test('has values for what installations differ in, as the manifests have them', () => {
+  test("has values for the fields in which installations differ, with the manifests' defaults", () => {
     expect(parse(files.get('values.yaml') ?? '')).toMatchObject({
       image,
       imagePullSecrets: [],

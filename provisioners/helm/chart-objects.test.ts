@@ -123,7 +123,7 @@ describe('the objects of a chart', () => {
     expect(() => objectsOf({ manifests: [{ path, text }] })).toThrow(message);
   });
 
-  it('are bounded, and some', () => {
+  it('are limited in number, and not empty', () => {
     const manifests = Array.from({ length: 3 }, (_, i) => ({ path, text: aManifest(`a${i}`) }));
     expect(() => objectsOf({ manifests }, {}, 2)).toThrow(
       'the chart renders more than 2 objects (--max-content-entries): split it',

@@ -124,7 +124,7 @@ describe('a rendering', () => {
     expect(await helm.inputs!(aBundleDeployment(), aContext())).toEqual([]);
   });
 
-  it('asks for what valuesFrom names', async () => {
+  it('declares the inputs of valuesFrom', async () => {
     const helm = helmClass(async () => new FakeEngine());
     const deployment = aBundleDeployment({ config: { valuesFrom } });
     expect(await helm.inputs!(deployment, aContext())).toEqual([
@@ -159,7 +159,7 @@ describe('a rendering', () => {
     );
   });
 
-  it('is told of no cluster by an old manager', async () => {
+  it('fails when an old manager provides no facts of the cluster', async () => {
     const { cluster: _, ...context } = aContext();
     const { deployment } = helmClass(async () => new FakeEngine());
     await expect(deployment!(bundleFiles(inFolder), aBundleDeployment(), context)).rejects.toThrow(

@@ -24,7 +24,7 @@ describe('readOverrides', () => {
     expect(readOverrides(every)).toEqual(every);
   });
 
-  it('finds none where there is none', () => {
+  it('returns none for an empty config', () => {
     expect(readOverrides({})).toEqual({});
     expect(readOverrides({ env: null, watchNamespace: 'a' })).toEqual({});
     const requests = { cpu: 0.5, memory: '+1.5Gi', disk: '.5', a: '1e-3', b: '100k', c: '1E' };

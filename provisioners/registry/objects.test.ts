@@ -10,7 +10,7 @@ describe('uniqueObjects', () => {
     expect(uniqueObjects([generated, between, own])).toEqual([between, own]);
   });
 
-  it('tells objects apart by group, kind, namespace and name, not by version', () => {
+  it('identifies objects by group, kind, namespace and name, not by version', () => {
     const role = { ...anObject('Role', { name: 'a', namespace: 'ns' }), apiVersion: 'x.io/v1' };
     const others = [
       { ...role, apiVersion: 'y.io/v1' },

@@ -75,7 +75,7 @@ describe('the class core-rukpak-io-registry', () => {
     expect(objects[1]).toEqual({ ...crd, spec: { ...crd.spec, big: 9007199254740993n } });
   });
 
-  it('prefixes what is wrong with the bundle, in the words of its source', async () => {
+  it('reports the problems of a bundle with the prefix of its source', async () => {
     const prefix = 'convert registry+v1 bundle to plain+v0 bundle: ';
     await expect(stored(aTree({ 'x/y': '' }))).rejects.toThrow(
       new TerminalError(`${prefix}open metadata/annotations.yaml: file does not exist`),
@@ -109,7 +109,7 @@ describe('the class core-rukpak-io-registry', () => {
 });
 
 describe('a deployment of its content', () => {
-  it('is what is stored, where there is no spec.config', async () => {
+  it('gets the stored content, without a spec.config', async () => {
     const content = await stored();
     expect(await deployed(content)).toEqual(
       readPlainBundle(content).flatMap((file) => file.objects),
@@ -124,7 +124,7 @@ describe('a deployment of its content', () => {
     ]);
   });
 
-  it('says what is wrong in its spec.config, or with its namespaces', async () => {
+  it('reports problems of its spec.config or its namespaces', async () => {
     const content = await stored();
     await expect(deployed(content, { watchNamespace: 7 })).rejects.toThrow(
       'parse deployment config: spec.config.watchNamespace is a number',

@@ -39,7 +39,7 @@ describe('docs/spec/conformance.md', () => {
     expect(gone).toEqual([]);
   });
 
-  test('says what these tests check', () => {
+  test('names the tests of each row', () => {
     const unchecked = rows.flatMap((row) => {
       const source = namedTests(row.tests)
         .map(({ path }) => sourceOf(path))

@@ -188,7 +188,7 @@ describe('kubectl', () => {
     expect(stderr).toContain('status.storedVersions[0]: Invalid value: "v1"');
   });
 
-  test('a CRD of nobody is not looked at', async () => {
+  test('a CRD without a deployment is not checked', async () => {
     expect((await replace(aCrd({ kind: 'Free' }))).stderr).toBe('');
     await established('Free');
     await create('Free', 'one');

@@ -252,7 +252,7 @@ describe('fields that are left to others', () => {
 describe('mode Warn', () => {
   const warn = { mode: 'Warn' };
 
-  test('tells what was changed and deleted, and changes nothing, also across a restart', async () => {
+  test('reports changed and deleted objects, and changes nothing, also across a restart', async () => {
     const objects = [aConfigMap('drift-a', { a: '1' }), aConfigMap('drift-b', { b: '1' })];
     await rollOut({ name: 'warned', objects, drift: warn });
     expect(await driftOf('warned')).toBeUndefined();
@@ -289,7 +289,7 @@ describe('mode Warn', () => {
     });
   });
 
-  test('a new version brings what it changes, and leaves the rest', async () => {
+  test('a new version applies its changes, and leaves other drift', async () => {
     const objects = [aConfigMap('drift-a', { a: '1', k: '1' }), aConfigMap('drift-b', { b: '1' })];
     await rollOut({ name: 'warned', objects, drift: warn });
     await edit('drift-a', { a: 'theirs' });
@@ -370,7 +370,7 @@ describe('fields that others set too', () => {
     });
   });
 
-  test('are no news while both say the same', async () => {
+  test('are not reported while both set equal values', async () => {
     await rollOut({ name: 'agreed', objects: [aConfigMap('drift-agreed', { a: '1' })] });
     await edit('drift-agreed', { b: '2' });
     const next = [aConfigMap('drift-agreed', { a: '1', b: '2' })];

@@ -232,7 +232,7 @@ describe('a chart', () => {
       { 'Chart.yaml': 'apiVersion: v2\nname: web\nversion: 1.0.0\ntype: library\n' },
       'library charts are not installable: they hold definitions for other charts; install a chart that depends on it',
     ],
-  ])('that is none that can be installed says so: %s', async (name, files, message) => {
+  ])('that cannot be installed reports that: %s', async (name, files, message) => {
     await rollOut({ name, source: await pushed(name, files) });
     await says(name, {
       status: 'False',

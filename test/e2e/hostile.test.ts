@@ -157,7 +157,7 @@ describe('content', () => {
     );
   });
 
-  test('what compresses very well is stored once and loaded again', async () => {
+  test('content that compresses very well is stored once and loaded again', async () => {
     const data = { a: 'x'.repeat(900_000), b: '' };
     const fields = { ...aConfigMap('dense'), data };
     await deploy('dense', await pushObjects(fields, { ...aConfigMap('dense-2'), data }));

@@ -107,7 +107,7 @@ describe('webhooks', () => {
     await servedCertificate({ port: webhooks.ports[1] ?? 0, servername: webhookHost, ca });
   });
 
-  test('nobody but the API server is answered, and probes are', async () => {
+  test('only the API server and probes are answered', async () => {
     const { 'ca.crt': ca = '' } = await secretData(kubectl, webhookSecret);
     const server = { port: webhooks.ports[1] ?? 0, servername: webhookHost, ca };
     const path = '/validate-core-rukpak-io-v1alpha1-bundledeployment';

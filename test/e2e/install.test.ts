@@ -71,7 +71,7 @@ describe('the page on troubleshooting has what people see', () => {
     await expectSaid('bundle', name, ['Unpacked', words]);
   });
 
-  test('Bundle of content that is none', async () => {
+  test('Bundle of invalid content', async () => {
     const files = { 'README.md': 'no manifests' };
     const source = await pushContent({ registry, name: 'no-manifests', version: 1, files });
     await kubectl.apply(aBundle({ name: 'no-manifests', source }));

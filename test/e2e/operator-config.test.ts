@@ -248,7 +248,7 @@ describe('what an operator needs of the cluster', () => {
     }
   });
 
-  test('holds up an upgrade alone: what is installed is kept in place until it is there', async () => {
+  test('blocks only the upgrade: the installed objects are kept in place until it is served', async () => {
     const name = 'growing';
     const crd = 'gadgets.awaited.example.com';
     const operator = anOperator(name);

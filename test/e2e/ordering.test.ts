@@ -163,7 +163,7 @@ describe('stages', () => {
     expect(sent).toHaveLength(2);
   });
 
-  test('what is applied is repaired while the next stage waits', async () => {
+  test('applied objects are repaired while the next stage waits', async () => {
     const objects = [
       inStage(1, aConfigMap('ordering-config')),
       inStage(1, anUnready('ordering-db')),

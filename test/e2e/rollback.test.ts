@@ -105,7 +105,7 @@ function aHomelessDeployment(name: string): object {
 }
 
 describe('a Bundle that is not healthy in time', () => {
-  test('is given up, what only it had is pruned, and it is not tried again', async () => {
+  test('is rolled back, its own objects are pruned, and it is not retried', async () => {
     const good = [aConfigMap('late'), aDeployment('late')];
     await rollOut('late', { version: 1, objects: good, spec: unhurried });
     const first = await healthy('late', 1);
@@ -144,7 +144,7 @@ describe('a Bundle that is not healthy in time', () => {
     expect((await statusOf('late')).rollback).toEqual(rollback);
   });
 
-  test('is given up in time by a process that was started meanwhile', {
+  test('is rolled back in time by a process that was started meanwhile', {
     tags: 'long',
   }, async () => {
     const spec = { rollback: { deadline: '25s' } };
@@ -171,7 +171,7 @@ describe('a Bundle that is not healthy in time', () => {
     expect(await statusOf('restart')).toMatchObject({ activeBundle: first, rollback });
   });
 
-  test('is given up too where it cannot be applied at all', async () => {
+  test('is rolled back too when it cannot be applied at all', async () => {
     await rollOut('refused', { version: 1, objects: [aConfigMap('refused')], spec: unhurried });
     const first = await healthy('refused', 1);
     const invalid = { ...aConfigMap('refused-2'), data: { 'not a key': 'x' } };
@@ -222,7 +222,7 @@ describe('rukpakctl rollback', () => {
     });
   });
 
-  test('refuses a Bundle that is none of the revisions', async () => {
+  test('refuses a Bundle that is not a revision', async () => {
     await rollOut('none', { version: 1, objects: [aConfigMap('none')] });
     const only = await healthy('none', 1);
     const { code, stderr } = await ctl('rollback', 'none', '--to', 'none-x');

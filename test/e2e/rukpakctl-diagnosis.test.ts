@@ -143,7 +143,7 @@ describe('rukpakctl status', () => {
     await drop('st-sick');
   });
 
-  test('says what a Bundle waits for, and that nobody serves a class', async () => {
+  test('reports what a Bundle waits for, and a class without a manager', async () => {
     const lost = `${registry}/e2e/st-lost:v1`;
     await kubectl.apply(aBundleDeployment({ name: 'st-lost', source: anImage(lost) }), {
       ...(aBundleDeployment({ name: 'st-nobody', source: anImage(lost) }) as KubernetesObject),
@@ -293,7 +293,7 @@ describe('rukpakctl diff', () => {
     return [...objects, owner].map(({ metadata }) => [metadata.uid, metadata.resourceVersion]);
   }
 
-  test('shows what would be made, changed and removed, and changes nothing', async () => {
+  test('shows objects to create, change and delete, and changes nothing', async () => {
     const before = await everything();
     const directory = await aDirectory('v2', plainFiles(v2));
     const { code, stdout, stderr } = await ctl('diff', directory, name);

@@ -127,7 +127,7 @@ describe('a file server with TLS, an authority of its own and a password', () =>
     return { type: 'http', http: { url: `${files.url}${path}`, auth } };
   }
 
-  test('gives what is installed, pinned to its digest', async () => {
+  test('provides the installed content, pinned to its digest', async () => {
     const archive = await anArchive(manifest('over-http'));
     files.files.set('/app.tgz', archive);
     await kubectl.apply(aBundleDeployment({ name: 'http', source: source('/app.tgz') }));

@@ -207,7 +207,7 @@ describe('where their servers may be reached', () => {
     expect((await kubectl.run(note)).stderr).toContain('is immutable');
   });
 
-  test('what is installed is repaired while its Bundle and its source are gone', async () => {
+  test('installed objects are repaired without their Bundle and source', async () => {
     files.files.set('/d.tgz', await content('kept-installed'));
     await kubectl.apply(aBundleDeployment({ name: 'tenants-kept', source: source('/d.tgz') }));
     await installed('tenants-kept');

@@ -73,7 +73,7 @@ describe('a cluster that is up', patience, () => {
     await expect(ask('create', 'configmap', 'x')).rejects.toThrow('forbidden');
   });
 
-  test('nobody without a name may do more than look at its health', async () => {
+  test('anonymous users may only read its health', async () => {
     const server = await here('config', 'view', '-o=jsonpath={.clusters[0].cluster.server}');
     const dispatcher = new Agent({ connect: { rejectUnauthorized: false } });
     const status = async (path: string) => (await fetch(`${server}${path}`, { dispatcher })).status;
@@ -268,7 +268,7 @@ describe('the command', patience, () => {
     await rm(dir, { recursive: true });
   });
 
-  test('a port that is taken, or is none, is said to be so', async () => {
+  test('a port that is in use or invalid is reported', async () => {
     const dir = join(base, 'cluster');
     const server = await kubectl(
       plane.kubeconfig,

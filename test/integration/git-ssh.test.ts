@@ -181,7 +181,7 @@ describe('the private key', () => {
     );
   });
 
-  test('that is none', async () => {
+  test('that is not a key', async () => {
     const { message } = await failure({ secret: { ...secret, 'ssh-privatekey': 'x' } });
     expect(message).toBe('configuring Auth error: ssh: no key found');
   });

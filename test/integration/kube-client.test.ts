@@ -120,7 +120,7 @@ describe('KubeClient', () => {
     expect((await client.get(resource, { namespace, name: 'large' }))['data']).toEqual(data);
   });
 
-  test('is told why a request is refused', async () => {
+  test("gets the API server's reason for a refusal", async () => {
     const refused = client.create(resource, aConfigMap('Not a name'));
     await expect(refused).rejects.toThrow('ConfigMap "Not a name" is invalid: metadata.name');
     await expect(refused).rejects.toMatchObject({ code: 422, status: { reason: 'Invalid' } });

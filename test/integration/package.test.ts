@@ -63,7 +63,7 @@ describe('the published package', () => {
     }
   });
 
-  it('holds what runs: no tests, no sources, no maps of them, no state of the compiler', async () => {
+  it('contains only what runs: no tests, no sources, no source maps, no state of the compiler', async () => {
     const folder = join(project.folder, 'node_modules/rukpak-ts');
     const paths = await readdir(folder, { recursive: true });
     const shipped = paths.filter((path) => !/^(scaffold|examples)\//.test(path));

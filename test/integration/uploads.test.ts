@@ -98,7 +98,7 @@ describe.each(stores)('uploads in %s', (_where, create) => {
     await create().delete(key, signal);
   });
 
-  test('are nobody else’s: not of another Bundle, and not of a namesake', async () => {
+  test('belong to one Bundle, not to another or a recreated one', async () => {
     const key = await aKey('mine');
     await put(create(), key, large);
     for (const other of [
@@ -138,7 +138,7 @@ describe.each(stores)('uploads in %s', (_where, create) => {
     await store.delete(key, signal);
   });
 
-  test('are removed where nobody wants them', async () => {
+  test('are removed without a Bundle that uses them', async () => {
     const store = create();
     const [wanted, unwanted] = [await aKey('wanted'), await aKey('unwanted')];
     for (const key of [wanted, unwanted]) await put(store, key, large);
@@ -169,7 +169,7 @@ describe('in Secrets', () => {
     expect(await secretsOf(key)).toEqual([]);
   });
 
-  test('what a crash left without an index is no upload, and is replaced by the next one', async () => {
+  test('chunks that a crash left without an index are not an upload, and the next one replaces them', async () => {
     const key = await aKey('crashed');
     const broken = new ClusterUploads({
       client: new Proxy(kube.client, {

@@ -233,7 +233,7 @@ describe('a class that adapts content', () => {
     }
   });
 
-  it('is told by a mark of the Bundle that there is a config', async () => {
+  it('sees a mark on the Bundle when there is a config', async () => {
     const marks: (string | undefined)[] = [];
     const bundle: Provisioner['bundle'] = async (content, { metadata }) => {
       marks.push(metadata.annotations?.['core.rukpak.io/configured']);
@@ -461,10 +461,10 @@ it('more objects than the limit are found', async () => {
   expect(await complaintsOfDeployment(making(100))).toEqual({});
 });
 
-describe('what a class says of bad content', () => {
+describe("a class's refusal of bad content", () => {
   const spoilt = `${title} is handled or refused when it is spoilt`;
 
-  it('is a TerminalError, for whatever a config holds', async () => {
+  it('is a TerminalError, for any config', async () => {
     const found = await complaintsOfDeployment(async (_, { spec }) => {
       const { size = '' } = spec.config ?? {};
       return [aConfigMap({ size: (size as string).toUpperCase() })];

@@ -40,7 +40,7 @@ describe('loadDirectory', () => {
     );
   });
 
-  it('says what it was given instead of a directory', () => {
+  it('names the path that is not a directory', () => {
     const missing = join(root, 'missing');
     expect(() => loadDirectory(missing, defaultLimits)).toThrow(
       new TerminalError(`open ${missing}: no such file or directory`),

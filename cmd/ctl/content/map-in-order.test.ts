@@ -62,7 +62,7 @@ describe('mapInOrder', () => {
     expect(read.length).toBeLessThan(6);
   });
 
-  it('passes on what was read before the source failed, then the failure', async () => {
+  it('yields items from before a failure of the source, then the failure', async () => {
     async function* failing(): AsyncGenerator<number> {
       yield 1;
       throw new Error('the source broke');

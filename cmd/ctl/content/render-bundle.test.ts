@@ -14,7 +14,7 @@ const plain = aTree({
 });
 
 describe('renderBundle', () => {
-  it('tells the class by content', () => {
+  it('detects the class from the content', () => {
     expect(renderBundle(plain, {}).map((object) => object.kind)).toEqual(['Secret']);
     expect(renderBundle(aRegistryTree(), {}).map((object) => object.kind)).toEqual(['Namespace']);
   });

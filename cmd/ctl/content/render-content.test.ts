@@ -18,7 +18,7 @@ data:
 };
 
 describe('renderContent', () => {
-  it('tells charts by their content, packed or not', async () => {
+  it('detects charts by their content, packed or not', async () => {
     const inFolder = Object.fromEntries(
       Object.entries(chart).map(([path, text]) => [`web/${path}`, text]),
     );
@@ -52,7 +52,7 @@ describe('renderContent', () => {
     });
   });
 
-  it('renders what is no chart as before', async () => {
+  it('renders other content than charts as before', async () => {
     expect((await renderContent(aRegistryTree(), {}))[0]?.kind).toBe('Namespace');
   });
 });

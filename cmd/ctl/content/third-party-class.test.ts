@@ -62,7 +62,7 @@ describe('a class that is no built-in one', { tags: ['process'] }, () => {
     expect(stdout).toContain('text: hello you\n');
   });
 
-  test('says what is wrong with a bundle', async () => {
+  test('reports the problems of a bundle', async () => {
     const good = await ctl('validate', 'good');
     expect(good).toMatchObject({
       code: 0,

@@ -138,7 +138,7 @@ describe('openContentServer', () => {
   it.each([
     ['credentials on a network in plain text', 'http://example.com', token, 'in plain text: use'],
     ['a certificate in plain text', 'http://127.0.0.1:8080', certificate, 'cannot be shown to --s'],
-  ])('shows nobody %s', async (...[_what, server, caller, message]) => {
+  ])('does not send credentials to %s', async (...[_what, server, caller, message]) => {
     const place = { namespace: '', service: '', caSecretName: '', server };
     await expect(openContentServer({} as Cluster, place, { caller, signal })).rejects.toThrow(
       message,

@@ -73,7 +73,7 @@ describe('within 80 columns', () => {
     expect(row.length).toBeLessThanOrEqual(80);
   });
 
-  test('what is short enough stays as it is', () => {
+  test('short text stays unchanged', () => {
     const rows = [
       ['NAME', 'STATE'],
       [bundle, 'Installed'],

@@ -123,11 +123,11 @@ describe('a Deployment whose certificate was replaced just before core ended', (
     return { pending: pending.length, drifted: drifted.length };
   }
 
-  test('is rolled: nobody else has changed it', () => {
+  test('restarts its pods, because only core can have changed the hash', () => {
     expect(split({ replicas: 1, template: template('old') })).toEqual({ pending: 1, drifted: 0 });
   });
 
-  test('is let be where others have set the hash, or anything else of it', () => {
+  test('is drift when others changed the hash or another field', () => {
     const drifted = { pending: 0, drifted: 1 };
     expect(split({ replicas: 1, template: template('theirs') }, {})).toEqual(drifted);
     expect(split({ replicas: 3, template: template('old') })).toEqual(drifted);
@@ -136,7 +136,7 @@ describe('a Deployment whose certificate was replaced just before core ended', (
 });
 
 describe('mode Warn', () => {
-  test('tells what differs, and once', () => {
+  test('reports differing fields once', () => {
     seen({ a: '1', b: 'theirs' }, ['a']);
     expect(woken).toBe(1);
     const told = [{ object: 'ConfigMap/n/c', missing: false, fields: ['data.b'] }];
@@ -146,7 +146,7 @@ describe('mode Warn', () => {
     expect(noted('Warn')).toEqual(told);
   });
 
-  test('tells when it is another difference, and when there is none any more', () => {
+  test('reports a changed difference, and its end', () => {
     seen({ a: '1', b: 'theirs' }, ['a']);
     noted('Warn');
     seen({ a: '1', b: 'other' }, ['a']);
@@ -160,7 +160,7 @@ describe('mode Warn', () => {
     expect(woken).toBe(3);
   });
 
-  test('tells of what is missing', () => {
+  test('reports missing objects', () => {
     inventory.sink(desired.resource).remove(live({}, []));
     expect(noted('Warn')).toEqual([{ object: 'ConfigMap/n/c', missing: true, fields: [] }]);
     expect(woken).toBe(1);

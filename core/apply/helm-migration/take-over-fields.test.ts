@@ -55,7 +55,7 @@ describe('what a Go program without a name wrote', () => {
     ]);
   });
 
-  test("is somebody else's where core has applied the object", () => {
+  test('belongs to another program once core has applied the object', () => {
     const object = live(own, unnamed, former({ 'f:data': { 'f:c': {} } }));
     expect(hasFormerFields(live(own, unnamed))).toBe(false);
     expect(takenOverFields(live(own, unnamed))).toBeUndefined();

@@ -44,8 +44,8 @@ function putBack(manager: string, time: string): void {
   coOwnership.putBack(owner, desired, { before, after: withOurs(all) });
 }
 
-describe('what was put back', () => {
-  test('is told with the fields, who changed them and when', () => {
+describe('reverted fields', () => {
+  test('are reported with their manager and time', () => {
     const scaled = others('kubectl-scale', '2026-01-02T00:00:00Z', { subresource: 'scale' });
     const older = others('helm-diff', '2026-01-01T00:00:00Z');
     const controller = others('controller', '2026-01-03T00:00:00Z', { subresource: 'status' });
@@ -62,7 +62,7 @@ describe('what was put back', () => {
     ]);
   });
 
-  test('is told where nobody has it, because it was removed', () => {
+  test('are reported without a manager when they were removed', () => {
     coOwnership.putBack(owner, desired, { before: withOurs({}), after: withOurs(all) });
     expect(events[0]?.message).toContain('spec.replicas, spec.paused were changed by others, and');
   });
@@ -73,7 +73,7 @@ describe('what was put back', () => {
     expect(events).toEqual([]);
   });
 
-  test('is told again only when it is something else, or after a while', () => {
+  test('are reported again only when they differ, or after a while', () => {
     putBack('a', '2026-01-01T00:00:00Z');
     putBack('a', '2026-01-01T00:00:01Z');
     expect(events).toHaveLength(1);

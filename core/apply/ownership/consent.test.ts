@@ -67,7 +67,7 @@ test('what a deployment had that is gone is for nobody to hand over', async () =
   });
 });
 
-describe('a hand-over', () => {
+describe('a transfer of ownership', () => {
   const holder = aDeployment({ name: 'holder', handOver: 'x, taker' });
 
   test.each([undefined, 'Unowned', 'Always'] as const)(
@@ -94,7 +94,7 @@ describe('a hand-over', () => {
       'in a ring',
       [aDeployment({ handOver: 'third' }), aDeployment({ name: 'third', handOver: 'holder' })],
     ],
-  ])('%s is none: an object would never come to rest', async (_, others) => {
+  ])('%s gives no consent: the object would change deployments for ever', async (_, others) => {
     const { consent } = consentOf(holder, ...others);
     const [taker = aDeployment({})] = others;
     expect(await consent.toTake(subject, taker)).toEqual({ given: false });
@@ -124,7 +124,7 @@ describe('a hand-over', () => {
 describe.each([
   ['adoption Always', aDeployment({ adoption: 'Always' })],
   ['the annotation', aDeployment({ adopt: 'ConfigMap/n/c' })],
-])('without a hand-over, %s', (_, taker) => {
+])('without a transfer, %s', (_, taker) => {
   test.each([
     ['is gone', []],
     ['is being deleted', [aDeployment({ name: 'holder', going: true })]],

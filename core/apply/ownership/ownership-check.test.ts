@@ -95,7 +95,7 @@ test('of two that want a namespace at the same moment both go on', async () => {
   expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
 });
 
-test('a claim goes with a hand-over, and nobody is asked where there is none to ask', async () => {
+test('a transfer moves the claim, and reads no deployment without need', async () => {
   const { run, owners, reads } = aCheck();
   await run('giver');
   expect(reads).toEqual([]);

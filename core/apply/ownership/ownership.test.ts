@@ -113,10 +113,13 @@ describe('what another deployment has', () => {
     expect(judge(metadata, owner({ 'core.rukpak.io/adopt': '*' }))).toEqual(refused);
   });
 
-  test.each(others)('is left to it where it was handed over: it %s it', (_, metadata) => {
-    const giver = owner({ 'core.rukpak.io/hand-over': 'some, other' });
-    expect(judge(metadata, giver)).toEqual({ verdict: 'transferred', to: 'other' });
-  });
+  test.each(others)(
+    'stays with the deployment that it was transferred to: it %s it',
+    (_, metadata) => {
+      const giver = owner({ 'core.rukpak.io/hand-over': 'some, other' });
+      expect(judge(metadata, giver)).toEqual({ verdict: 'transferred', to: 'other' });
+    },
+  );
 });
 
 describe('spec.adoption', () => {
@@ -230,13 +233,16 @@ describe('of namespaces', () => {
     return ownershipOf(live, deployment, 'rukpak-system').verdict;
   }
 
-  test.each(['Unowned', 'Always'])('none that core did not make is taken with %s', (adoption) => {
-    const taker = owner({ 'core.rukpak.io/adopt': '*' }, { adoption });
-    expect(judgeNamespace({}, taker)).toBe('refused');
-    const node = { apiVersion: 'v1', kind: 'Node', name: 'x' };
-    expect(judgeNamespace({ ...controlledBy(node), ...left('demo') }, taker)).toBe('refused');
-    expect(judgeNamespace(release('other', 'default'), taker)).toBe('refused');
-  });
+  test.each(['Unowned', 'Always'])(
+    'one that core did not make is never taken with %s',
+    (adoption) => {
+      const taker = owner({ 'core.rukpak.io/adopt': '*' }, { adoption });
+      expect(judgeNamespace({}, taker)).toBe('refused');
+      const node = { apiVersion: 'v1', kind: 'Node', name: 'x' };
+      expect(judgeNamespace({ ...controlledBy(node), ...left('demo') }, taker)).toBe('refused');
+      expect(judgeNamespace(release('other', 'default'), taker)).toBe('refused');
+    },
+  );
 
   test('one that any deployment has left is the next one’s that wants it', () => {
     expect(judgeNamespace(left('other'))).toBe('adopt');
@@ -260,7 +266,7 @@ describe('a Bundle that was generated for a deployment', () => {
     },
   };
 
-  test("is nobody's content, not even by consent", () => {
+  test('is never content, not even by consent', () => {
     expect(labelledOwner(generated)).toBeUndefined();
     const adopting = owner({ 'core.rukpak.io/adopt': '*' });
     expect(ownershipOf(generated, adopting, 'rukpak-system')).toEqual({
@@ -270,7 +276,7 @@ describe('a Bundle that was generated for a deployment', () => {
     });
   });
 
-  test('is told from one that the content has', () => {
+  test('is distinguished from one in the content', () => {
     const labels = {
       ...generated.metadata.labels,
       'applyset.kubernetes.io/part-of': 'applyset-x-v1',

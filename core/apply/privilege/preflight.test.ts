@@ -80,7 +80,7 @@ function asked(): string[] {
   );
 }
 
-describe('what is asked', () => {
+describe('the reviews', () => {
   test('nothing for a deployment without an account', async () => {
     const { serviceAccount: _, ...spec } = owner().spec;
     const request = aRequest({
@@ -96,7 +96,7 @@ describe('what is asked', () => {
     expect(reviews).toEqual([]);
   });
 
-  test('each verb, kind and namespace once, whatever the number of objects', async () => {
+  test('ask about each verb, kind and namespace once, for any number of objects', async () => {
     const pending = ['a', 'b', 'c'].map((name) => planned(configMapResource, name));
     await new Preflight(own, new OwnerStates(new ManualClock())).run(aRequest({ pending }));
     expect(asked().toSorted()).toEqual([
@@ -181,7 +181,7 @@ test('of what is kept, everything is asked of a new account, and nothing of the 
 });
 
 describe('what is missing', () => {
-  test('is told all at once, by kind and namespace, with the way to get it', async () => {
+  test('is listed completely, by kind and namespace, with the remedy', async () => {
     allows = ({ verb, resource }) => resource !== 'clusterroles' && verb !== 'create';
     const pending = [
       ...['d', 'c', 'b', 'a'].map((name) => planned(configMapResource, name)),

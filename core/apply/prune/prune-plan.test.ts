@@ -79,7 +79,7 @@ describe('removal plan', () => {
     expect(plan('Orphan')).toEqual({ orphan: [], remove: [] });
   });
 
-  test('what another controller has stays as it is', () => {
+  test('objects of another controller stay unchanged', () => {
     const other = { apiVersion: 'v1', kind: 'Service', name: 'demo', uid: 'x', controller: true };
     put('EndpointSlice.discovery.k8s.io', 'of-a-service', { ownerReferences: [other] });
     expect(plan()).toEqual({ orphan: [], remove: [] });
@@ -92,7 +92,7 @@ describe('removal plan', () => {
   });
 
   describe('an upgrade', () => {
-    test('removes what is not wanted, and is not going already', () => {
+    test('removes unwanted objects that are not being deleted already', () => {
       const wanted = put('ConfigMap', 'wanted');
       put('ConfigMap', 'goes');
       put('ConfigMap', 'kept', keep);
@@ -109,7 +109,7 @@ describe('removal plan', () => {
       expect(plan('Delete', wants(wanted, inhabited))).toEqual({ orphan: [], remove: ['empty'] });
     });
 
-    test('finds what is watched in two versions once', () => {
+    test('plans an object that is watched in two versions once', () => {
       const { resource, object } = put('Gizmo.example.com', 'goes');
       inventory.put({ ...resource, version: 'v2' }, object);
       expect(plan('Delete', wants())).toEqual({ orphan: [], remove: ['goes'] });
@@ -172,20 +172,20 @@ describe('hook objects stay', () => {
     return entries.map(({ key }) => key.name).toSorted();
   }
 
-  test('what a hook has made is not pruned', () => {
+  test('objects of hooks are not pruned', () => {
     const wanted = { ids: new Set<string>(), objects: [], omitted: [] };
     const plan = planRemoval(inventory, { owner, policy: 'Delete', wanted });
     expect(names(plan.remove)).toEqual(['kept']);
     expect(plan.orphan.size).toBe(0);
   });
 
-  test('what a hook has made is left to the garbage collector when its deployment is deleted', () => {
+  test('objects of hooks are left to the garbage collector when their deployment is deleted', () => {
     const plan = planRemoval(inventory, { owner, policy: 'Delete' });
     expect(names(plan.remove)).toEqual(['kept']);
     expect(plan.orphan.size).toBe(0);
   });
 
-  test('what a hook has made stays where everything is to stay', () => {
+  test('objects of hooks stay when the policy orphans everything', () => {
     const plan = planRemoval(inventory, { owner, policy: 'Orphan' });
     expect(names([...plan.orphan.keys()])).toEqual(['hook', 'kept']);
   });

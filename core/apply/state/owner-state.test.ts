@@ -32,7 +32,7 @@ test('taking again yields only what is new', () => {
   expect(one.claim(['a', 'b'])).toEqual(['b']);
 });
 
-test('what was handed over changes its holder at once', () => {
+test('a transferred object changes its holder at once', () => {
   one.claim(['a', 'b']);
   two.seize(['a', 'c']);
   expect(one.otherHolder('a')).toBe('two');

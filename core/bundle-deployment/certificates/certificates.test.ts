@@ -238,7 +238,7 @@ describe('rotation', () => {
     expect((await reconcile()).data).toEqual(served.data);
   });
 
-  test('what has expired while no process ran is replaced at once', async () => {
+  test('a certificate that expired while no process ran is replaced at once', async () => {
     await reconcile();
     clock.advance(100 * day);
     certificates = aProcess();

@@ -180,7 +180,7 @@ describe('proxies of the cluster', () => {
     return (await (await prepare(using)).read()).cluster?.proxy;
   }
 
-  test('are what status says, where one is set', async () => {
+  test('come from status, if one is set', async () => {
     expect(await proxy()).toBeUndefined();
     aProxy({ httpProxy: 'http://p:1', httpsProxy: '', noProxy: '.svc', more: 1 });
     const expected = { httpProxy: 'http://p:1', noProxy: '.svc' };
@@ -212,7 +212,7 @@ describe('proxies of the cluster', () => {
     await eventually(() => expect(changed).toEqual(['demo', 'other']));
   });
 
-  test('are gone with their kind', async () => {
+  test('disappear with their kind', async () => {
     aProxy({ httpProxy: 'http://p:1' });
     expect(await proxy()).toBeDefined();
     served = ['v1', 'v1/Pod'];
@@ -229,7 +229,7 @@ describe('proxies of the cluster', () => {
 describe('where the Bundle’s class takes part', () => {
   const configure = vi.fn<NonNullable<Provisioner['configure']>>();
 
-  test('what it uses is gathered too, and has a part in the version', async () => {
+  test('the facts that it uses are collected too, and are part of the version', async () => {
     const using: Provisioner = { className: 'other', configure, uses: ['cluster'] };
     const first = await prepareBoth({ className: 'plain' }, using);
     expect(Object.keys(await first.read())).toEqual(['inputs', 'cluster']);

@@ -53,7 +53,7 @@ describe('an install', () => {
     );
   });
 
-  test('has no hook among what is applied and kept', async () => {
+  test('has no hook among the applied objects', async () => {
     await hooked.settle();
     for (const [request] of hooked.fixture.applier.apply.mock.calls) {
       expect(request).toMatchObject({ objects, hooks: [migrate, announce] });
@@ -107,7 +107,7 @@ describe('an install', () => {
     expect(hooked.fixture.conditions).toContain('Installed False InstallFailed: no such kind');
   });
 
-  test('says what is in the place of a hook', async () => {
+  test('names the object in the place of a hook', async () => {
     hooked.fixture.applier.runHook.mockRejectedValueOnce(new TerminalError('it is in the way'));
     await hooked.fixture.reconcile();
     expect(await hooked.fixture.failure()).toMatchObject({ message: 'it is in the way' });
@@ -143,7 +143,7 @@ describe('a hook that fails', () => {
     'or at once when the bundle or the config changes; ' +
     'to continue without hooks: kubectl annotate bundledeployment demo core.rukpak.io/skip-hooks=true';
 
-  test('is told of, and tried again later each time', async () => {
+  test('is reported, and retried with a growing pause', async () => {
     hooked.hooksDo(broken, broken);
     expect(await hooked.settle()).toEqual({ requeueAfter: 10_000 });
     expect(hooked.fixture.conditions).toContain(`Installed False InstallFailed: ${failure}`);
@@ -245,7 +245,7 @@ describe('a hook that fails', () => {
     expect(hooked.fixture.bundleNames).toContain(nameOf(v1));
   });
 
-  test('can be gone on without', async () => {
+  test('can be skipped', async () => {
     hooked.hooksDo(broken);
     await hooked.settle();
     const { metadata } = hooked.fixture.live;

@@ -55,7 +55,7 @@ describe('what is installed', () => {
     expect(hooked.fixture.status.activeBundle).toBe(nameOf(v2));
   });
 
-  test('runs upgrade hooks for what a config changes, and for nothing else that changes', async () => {
+  test('runs upgrade hooks for a change of objects by a config, and for no other change', async () => {
     hooked.fixture.changeSpec({ config: { unused: true } });
     await hooked.settle();
     expect(hooked.taken()).toEqual(['apply']);
@@ -65,7 +65,7 @@ describe('what is installed', () => {
     expect(hooked.taken()).toContain(`migrate in pre-upgrade ${begin}`);
   });
 
-  test('tells the runs of two upgrades to the same from each other', async () => {
+  test('distinguishes the runs of two upgrades to the same Bundle', async () => {
     const runs: string[] = [];
     for (const template of [v2, v1, v2]) {
       hooked.fixture.clock.advance(1_000);
@@ -78,7 +78,7 @@ describe('what is installed', () => {
     expect(new Set(runs).size).toBe(3);
   });
 
-  test('is gone back to by a rollback without hooks', async () => {
+  test('is restored by a rollback without hooks', async () => {
     hooked.fixture.have(aBundleOf(v2));
     hooked.fixture.changeSpec({ template: v2, rollback: { deadline: '1m' } });
     hooked.fixture.applier.health.mockReturnValue([{ message: 'sick' }]);
@@ -104,7 +104,7 @@ describe('what is installed', () => {
     expect(hooked.taken()).toContain(`migrate in pre-upgrade ${begin}`);
   });
 
-  test('from before hooks were known runs none until something changes', async () => {
+  test('by a version without hooks runs none until something changes', async () => {
     const { hooks: _, ...status } = hooked.fixture.status;
     hooked.fixture.change({ ...hooked.fixture.live, status });
     await hooked.settle();

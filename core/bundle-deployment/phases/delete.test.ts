@@ -140,7 +140,7 @@ describe('a deleted deployment', () => {
     expect(fixture.applier.remove.mock.lastCall?.[0].policy).toBe('Delete');
   });
 
-  test('leaves all as it is where our CRD is being deleted or is gone, and says so', async () => {
+  test("leaves all objects unchanged when core's CRD is being deleted or is deleted, and reports that", async () => {
     const name = 'bundledeployments.core.rukpak.io';
     const policyOf = async (definition?: KubernetesObject) => {
       fixture = new BundleDeploymentFixture(aDeleted());
@@ -282,7 +282,7 @@ describe('a deleted deployment of a class that this process does not serve', () 
     ]);
   });
 
-  test('says what it waits for, and goes on with that after a restart', async () => {
+  test('reports what it waits for, and continues after a restart', async () => {
     const fixture = anUnserved();
     const waitsFor = { message: 'Waiting for ConfigMap/a to be deleted', since: -5_000 };
     fixture.applier.remove.mockResolvedValue({ waitsFor });

@@ -77,7 +77,7 @@ describe('a Bundle that has the labels of a deployment’s own and is not', () =
     expect(fixture.wakeAfter).toBe(60_000);
   });
 
-  test('is told with who made it', async () => {
+  test('is reported with its field manager', async () => {
     const fixture = aFixture();
     const managedFields = [
       { manager: 'later', time: '2026-02-01T00:00:00Z' },

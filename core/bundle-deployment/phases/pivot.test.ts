@@ -250,7 +250,7 @@ describe('a new template', () => {
     expect(fixture.bundleNames).toEqual([nameOf(v1), nameOf(v3)]);
   });
 
-  test('removes all earlier ones where none was ever active', async () => {
+  test('deletes all earlier Bundles if none was ever active', async () => {
     const fixture = new BundleDeploymentFixture(aStoredDeployment({ template: v3 }));
     fixture.have(aBundleOf(v1, { phase: 'Failing' }, at(1)));
     fixture.have(aBundleOf(v2, { phase: 'Failing' }, at(2)));
@@ -280,7 +280,7 @@ describe('a new template', () => {
     expect(fixture.bundleNames).toEqual([nameOf(v1)]);
   });
 
-  test('leaves Bundles of others alone', async () => {
+  test('does not change Bundles of other deployments', async () => {
     const fixture = anUpgrade();
     const stranger = {
       labels: { [label.ownerKind]: 'BundleDeployment', [label.ownerName]: 'other' },

@@ -244,7 +244,7 @@ describe('an approval', () => {
     expect(fixture.status.activeBundle).toBe(nameOf(v2));
   });
 
-  test('of what is no plan any more costs two plans, not one for each look', async () => {
+  test('of an outdated plan costs two plans, not one per reconcile', async () => {
     const fixture = aManual();
     await fixture.reconcile();
     annotate(fixture, 'f'.repeat(64));
@@ -258,7 +258,7 @@ describe('an approval', () => {
     expect(messageOf(fixture)).not.toContain('not the plan any more');
   });
 
-  test('of a plan that would fail is none', async () => {
+  test('of a plan that would fail has no effect', async () => {
     const fixture = aManual();
     fixture.applier.plan.mockResolvedValue({ ...forecast, problems: ['ConfigMap "a": denied'] });
     await fixture.reconcile();
@@ -353,7 +353,7 @@ describe('an active Bundle that is made again under its name', () => {
 });
 
 describe('no approval is needed', () => {
-  test('for what changes nothing', async () => {
+  test('for a plan without changes', async () => {
     const fixture = aManual();
     fixture.applier.plan.mockResolvedValue({ ...forecast, changes: [] });
     await settle(fixture);

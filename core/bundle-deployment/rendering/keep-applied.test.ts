@@ -53,7 +53,7 @@ describe('of a Bundle that is installed, where nothing can be made of it any mor
     ['what a class waits for', new WaitingError(refusal), { isThrown: true }],
     // The grant of the permission sends no event.
     ['an input that cannot be read', new Error(refusal), { isThrown: true, wakeAfter: 60_000 }],
-  ])('what was applied is kept in place, and %s is told', async (_, error, outcome) => {
+  ])('the applied objects are kept in place, and %s is reported', async (_, error, outcome) => {
     const fixture = await anInstalled();
     handler.mockRejectedValue(error);
     fixture.changeSpec({ config: { name: 1 } });

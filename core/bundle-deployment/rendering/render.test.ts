@@ -73,7 +73,7 @@ describe('the class of the Bundle', () => {
     });
   });
 
-  test('is told what it uses, no inputs, and nothing that the other class alone uses', async () => {
+  test('receives the facts that it uses, no inputs, and no facts that only the other class uses', async () => {
     const fixture = aFixture({ configure, uses: ['cluster'] });
     await fixture.reconcile();
     const [, , given] = configure.mock.calls[0] ?? [];
@@ -145,7 +145,7 @@ describe('spec.config is never ignored', () => {
     },
   );
 
-  test('and what is installed is kept as it was applied', async () => {
+  test('and the installed objects are kept as applied', async () => {
     const fixture = ofClass(new Map(), undefined);
     await fixture.reconcile();
     fixture.changeSpec({ config });

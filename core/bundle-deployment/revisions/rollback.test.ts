@@ -59,7 +59,7 @@ const revisions = () => (fixture.status.history ?? []).map(({ bundle }) => bundl
 describe('a Bundle that is not healthy in time', () => {
   beforeEach(async () => await installed({ rollback: { deadline: '30s' } }));
 
-  test('is given up for the last healthy one, with reason and time', async () => {
+  test('is rolled back to the last healthy one, with reason and time', async () => {
     sick('InProgress');
     await upgrade();
     expect(fixture.status.activeBundle).toBe(next);
@@ -114,7 +114,7 @@ describe('a Bundle that is not healthy in time', () => {
     expect(progressing()).toBeUndefined();
   });
 
-  test('is given up as well where it cannot be applied', async () => {
+  test('is rolled back as well when it cannot be applied', async () => {
     fixture.applier.apply.mockRejectedValue(new Error('refused'));
     await upgrade();
     expect(fixture.status.activeBundle).toBe(first);
@@ -129,7 +129,7 @@ describe('a Bundle that is not healthy in time', () => {
     );
   });
 
-  test('is given up for the last healthy one, not for one that never was', async () => {
+  test('is rolled back to the last healthy one, not to one that never was', async () => {
     sick('InProgress');
     await upgrade(v2, 1);
     await upgrade(v3, 2);
@@ -259,7 +259,7 @@ test('with the health gate off, what is installed counts as healthy', async () =
 });
 
 describe('the history', () => {
-  test('tells who applied what, when, and when it was healthy', async () => {
+  test('names the user, the time and the first health of each revision', async () => {
     await installed({ revisionHistoryLimit: 1 });
     fixture.clock.advance(60 * second);
     const { metadata } = fixture.live;

@@ -229,7 +229,7 @@ describe('what a server says of itself', () => {
     await fixture.stop();
   });
 
-  test('a server is asked what it is once a minute', async () => {
+  test("a server's description is read once a minute", async () => {
     let now = 0;
     const fixture = await RemoteClassFixture.start(() => now);
     fixture.answering('/v1/bundle', unchanged);

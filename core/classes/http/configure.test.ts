@@ -41,7 +41,7 @@ test('a server that does not offer it fails where spec.config of another class w
   );
 });
 
-test('content is what a tar in the answer says', async () => {
+test('content is that of a tar in the answer', async () => {
   adapting();
   answerTar('new.txt', 'three');
   const { files } = await fixture.handleConfigure();

@@ -52,7 +52,7 @@ describe('a Bundle', () => {
     expect(jsonIn(posted!, 'context.json')).toEqual({ limits: defaultLimits });
   });
 
-  test('is what a tar in the answer says', async () => {
+  test('gets the content of a tar in the answer', async () => {
     const body = aTar({ path: 'new.txt', content: Buffer.from('three') });
     fixture.answering('/v1/bundle', (response) =>
       answerWith(response, { type: 'application/x-tar', body }),

@@ -323,7 +323,7 @@ c: plain
     expect(parseYaml('q: "\\\n\n"\nz: 1\n')).toEqual({ q: ' ', z: 1 });
   });
 
-  it('reads what the yaml package writes the same way in both readers', () => {
+  it('both readers read the output of the yaml package equally', () => {
     const pieces =
       'a; ;\n;\n  ;\n\n;: ;- ; #;";\';\\;|\n  ;>\n  ;1;[a];{a: b};,;~;<<;\\n;\n- ;\nk: ;\n  k: ;\t;.;|-\n   ';
     const piece = fc.constantFrom(...pieces.split(';'));

@@ -42,7 +42,7 @@ describe('what is not YAML is refused with its line', () => {
     });
   });
 
-  it('and so are bytes that are not UTF-8', () => {
+  it('bytes that are not UTF-8 are refused', () => {
     expect(() => parseYaml(Uint8Array.of(0x61, 0x3a, 0x20, 0xff))).toThrow(
       'error converting YAML to JSON: yaml: invalid leading UTF-8 octet',
     );

@@ -91,7 +91,7 @@ describe('DiscoveryClient', () => {
     expect(await discovery.resourceForGroupKind('', 'Event')).toMatchObject({ group: '' });
   });
 
-  test('tells all versions and kinds, the same until it is to read anew', async () => {
+  test('lists all versions and kinds, the same array until the next discovery', async () => {
     const { server, discovery } = start();
     const served = await discovery.apiVersions();
     expect(served).toContain('v1/Pod');
@@ -205,7 +205,7 @@ describe('a kind that was served and is missing in a new answer', () => {
     },
   );
 
-  test('whose CRD is gone is no place to look, and a fact for another minute', async () => {
+  test('without its CRD is not watched, and stays a fact for another minute', async () => {
     const { discovery, clock } = await lose();
     expect(await discovery.resourceFor(widget)).toBeUndefined();
     clock.advance(50_000);
@@ -214,7 +214,7 @@ describe('a kind that was served and is missing in a new answer', () => {
     expect(await discovery.apiVersions()).not.toContain(kindName);
   });
 
-  test('is gone at once where its CRD is known to be deleted', async () => {
+  test('is removed at once when its CRD is known to be deleted', async () => {
     const { discovery } = await lose(aDefinition('widgets.example.com'));
     discovery.invalidate({ group: widget.group, kind: widget.kind });
     expect(await discovery.resourceFor(widget)).toBeUndefined();

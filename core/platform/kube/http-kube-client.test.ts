@@ -96,7 +96,7 @@ describe('requests', () => {
     });
   });
 
-  test('say what kind of patch they are', async () => {
+  test('have the content type of their patch', async () => {
     const target = { resource: widgets, key };
     await client.patch(target, { spec: {} }, { type: 'merge' });
     await client.patch(target, [], { type: 'json', subresource: 'status' });
@@ -225,7 +225,7 @@ describe('a busy server', () => {
 describe('a bad connection', () => {
   const request = { method: 'GET', path: '/x' } as const;
 
-  test('is told with the server and the cause', async () => {
+  test('is reported with the server and the cause', async () => {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
     await expect(client.get(widgets, key)).rejects.toThrow(

@@ -73,7 +73,7 @@ describe('loadKubeconfig', () => {
     );
   });
 
-  test('says what to do where there is nothing', () => {
+  test('names the remedy when no kubeconfig exists', () => {
     expect(() => loadKubeconfig()).toThrow('no cluster to talk to: set KUBECONFIG');
   });
 
@@ -290,7 +290,7 @@ describe('the home folder', () => {
     syncBuiltinESMExports();
   });
 
-  test('is what HOME says', () => {
+  test('is HOME', () => {
     vi.stubEnv('HOME', '/home/someone');
     expect(homeFolder()).toBe('/home/someone');
   });

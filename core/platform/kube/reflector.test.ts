@@ -175,7 +175,7 @@ describe('Reflector', () => {
     expect(logged).toEqual(['cannot list or watch']);
   });
 
-  test('tells why it fails, and that it works again', async () => {
+  test('reports its error, and its recovery', async () => {
     const client = new FakeKubeClient();
     client.faults.list = [new ApiError(403, { message: 'widgets is forbidden' })];
     const { clock, reflector, logged } = start({}, client);
@@ -376,7 +376,7 @@ describe('Reflector', () => {
     expect(failing.count('list')).toBe(1);
   });
 
-  test('whoever waits for the sync may stop waiting', async () => {
+  test('a wait for the sync can be aborted', async () => {
     const client = new FakeKubeClient();
     client.faults.list = [new Error('away')];
     const { reflector } = start({}, client);

@@ -51,7 +51,7 @@ describe('allowed are', () => {
     },
   );
 
-  test('what an admin allows, in whatever form it is written', () => {
+  test("addresses of an admin's ranges, in any notation", () => {
     const allow = ['127.0.0.0/8', '::1', 'fd00::/64'];
     for (const address of ['127.0.0.1', '::ffff:127.0.0.1', '[::1]', 'fd00::5']) {
       expect(isDenied(address, { allow })).toBe(false);

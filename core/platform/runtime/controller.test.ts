@@ -191,7 +191,7 @@ describe('Controller', () => {
     expect(begun).toEqual([]);
   });
 
-  test('a slow key holds nobody else up', async () => {
+  test('a slow key does not delay others', async () => {
     const done: string[] = [];
     const { controller } = start(async (key, { signal }) => {
       if (key === 'slow') await new Promise((resolve) => signal.addEventListener('abort', resolve));
@@ -410,7 +410,7 @@ describe('Controller', () => {
     await running;
   });
 
-  test('keeps what is enqueued before it runs', async () => {
+  test('keeps keys that are enqueued before it runs', async () => {
     const done: string[] = [];
     const controller = new Controller({
       name: 'early',

@@ -112,7 +112,7 @@ describe('EventRecorder', () => {
     },
   );
 
-  test('tells no credentials', async () => {
+  test('removes credentials from messages', async () => {
     const { recorder, flush, written } = aRecorder();
     recorder.event(bundle, { ...unpacked, message: 'from https://me:secret@host/x' });
     await flush();

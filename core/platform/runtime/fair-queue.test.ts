@@ -83,7 +83,7 @@ describe('FairQueue', () => {
     );
   });
 
-  test('nobody starves, whatever comes before it: all are served in the end, newcomers soon', () => {
+  test('never starves a creator: all are served in the end, newcomers soon', () => {
     fc.assert(
       fc.property(steps, fc.integer({ min: 1, max: 9 }), (each, places) => {
         const shop = new Shop({ places, urgentPlaces: 1, perAddress: 3 });
@@ -122,7 +122,7 @@ describe('FairQueue', () => {
     );
   });
 
-  test('what is kept for newcomers: one alone has three quarters at most, and always one', () => {
+  test('keeps places for newcomers: a single creator gets at most three quarters, and always one', () => {
     for (const [places, most] of [
       [1, 1],
       [2, 1],

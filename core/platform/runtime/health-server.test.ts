@@ -43,7 +43,7 @@ describe('HealthServer', () => {
     expect((await get('/'))[0]).toBe(404);
   });
 
-  test('answers an address that is none, and goes on', async () => {
+  test('answers an invalid address, and continues', async () => {
     const { server, get } = await start();
     for (const path of ['//', '///[', 'http://', 'http://a:99999/', '/%']) {
       const status = await statusOf(server, path);

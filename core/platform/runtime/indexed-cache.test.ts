@@ -58,7 +58,7 @@ describe('IndexedCache', () => {
     expect(cache.byIndex('color', 'blue')).toEqual([]);
   });
 
-  test('tells of changes once, whatever is repeated', () => {
+  test('reports each change once', () => {
     const { cache, changes } = aCache();
     cache.replace([aWidget('a', 1), aWidget('b', 2)], '2');
     cache.upsert(aWidget('a', 1));
@@ -125,7 +125,7 @@ describe('IndexedCache', () => {
     ]);
   });
 
-  test('what a list lacks is not brought back by an answer that is no newer', () => {
+  test('an object that is missing in a list does not return with an older response', () => {
     const { cache } = aCache();
     cache.replace([], '10');
     cache.upsertIfNewer(aWidget('a', 9));

@@ -119,7 +119,7 @@ describe('LeaderElector', () => {
     expect(b.log).toEqual([]);
   });
 
-  test('nobody else leads after a clock is set back or on', async () => {
+  test('no other process leads after a clock was changed', async () => {
     const client = new FakeKubeClient();
     const clocks = [new ManualClock(), new ManualClock()] as const;
     const a = candidate('a', client, clocks[0]);

@@ -36,7 +36,7 @@ describe('withTimeLimit', () => {
     await expect(deaf).rejects.toThrow('took longer than the limit of 0.005 s');
   });
 
-  test('tells work that listens', async () => {
+  test('aborts the signal of the work', async () => {
     const told = Promise.withResolvers<AbortSignal>();
     const work = withTimeLimit(
       async (signal) => {

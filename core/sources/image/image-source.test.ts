@@ -351,7 +351,7 @@ describe('a pull secret that is not there', () => {
     image: { ref: refOf(':v1'), pullSecret: 'gone' },
   });
 
-  it('is none, and stays in the pin', async () => {
+  it('counts as no credentials, and stays in the pin', async () => {
     await registry.addImage('v1', [{ files }]);
     const { resolvedSource } = await source.fetch(image(), aSourceContext());
     expect(resolvedSource.image?.pullSecret).toBe('gone');
@@ -420,7 +420,7 @@ describe('redirects', () => {
 });
 
 describe('refuses', () => {
-  it('a source without its block, and a reference that is none', async () => {
+  it('a source without its block, and an invalid reference', async () => {
     await expect(source.fetch({ type: 'image' }, context())).rejects.toThrow(
       new TerminalError('bundle source image configuration is unset'),
     );

@@ -86,7 +86,7 @@ describe('layers', () => {
     expect(directories).toEqual(['a', 'a/bin']);
   });
 
-  it('bound what they leave out, too', async () => {
+  it('count skipped files towards the limits', async () => {
     const layer = { files: { 'bin/x': 'x'.repeat(200) } };
     await expect(apply([layer], { ...defaultLimits, maxBytes: 100 })).rejects.toThrow(
       '--max-content-bytes',

@@ -40,7 +40,7 @@ describe('readPullSecret', () => {
     expect(keychain.credentialsFor(parseImageReference('quay.io/x'))).toEqual([]);
   });
 
-  it('goes without credentials where there is no Secret, and says so', async () => {
+  it('pulls without credentials when the Secret does not exist, and logs that', async () => {
     const none = { read: () => Promise.resolve(undefined) };
     const { keychain } = await readPullSecret('s', none, signal);
     expect(keychain.credentialsFor(parseImageReference('quay.io/x'))).toEqual([]);
@@ -68,7 +68,7 @@ describe('readPullSecret', () => {
       reader('kubernetes.io/dockercfg', { '.dockercfg': '{}', 'ca.crt': 'PEM' }),
       'pull secret "s" of the system namespace cannot be read: ca.crt: it is not a PEM certificate',
     ],
-  ])('says what is wrong with a Secret that is %s, and tries again', async (_, secrets, text) => {
+  ])('reports the problem of a Secret that is %s, and retries', async (_, secrets, text) => {
     const error: unknown = await readPullSecret('s', secrets, signal).catch((e) => e);
     expect(error).toEqual(new Error(text));
     expect(error).not.toBeInstanceOf(TerminalError);

@@ -268,7 +268,7 @@ describe('GET', () => {
     });
   });
 
-  test.each(['demo', 'none'])('of %s, which nobody uploaded, is 404', async (name) => {
+  test.each(['demo', 'none'])('of %s without an upload is 404', async (name) => {
     expect(await send(`/uploads/${name}.tgz`, { method: 'GET' })).toMatchObject({
       status: 404,
       text: '404 page not found\n',

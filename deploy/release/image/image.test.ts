@@ -120,7 +120,7 @@ describe('the base', () => {
     expect(String(files.get('etc/passwd')?.content)).toContain('nonroot:x:65532:65532:');
   });
 
-  test('refuses what is no Debian package, or half of one', async () => {
+  test('refuses other files than Debian packages, and incomplete ones', async () => {
     await expect(readDebianPackage(Buffer.from('<html>'))).rejects.toThrow('not a Debian package');
     const whole = aDebianPackage(control, [{ name: './a', content: 'a' }]);
     const half = whole.subarray(0, whole.byteLength - 40);

@@ -38,7 +38,7 @@ function rendered(template: string, overrides: Partial<RenderRequest> = {}, by =
 }
 
 describe('a chart is inspected', () => {
-  test('for what Chart.yaml says', () => {
+  test('for the fields of Chart.yaml', () => {
     const chart = `
 apiVersion: v2
 name: web

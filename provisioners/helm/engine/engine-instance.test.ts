@@ -19,7 +19,7 @@ describe('an instance', () => {
     expect(JSON.parse(answer)).toEqual({ panic: 'the request is cut off', warnings: [] });
   });
 
-  test('says what its memory has grown to', () => {
+  test('reports the size of its memory', () => {
     const instance = new EngineInstance(module, 128);
     const before = instance.megabytes;
     instance.call('inspect', { request: Buffer.alloc(60 * 1024 * 1024) });

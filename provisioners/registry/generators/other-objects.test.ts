@@ -154,7 +154,7 @@ describe('bindings that a bundle ships', () => {
     expect(subjectsOf(binding(...written), false)).toEqual(written);
   });
 
-  it("are none of others' kinds by that name", () => {
+  it("are not those of another group's kind of that name", () => {
     const written = [account('agent', 'elsewhere')];
     const foreign = { ...binding(...written), apiVersion: 'iam.example.com/v1' };
     expect(subjectsOf(foreign)).toEqual(written);

@@ -72,7 +72,7 @@ describe('envFrom', () => {
     ).toEqual({ containers: [{ envFrom: [...written, ...others] }] });
   });
 
-  it('is the first where there is none', () => {
+  it('is the first in an empty list', () => {
     expect(podSpecWith({ containers: [{}] }, { envFrom: [source] })).toEqual({
       containers: [{ envFrom: [source] }],
     });
@@ -125,7 +125,7 @@ describe('tolerations', () => {
 });
 
 describe('resources and nodeSelector', () => {
-  it('replace what is written, an empty one too', () => {
+  it('replace existing values, an empty one too', () => {
     const podSpec = {
       nodeSelector: { a: 'a' },
       containers: [{ resources: { limits: { cpu: 1 } } }, {}],
@@ -162,7 +162,7 @@ describe('affinity', () => {
     expect(podSpecWith({}, { affinity: { nodeAffinity: {} } })).toEqual({});
   });
 
-  it('is gone where it is given empty, or its last kind is', () => {
+  it('is removed when it is given empty, or its last kind is', () => {
     expect(podSpecWith({ affinity: all }, { affinity: {} })).toEqual({});
     const podSpec = { affinity: { nodeAffinity } };
     expect(podSpecWith(podSpec, { affinity: { nodeAffinity: {} } })).toEqual({});

@@ -128,7 +128,7 @@ describe('permissions of some namespaces', () => {
     expect(roles(bundle, elsewhere)).toEqual(made);
   });
 
-  it('leave what the operator may do in the cluster as written', () => {
+  it("leave the operator's cluster permissions as written", () => {
     expect(clusterRoles(bundle, installation)).toMatchObject([{ rules: [pods.asWritten] }]);
     expect(clusterRoleBindings(bundle, installation)).toMatchObject([
       { subjects: [{ name: 'sa2' }] },
@@ -218,7 +218,7 @@ describe('roles and roleBindings', () => {
     expect(clusterRoles(withPermissions, inTwo)).toEqual([]);
   });
 
-  it('are none where the operator watches all namespaces', () => {
+  it('are absent when the operator watches all namespaces', () => {
     expect(roles(withPermissions, inNs)).toEqual([]);
     expect(roleBindings(withPermissions, inNs)).toEqual([]);
   });

@@ -58,7 +58,7 @@ describe('services', () => {
     ]);
   });
 
-  it("keep what the bundle's own Service of that name has besides", () => {
+  it("keep other fields of the bundle's own Service of that name", () => {
     const own = {
       ...anObject('Service', { name: 'web-service', labels: { a: 'b' }, annotations: { c: 'd' } }),
       spec: {

@@ -28,7 +28,7 @@ describe('the message of the problems of a bundle', () => {
     `bundle contains unsupported resource: Name: ${name}, Kind: Pod`;
   const pods = (...names: readonly string[]) => names.map((name) => anObject('Pod', { name }));
 
-  it('is none where there is none', () => {
+  it('is undefined without problems', () => {
     expect(messageOf(aRegistryBundle())).toBeUndefined();
   });
 

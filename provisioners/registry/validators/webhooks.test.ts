@@ -53,7 +53,7 @@ describe('knownWebhookTypes', () => {
 });
 
 describe('webhookDeployments', () => {
-  it('refuses a webhook, of whatever type, that nothing of the CSV serves', () => {
+  it('refuses a webhook of any type without a deployment of the CSV', () => {
     expect(messageOf(webhookDeployments(serving([aWebhook()])))).toBeUndefined();
     expect(
       messageOf(webhookDeployments(serving([aWebhook(), aConversion({ deploymentName: 'gone' })]))),
@@ -111,7 +111,7 @@ describe('webhookRules', () => {
     },
   );
 
-  it('leaves what is no rule, and rules of conversion, to the API server', () => {
+  it('leaves invalid rules, and rules of conversion, to the API server', () => {
     for (const rules of [undefined, 7, ['text'], [{ apiGroups: 'text' }]]) {
       const fields = rules === undefined ? {} : { rules };
       expect(messageOf(webhookRules(serving([aWebhook({ fields })])))).toBeUndefined();
@@ -122,7 +122,7 @@ describe('webhookRules', () => {
 });
 
 describe('conversionInAllNamespaces', () => {
-  it('refuses conversion for some namespaces, whatever the CSV supports besides', () => {
+  it('refuses conversion for some namespaces, even if the CSV supports all', () => {
     const some = anInstallation({ targetNamespaces: ['a', 'b'] });
     expect(messageOf(conversionInAllNamespaces(serving([aWebhook()]), some))).toBeUndefined();
     expect(

@@ -52,7 +52,7 @@ describe('the cost of an expression', () => {
     expect(three).toBeGreaterThan(two * 90);
   });
 
-  test('whoever doubles a text pays for its length', () => {
+  test('doubling a text costs its length', () => {
     expect(costOf(doubled(20))).toBeGreaterThan(100 * 2 ** 20);
     expect(costOf(doubled(12))).toBeLessThan(10_000_000);
   });

@@ -14,7 +14,7 @@ function judged(rule: Partial<HealthRule>, fields: object = {}): string {
 const ready = 'self.status.ready == self.spec.replicas';
 
 describe('a rule judges', () => {
-  test('by what the object says', () => {
+  test("by the object's fields", () => {
     const spec = { replicas: 2 };
     expect(judged({ healthy: ready }, { spec, status: { ready: 2 } })).toBe(
       'Current: Resource is current',
