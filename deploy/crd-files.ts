@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import { bundleCRD, bundleDeploymentCRD } from '../api/crd.ts';
 
-/** Where the generated CustomResourceDefinitions are checked in. */
+/** Folder of the generated CustomResourceDefinitions. */
 export const crdFolder = new URL('./crds/', import.meta.url);
 
 /** File name to YAML text of every CustomResourceDefinition, as generated from the zod schemas. */
@@ -16,7 +16,7 @@ const header =
   '# Generated from the schemas in api/ by `npm run generate`; change those instead.\n';
 
 function yamlOf(object: object): string {
-  // What kubectl's YAML 1.1 would take for something else than a string is quoted.
+  // Quotes strings that kubectl's YAML 1.1 would read as another type.
   const options = { version: '1.1', aliasDuplicateObjects: false, lineWidth: 100 } as const;
   return header + stringify(object, options);
 }

@@ -1,6 +1,9 @@
 import { placeHelmEngine } from './helm-engine/place-engine.ts';
 
-/** `npm run helm-engine`: builds what class core-rukpak-io-helm renders charts with. Needs Go. */
+/**
+ * `npm run helm-engine`: builds the engine with which class core-rukpak-io-helm renders charts.
+ * Needs Go.
+ */
 const interruption = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.once(name, () => interruption.abort(new Error(`interrupted by ${name}`)));

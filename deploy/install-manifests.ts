@@ -6,18 +6,22 @@ import { moveToNamespace } from './move-to-namespace.ts';
 import { callWebhooksAt } from './webhook-url.ts';
 
 export interface InstallOptions {
-  /** Where the API server reaches the webhooks, such as https://127.0.0.1:9443; else the Service. */
+  /**
+   * URL at which the API server reaches the webhooks, such as https://127.0.0.1:9443 (default: the
+   * Service).
+   */
   readonly webhookUrl?: string;
   /** Default: rukpak-system. */
   readonly systemNamespace?: string;
-  /** With what asks before CRDs of BundleDeployments are deleted. */
+  /** Include the webhook that reviews deletions of BundleDeployments' CRDs. */
   readonly guardCrdDeletion?: boolean;
 }
 
 /**
- * What a cluster needs before the processes run anywhere, in the order to apply it: CRDs, the
- * system namespaces, accounts and roles, and the webhook configurations. Read from the same files
- * that kustomize renders. Throws where webhookUrl is no https URL.
+ * The objects that a cluster needs before the processes run anywhere, in the order to apply them:
+ * CRDs, the system namespaces, accounts and roles, and the webhook configurations. Read from the
+ * same files that kustomize renders.
+ * @throws Error when webhookUrl is not an https URL.
  */
 export function installManifests(options: InstallOptions = {}): readonly KubernetesObject[] {
   const { webhookUrl, systemNamespace = 'rukpak-system', guardCrdDeletion = false } = options;
@@ -27,7 +31,7 @@ export function installManifests(options: InstallOptions = {}): readonly Kuberne
   );
 }
 
-/** Whatever `rukpak install` or an overlay has made, in the order of an installation. */
+/** All objects of `rukpak install` and of the overlays, in the order of an installation. */
 export function everyManifest(systemNamespace: string): readonly KubernetesObject[] {
   return readFrom([...files, guardFile, ...overlayFiles], systemNamespace);
 }
@@ -53,7 +57,7 @@ const files = [
 
 const guardFile = 'components/guard-crd-deletion/webhook-configuration.yaml';
 
-/** What an overlay has besides. */
+/** Additional files of the overlays. */
 const overlayFiles = [
   'overlays/self-signed/rbac.yaml',
   'overlays/self-signed/crdvalidator-rbac.yaml',
@@ -88,7 +92,7 @@ function readManifests(file: string): KubernetesObject[] {
   return documents.map((document) => manifestSchema.parse(document.toJS()) as KubernetesObject);
 }
 
-/** The compiled program lies in dist/deploy, the YAML files in deploy. */
+/** The compiled program is in dist/deploy, the YAML files are in deploy. */
 function manifestFolder(): URL {
   const beside = new URL('./', import.meta.url);
   return existsSync(new URL('base/', beside)) ? beside : new URL('../../deploy/', beside);

@@ -7,8 +7,8 @@ const jsonSchema = z.json();
 type Json = z.infer<typeof jsonSchema>;
 
 /**
- * The object with another system namespace wherever its manifest says rukpak-system: its own
- * namespace or name, subjects, services and selectors.
+ * The object with another system namespace in place of rukpak-system: its own namespace or name,
+ * subjects, services and selectors.
  */
 export function moveToNamespace(object: KubernetesObject, namespace: string): KubernetesObject {
   if (namespace === shippedNamespace) return object;

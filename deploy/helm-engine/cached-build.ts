@@ -13,17 +13,17 @@ export interface HelmBuildOptions {
   readonly env?: NodeJS.ProcessEnv;
 }
 
-/** What of the module to build, and how. */
+/** The package of the module to build, and its options. */
 interface BuildTarget {
-  /** Of the file. */
+  /** Name of the file. */
   readonly name: string;
   readonly title: string;
   readonly package: string;
-  /** Files of the module that it is made of (default: all). */
+  /** Source files of the module (default: all). */
   readonly sources?: readonly string[];
   readonly flags?: readonly string[];
   readonly workspace?: string;
-  /** Of Go's environment. */
+  /** Environment variables for Go. */
   readonly variables?: Readonly<Record<string, string>>;
 }
 
@@ -49,7 +49,7 @@ export function buildHelmEngine(options: HelmBuildOptions): Promise<string> {
   return cachedBuild(engine, options);
 }
 
-/** Helm's own command of the same version, to compare with; in the user's cache folder. */
+/** Helm's own command of the same version, for comparisons; in the user's cache folder. */
 export function buildHelmCommand(options: HelmBuildOptions): Promise<string> {
   return cachedBuild(command, options);
 }

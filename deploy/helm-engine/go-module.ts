@@ -5,14 +5,16 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-/** Where the engine's Go module is, which pins Helm. */
+/** Folder of the engine's Go module, which pins Helm. */
 export const goModule = fileURLToPath(
   new URL('../../provisioners/helm/engine/go', import.meta.url),
 );
 
 const helmVersion = /^\s*helm\.sh\/helm\/v4 (v\S+)$/m;
 
-/** Helm says its version in templates; its releases are built with it too. */
+/**
+ * Linker flag for Helm's version, which templates can read; Helm's releases are built with it too.
+ */
 export async function versionFlag(): Promise<string> {
   const file = join(goModule, 'go.mod');
   const version = helmVersion.exec(await readFile(file, 'utf8'))?.[1];
@@ -20,7 +22,7 @@ export async function versionFlag(): Promise<string> {
   return `-X helm.sh/helm/v4/internal/version.version=${version}`;
 }
 
-/** Changes with these files of the module, all of them where none are named, and with Go. */
+/** Hash of these files of the module (default: all), and of Go's version. */
 export async function sourceHash(
   env: NodeJS.ProcessEnv,
   paths?: readonly string[],
@@ -28,7 +30,7 @@ export async function sourceHash(
   return await hashOf(await goVersion(env), paths ?? (await allFiles()));
 }
 
-/** Changes with the files of the module alone: takes no Go. */
+/** Hash of the module's files only; does not need Go. */
 export async function moduleHash(): Promise<string> {
   return await hashOf('', await allFiles());
 }

@@ -4,17 +4,17 @@ import { fileURLToPath } from 'node:url';
 import { buildHelmEngine, type HelmBuildOptions } from './cached-build.ts';
 import { moduleHash } from './go-module.ts';
 
-// Beside the module that loads it: in the checkout, and in what is published.
+// Beside the module that loads it: in the checkout, and in the published package.
 const [inCheckout, inPackage] = [
   '../../provisioners/helm/engine/helm-engine.wasm',
   '../../dist/provisioners/helm/engine/helm-engine.wasm',
 ].map((path) => fileURLToPath(new URL(path, import.meta.url))) as [string, string];
-/** What the engine in the checkout was built of. */
+/** File with the hash of the sources of the engine in the checkout. */
 const stamp = `${inCheckout}.source`;
 
 /**
- * Builds Helm's engine where it is not built yet, and puts it where it is looked for. One that is in
- * place and of the same sources stays, and then Go is not needed.
+ * Builds Helm's engine if necessary, and puts it where core loads it. Keeps an engine of the same
+ * sources, without needing Go.
  */
 export async function placeHelmEngine(options: HelmBuildOptions): Promise<void> {
   const source = await moduleHash();
@@ -30,7 +30,7 @@ async function isInPlace(source: string): Promise<boolean> {
   return there !== undefined && (await readFile(stamp, 'utf8').catch(() => '')) === source;
 }
 
-/** It appears at once and whole: others may be reading it. */
+/** Renames a complete file into place, because others may be reading the old one. */
 async function put(built: string, place: string): Promise<void> {
   const wanted = await stat(built);
   const there = await stat(place).catch(() => undefined);

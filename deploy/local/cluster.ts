@@ -18,7 +18,7 @@ interface UpOptions {
 const say = (line: string) => process.stderr.write(`${line}\n`);
 const print = (line: string) => process.stdout.write(`${line}\n`);
 
-// npm changes to the project's folder; a relative path means where the user is.
+// npm changes to the project's folder; relative paths belong to the user's folder.
 const fromUser = (dir: string) => resolve(process.env['INIT_CWD'] ?? process.cwd(), dir);
 
 function parsePort(text: string): number {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** A file or folder of deploy/local: the compiled program lies in dist, what it reads does not. */
+/** A file or folder of deploy/local: the compiled program is in dist, its data files are not. */
 export function shippedFile(path: string): string {
   const beside = new URL(path, import.meta.url);
   const ofPackage = new URL(`../../../deploy/local/${path}`, import.meta.url);

@@ -9,9 +9,9 @@ import { tarArchive } from './tar-archive.ts';
 
 export interface ChartContent {
   readonly version: string;
-  /** As the pods name it. */
+  /** The image in the pods. */
   readonly image: string;
-  /** What kubectl would apply, in the order of an installation. */
+  /** The objects that kubectl would apply, in the order of an installation. */
   readonly objects: readonly KubernetesObject[];
 }
 
@@ -23,7 +23,7 @@ const releaseNamespace = '{{ .Release.Namespace }}';
 const systemNamespace = 'rukpak-system';
 const placeholder = '__namespace__';
 
-/** Deployment to its part of the values. */
+/** By Deployment, its part of the values. */
 const parts: Readonly<Record<string, string>> = {
   core: 'core',
   'rukpak-webhooks': 'webhooks',
@@ -44,10 +44,12 @@ const deploymentSchema = z.looseObject({
 });
 type Deployment = z.infer<typeof deploymentSchema>;
 
-/** A chart that installs the same objects, with what installations differ in as values. */
+/**
+ * A chart that installs the same objects, with values for the fields in which installations differ.
+ */
 export function chartFiles({ version, image, objects }: ChartContent): ChartFiles {
   const shipped = objects.filter(
-    // Helm makes the namespace of a release, or it is there.
+    // Helm creates the namespace of a release, or it exists.
     ({ kind, metadata }) => !(kind === 'Namespace' && metadata.name === systemNamespace),
   );
   const deployments = deploymentsOf(shipped);
@@ -68,14 +70,14 @@ export function chartFiles({ version, image, objects }: ChartContent): ChartFile
   return files;
 }
 
-/** In the order in which the values have them. */
+/** In the order of the values. */
 function deploymentsOf(objects: readonly KubernetesObject[]): readonly KubernetesObject[] {
   const found = objects.filter(({ kind }) => kind === 'Deployment');
   const order = Object.values(parts);
   return found.toSorted((a, b) => order.indexOf(partOf(a)) - order.indexOf(partOf(b)));
 }
 
-/** The archive that `helm install` takes; equal files make equal bytes. */
+/** The archive for `helm install`; equal files make equal bytes. */
 export async function chartArchive(files: ChartFiles): Promise<Uint8Array> {
   const entries = [...files].map(([path, content]) => ({
     name: posix.join(chartName, path),
@@ -152,7 +154,7 @@ const notes = `rukpak-ts {{ .Chart.AppVersion }} is being installed in namespace
 "helm uninstall" keeps the CRDs, all BundleDeployments and all that they have installed.
 `;
 
-/** With its CRDs, all Bundles and BundleDeployments of a cluster would go. */
+/** Deleting the CRDs would delete all Bundles and BundleDeployments of a cluster. */
 function keptByHelm(definition: KubernetesObject): KubernetesObject {
   const { metadata } = definition;
   const annotations = { ...metadata.annotations, 'helm.sh/resource-policy': 'keep' };
@@ -194,7 +196,7 @@ function deploymentTemplate(object: KubernetesObject, part: string): string {
     );
 }
 
-/** A field that is left out where its value is empty. */
+/** A field that is omitted when its value is empty. */
 function block(indent: string, field: string, value: string): string {
   const { length } = indent;
   return `${indent}{{- with ${value} }}\n${indent}${field}: {{- toYaml . | nindent ${length + 2} }}\n${indent}{{- end }}`;
@@ -206,7 +208,7 @@ function templates(objects: readonly KubernetesObject[]): string {
 
 function template(object: KubernetesObject): string {
   const text = yamlOf(moveToNamespace(object, placeholder));
-  // What is in the objects themselves is no template.
+  // Braces in the objects themselves are not templates.
   const literal = text.replaceAll('{{', '{{ "{{" }}');
   return literal
     .replaceAll(`.${systemNamespace}.svc`, `.${releaseNamespace}.svc`)

@@ -11,7 +11,7 @@ export async function writeChecksums(folder: string): Promise<void> {
 }
 
 /**
- * Makes sure that a folder has nothing but a release as it was made, or nothing at all.
+ * Checks that a folder contains only an unchanged release, or nothing.
  * @throws Error that names a file which would be lost with the folder
  */
 export async function checkReplaceable(folder: string): Promise<void> {

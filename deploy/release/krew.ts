@@ -5,7 +5,7 @@ import { stringify } from 'yaml';
 import type { LayerFiles } from './image/layer.ts';
 import { writeLayer } from './image/layer.ts';
 
-/** The archive of the kubectl plugin: one for all systems that have Node. */
+/** The archive of the kubectl plugin, the same for all systems with Node. */
 export async function pluginArchive(product: LayerFiles): Promise<Uint8Array> {
   return await promisify(gzip)(writeLayer(product));
 }
@@ -13,11 +13,11 @@ export async function pluginArchive(product: LayerFiles): Promise<Uint8Array> {
 export interface PluginOptions {
   readonly version: string;
   readonly archive: Uint8Array;
-  /** Of the archive; its file's name alone is for `kubectl krew install --archive`. */
+  /** URL of the archive; a file name only works with `kubectl krew install --archive`. */
   readonly url: string;
 }
 
-/** What `kubectl krew install --manifest` reads. */
+/** The manifest for `kubectl krew install --manifest`. */
 export function krewManifest({ version, archive, url }: PluginOptions): string {
   return stringify({
     apiVersion: 'krew.googlecontainertools.github.com/v1alpha2',

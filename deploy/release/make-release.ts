@@ -19,20 +19,20 @@ export interface ReleaseOptions extends ReleaseRegistries {
   readonly folder: string;
   /** An empty folder that the caller removes. */
   readonly work: string;
-  /** Where to push the image: a repository, and a tag other than the version. */
+  /** Repository to push the image to, with an optional tag (default: the version). */
   readonly push?: string | undefined;
-  /** An image in place of the pinned Debian packages. */
+  /** An image that replaces the pinned Debian packages. */
   readonly base?: string | undefined;
   readonly debianMirror?: string | undefined;
-  /** Where the files will be, for the krew manifest. */
+  /** URL of the published files, for the krew manifest. */
   readonly downloadUrl?: string | undefined;
   readonly onProgress: (line: string) => void;
   readonly signal: AbortSignal;
 }
 
 /**
- * Makes everything that a release has, and pushes its image where that is asked for.
- * @returns the image's reference, as all manifests have it
+ * Makes all files of a release, and pushes its image on request.
+ * @returns the image's reference in all manifests
  */
 export async function makeRelease(options: ReleaseOptions): Promise<string> {
   const { folder, work, onProgress, signal } = options;
@@ -53,7 +53,7 @@ export async function makeRelease(options: ReleaseOptions): Promise<string> {
   return image;
 }
 
-/** Writes the image, and pushes it where that is asked for. */
+/** Writes the image, and pushes it on request. */
 async function makeImage(
   product: Product,
   options: ReleaseOptions,
@@ -76,7 +76,7 @@ async function makeImage(
   return image;
 }
 
-/** The ways to install in a cluster. */
+/** Writes the manifests and the chart. */
 async function writeInstallation(
   { version }: Product,
   image: string,
@@ -89,7 +89,7 @@ async function writeInstallation(
   await writeFile(join(folder, `rukpak-${version}.tgz`), chart);
 }
 
-/** What people and pipelines run. */
+/** Writes the programs for people and pipelines. */
 async function writePrograms(product: Product, options: ReleaseOptions): Promise<void> {
   const { folder, downloadUrl } = options;
   const { version, tarball } = product;

@@ -5,7 +5,7 @@ import type { KubernetesObject } from '../../api/meta.ts';
 import { projectRoot } from './product.ts';
 import { run } from './run.ts';
 
-/** What kubectl installs by itself. */
+/** The manifests that kubectl applies. */
 export interface Manifests {
   /** One file: the overlay self-signed. */
   readonly installYaml: string;
@@ -16,8 +16,9 @@ const folders = ['base', 'components', 'crds', 'monitoring', 'overlays'];
 const shippedImage = /^(\s*(?:- )?image: )rukpak:\S+$/gm;
 
 /**
- * Writes our kustomizations to a folder, each with this image, and renders the one for new clusters.
- * @throws Error where there is no kubectl, whose kustomize renders it
+ * Writes the kustomizations to a folder, each with this image, and renders the one for new
+ * clusters.
+ * @throws Error without kubectl, whose kustomize renders it
  */
 export async function writeManifests(
   folder: string,
@@ -43,7 +44,7 @@ export async function writeManifests(
   return { installYaml, objects };
 }
 
-/** A manifest with the image that a release has in place of the one that only its name is known of. */
+/** A manifest with the released image instead of the placeholder. */
 export function nameImage(manifest: string, image: string): string {
   return manifest.replace(shippedImage, (_line, field: string) => `${field}${image}`);
 }

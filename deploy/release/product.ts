@@ -8,10 +8,10 @@ import { run } from './run.ts';
 export const projectRoot = fileURLToPath(new URL('../..', import.meta.url));
 
 export interface Product {
-  /** The npm package, as `npm publish` takes it. */
+  /** The npm package for `npm publish`. */
   readonly tarball: string;
   readonly version: string;
-  /** Of the commit, RFC 3339 in UTC. */
+  /** Time of the commit, RFC 3339 in UTC. */
   readonly created: string;
   readonly revision: string;
   /** Whether files differ from the commit. */
@@ -27,13 +27,13 @@ export interface BuildOptions {
   readonly signal: AbortSignal;
 }
 
-/** What no program reads: types and source maps, and npm's own notes. */
+/** Files that no program reads: types, source maps, and npm's own metadata. */
 const leftOut =
   /^(?:dist|node_modules)\/.*(?:\.d\.[cm]?ts|\.map)$|^node_modules\/\.package-lock\.json$/;
 
 /**
- * Compiles the checkout as it is, and packs it as `npm publish` would, in a copy: the checkout's
- * own `dist` is neither used nor touched.
+ * Compiles the checkout, and packs it as `npm publish` would, in a copy: does not use or change the
+ * checkout's own `dist`.
  */
 export async function buildProduct(options: BuildOptions): Promise<Product> {
   const { work, onProgress, signal } = options;
@@ -58,7 +58,7 @@ export async function buildProduct(options: BuildOptions): Promise<Product> {
   return { tarball, version, created: new Date(date).toISOString(), revision, isDirty, files };
 }
 
-/** A clone with the files that git knows or would add, so that the package knows its commit. */
+/** A clone with the files that git knows or would add, so that the package contains its commit. */
 async function copyCheckout(target: string, signal: AbortSignal): Promise<void> {
   const inCheckout = { cwd: projectRoot, signal };
   if (!existsSync(join(projectRoot, '.git'))) {
@@ -68,7 +68,7 @@ async function copyCheckout(target: string, signal: AbortSignal): Promise<void> 
   await run('git', ['reset', '--quiet'], { cwd: target, signal });
   const listed = ['ls-files', '--cached', '--others', '--exclude-standard', '-z'];
   for (const path of (await run('git', listed, inCheckout)).split('\0')) {
-    // A file that is deleted and not committed is still listed.
+    // A deleted file that is not committed is still listed.
     if (path === '' || path === 'node_modules' || !existsSync(join(projectRoot, path))) continue;
     await mkdir(dirname(join(target, path)), { recursive: true });
     await copyFile(join(projectRoot, path), join(target, path));
@@ -107,13 +107,13 @@ async function readFolder(root: string, folder: string): Promise<LayerFiles> {
   const entries = await readdir(join(root, folder), { recursive: true, withFileTypes: true });
   for (const entry of entries.filter((each) => each.isFile())) {
     const path = join(entry.parentPath, entry.name);
-    // npm's permissions differ with the umask of who installs.
+    // The permissions that npm sets depend on the user's umask.
     files.set(relative(root, path), { type: 'File', mode: 0o644, content: await readFile(path) });
   }
   return files;
 }
 
-/** npm itself runs on any Node; the project's scripts on the checkout's own. */
+/** npm itself runs on any Node; the project's scripts need the checkout's own. */
 function ownNode(): NodeJS.ProcessEnv {
   const path = `${join(projectRoot, 'node_modules/.bin')}:${process.env['PATH']}`;
   return { ...process.env, PATH: path };

@@ -17,10 +17,10 @@ interface Flags {
 }
 
 const say = (line: string) => process.stderr.write(`${line}\n`);
-// npm changes to the project's folder; a relative path means where the user is.
+// npm changes to the project's folder; relative paths belong to the user's folder.
 const fromUser = (path: string) => resolve(process.env['INIT_CWD'] ?? process.cwd(), path);
 
-/** `npm run release`: puts a release in the place of the one before, when it is whole. */
+/** `npm run release`: replaces the former release when the new one is complete. */
 async function release(flags: Flags, signal: AbortSignal): Promise<void> {
   const output = fromUser(flags.output);
   await checkReplaceable(output);

@@ -11,8 +11,8 @@ const maxOutput = 256 * 1024 * 1024;
 const keptOutput = 4_000;
 
 /**
- * What a program prints to its standard output.
- * @throws Error with the last of what it printed, where it fails.
+ * The standard output of a program.
+ * @throws Error with the end of its output, when it fails.
  */
 export async function run(
   program: string,

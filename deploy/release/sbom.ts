@@ -17,7 +17,7 @@ const goModuleSchema = z.object({ Path: z.string(), Version: z.string() });
 
 export interface SbomOptions {
   readonly pins: Pins;
-  /** Of the image, where it is not our own. */
+  /** Reference of the base image, if it is not this project's own. */
   readonly base?: string | undefined;
   /** RFC 3339; the same for equal sources. */
   readonly created: string;
@@ -29,8 +29,8 @@ export interface SbomOptions {
 type Component = z.infer<typeof componentSchema>;
 
 /**
- * A CycloneDX bill of what the image and the npm package are made of: npm packages as
- * package-lock.json has them, Go modules of Helm's engine, Node, and the base's Debian packages.
+ * A CycloneDX bill of materials of the image and the npm package: npm packages of
+ * package-lock.json, Go modules of Helm's engine, Node, and the base's Debian packages.
  */
 export async function sbom(options: SbomOptions): Promise<string> {
   const { work, signal, created } = options;
@@ -51,7 +51,7 @@ export async function sbom(options: SbomOptions): Promise<string> {
   const content = {
     ...bom,
     serialNumber: '',
-    // npm takes the folder's name.
+    // npm uses the folder's name.
     metadata: {
       ...bom.metadata,
       timestamp: created,
@@ -64,7 +64,7 @@ export async function sbom(options: SbomOptions): Promise<string> {
   return `${JSON.stringify({ ...content, serialNumber }, undefined, 2)}\n`;
 }
 
-/** Of the packages that are compiled into the engine. */
+/** Modules of the packages that are compiled into the engine. */
 async function goModules(signal: AbortSignal): Promise<readonly Component[]> {
   const args = [
     'list',
@@ -122,7 +122,7 @@ function library(purl: string, name: string, version: string): Component {
   return { type: 'library', 'bom-ref': purl, name, version, purl };
 }
 
-/** The same for the same content (RFC 9562, version 8). */
+/** Equal for equal content (RFC 9562, version 8). */
 function uuidOf(text: string): string {
   const hash = createHash('sha256').update(text).digest('hex');
   return [

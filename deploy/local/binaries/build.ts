@@ -6,7 +6,7 @@ import type { Progress } from './progress.ts';
 
 export interface BuildOptions {
   readonly env: NodeJS.ProcessEnv;
-  /** What comes after the name in progress lines, such as `(1 of 6)`. */
+  /** Follows the name in progress lines, such as `(1 of 6)`. */
   readonly position: string;
   readonly onProgress: Progress;
   readonly signal: AbortSignal;
@@ -14,7 +14,7 @@ export interface BuildOptions {
 
 async function linkerFlags(name: BinaryName): Promise<string> {
   if (BINARIES[name].versionOf !== 'k8s.io/kubernetes') return '';
-  // The API server refuses to guess its own version: clients read it, and so does its storage.
+  // The API server needs its version at build time: clients and its storage use it.
   const [major, minor, patch] = await pinnedVersion(name);
   const variables = {
     gitVersion: `v${major}.${minor}.${patch}`,
@@ -27,7 +27,7 @@ async function linkerFlags(name: BinaryName): Promise<string> {
   return set.join(' ');
 }
 
-/** Builds the pinned version with Go; `target` appears at once and whole, or not at all. */
+/** Builds the pinned version with Go; `target` appears complete, or not at all. */
 export async function buildBinary(
   name: BinaryName,
   target: string,

@@ -1,4 +1,7 @@
-/** The pinned modules in `deploy/local/modules`, one folder each because their versions clash. */
+/**
+ * The pinned modules in `deploy/local/modules`, in separate folders because their dependencies
+ * conflict.
+ */
 export type ModuleName = 'kubernetes' | 'kwok' | 'registry';
 
 export const MODULE_NAMES: readonly ModuleName[] = ['kubernetes', 'kwok', 'registry'];
@@ -6,22 +9,22 @@ export const MODULE_NAMES: readonly ModuleName[] = ['kubernetes', 'kwok', 'regis
 /** Major, minor and patch. */
 export type Version = readonly [number, number, number];
 
-/** A program that the local control plane runs, and how to tell and to build it. */
+/** A program of the local control plane, and how to identify and build it. */
 export interface BinarySpec {
   readonly module: ModuleName;
   /** The Go package to build. */
   readonly package: string;
-  /** The module whose version in go.mod is the binary's. */
+  /** The module whose version in go.mod is the binary's version. */
   readonly versionOf: string;
-  /** What makes the binary print its version. */
+  /** Arguments with which the binary prints its version. */
   readonly versionArgs: readonly string[];
-  /** What precedes the version in what it prints; other programs of the name print no such thing. */
+  /** Text before the version in that output; other programs of the name do not print it. */
   readonly versionPrefix: string;
-  /** Whether a version found on this machine serves as well as the pinned one. */
+  /** Whether a version found on this machine can replace the pinned one. */
   readonly fits: (found: Version, pinned: Version) => boolean;
 }
 
-// What is used of kubectl has not changed since.
+// The used features of kubectl are unchanged since that version.
 const OLDEST_KUBECTL_MINOR = 30;
 
 const sameMajor = (found: Version, pinned: Version) => found[0] === pinned[0];

@@ -13,7 +13,7 @@ import type { AssetRelease, Release } from './releases.ts';
 const CONNECT_MILLISECONDS = 5_000;
 const SHA256 = /^[0-9a-f]{64}$/;
 
-/** The host cannot be reached: there is no internet, or none that lets us through. */
+/** The host is unreachable: no internet access, or a blocked one. */
 export class UnreachableError extends Error {
   override readonly name = 'UnreachableError';
 }
@@ -23,14 +23,14 @@ export interface DownloadOptions {
   readonly signal: AbortSignal;
 }
 
-/** What to get and what it must be. */
+/** A file to download, and its checksum. */
 interface Source {
   readonly url: string;
   readonly sha256: string;
   readonly member?: string;
 }
 
-/** The answer's text; undefined when there is no such file. */
+/** The answer's text; undefined when the file does not exist. */
 async function readText(url: string, options: DownloadOptions): Promise<string | undefined> {
   const signal = AbortSignal.any([options.signal, AbortSignal.timeout(CONNECT_MILLISECONDS)]);
   try {
@@ -59,7 +59,7 @@ async function assetSource(release: AssetRelease, options: DownloadOptions) {
   const { assets } = githubReleaseSchema.parse(JSON.parse(text));
   const found = assets.find(({ name }) => name === release.asset);
   const sha256 = found?.digest?.replace(/^sha256:/, '') ?? '';
-  // Older releases have no digest there; what cannot be verified is not taken.
+  // Older releases have no digest there; a file that cannot be verified is not used.
   if (found === undefined || !SHA256.test(sha256)) return undefined;
   const { member } = release;
   return { url: found.browser_download_url, sha256, ...(member === undefined ? {} : { member }) };
@@ -96,7 +96,7 @@ async function fetchVerified(source: Source, file: string, options: DownloadOpti
 
 /**
  * Downloads the binary and verifies its checksum; false when there is no release, or none with a
- * checksum. `target` appears at once and whole, or not at all.
+ * checksum. `target` appears complete, or not at all.
  */
 export async function downloadBinary(
   release: Release,

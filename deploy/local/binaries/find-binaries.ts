@@ -16,7 +16,7 @@ import { userCache } from './user-cache.ts';
 /** The path of each binary. */
 export type Binaries = Readonly<Record<BinaryName, string>>;
 
-/** How binaries that are nowhere on this machine come into a folder. */
+/** Puts binaries that are missing on this machine into a folder. */
 export type Obtain = (
   names: readonly BinaryName[],
   dir: string,
@@ -26,7 +26,7 @@ export type Obtain = (
 export interface FindOptions {
   readonly onProgress: Progress;
   readonly signal: AbortSignal;
-  /** KUBEBUILDER_ASSETS, XDG_CACHE_HOME, HOME, PATH and Go's own; the process's by default. */
+  /** KUBEBUILDER_ASSETS, XDG_CACHE_HOME, HOME, PATH and Go's own (default: the process's). */
   readonly env?: NodeJS.ProcessEnv;
   readonly obtain?: Obtain;
 }
@@ -70,8 +70,8 @@ async function searchMachine(env: NodeJS.ProcessEnv, cache: string): Promise<Fou
 
 /**
  * Finds every binary of the local control plane: in KUBEBUILDER_ASSETS, in the user's cache folder,
- * on PATH where the version serves; what is nowhere is downloaded or built into the cache folder.
- * Processes that do so at once wait for each other.
+ * or on PATH with a suitable version. Downloads or builds missing ones into the cache folder.
+ * Concurrent processes wait for each other.
  */
 export async function findBinaries(options: FindOptions): Promise<Binaries> {
   const { onProgress, signal, env = process.env, obtain = obtainBinaries } = options;
@@ -82,7 +82,7 @@ export async function findBinaries(options: FindOptions): Promise<Binaries> {
     const lock = join(cache, '.lock');
     const purpose = 'getting the binaries';
     await withLock(lock, { purpose, onProgress, signal }, async () => {
-      // Another process may have brought them while this one waited.
+      // Another process may have added them while this one waited.
       found = await search(found, (name) => inFolder(cache, name));
       const names = missingFrom(found);
       const how = { env, platform: hostPlatform(), hosts: OFFICIAL_HOSTS, onProgress, signal };
@@ -96,8 +96,8 @@ export async function findBinaries(options: FindOptions): Promise<Binaries> {
 }
 
 /**
- * One folder with all the binaries, kubectl only when it is not on PATH. When they lie in several
- * folders that is one of symbolic links, in the cache.
+ * One folder with all the binaries, with kubectl only if it is not on PATH. A folder of symbolic
+ * links in the cache when they are in several folders.
  */
 export async function folderOf(binaries: Binaries, env: NodeJS.ProcessEnv): Promise<string> {
   const path = (env['PATH'] ?? '').split(':');

@@ -6,17 +6,17 @@ import { type RunGoOptions, runGo } from './run-go.ts';
 const REPORT_MILLISECONDS = 15_000;
 
 export interface GoBuildOptions extends RunGoOptions {
-  /** What is built, for progress lines. */
+  /** Name of the build for progress lines. */
   readonly title: string;
   readonly package: string;
   readonly target: string;
-  /** What follows `-s -w`. */
+  /** Added to `-s -w`. */
   readonly linkerFlags?: string;
   readonly flags?: readonly string[];
   readonly onProgress: Progress;
 }
 
-/** Builds with Go, the same everywhere; `target` appears at once and whole, or not at all. */
+/** Builds with Go, with the same options everywhere; `target` appears complete, or not at all. */
 export async function goBuild(options: GoBuildOptions): Promise<void> {
   const { title, target, linkerFlags = '', flags = [], onProgress, signal } = options;
   const temporary = join(dirname(target), `.${basename(target)}.${process.pid}.build`);

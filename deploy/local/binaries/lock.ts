@@ -7,7 +7,8 @@ import type { Progress } from './progress.ts';
 
 const POLL_MILLISECONDS = 500;
 const BEAT_MILLISECONDS = 5_000;
-// For holders on another machine that shares the folder, where a process cannot be looked up.
+// Milliseconds; for holders on another machine with the same folder, whose process cannot be looked
+// up.
 const STALE_MILLISECONDS = 60_000;
 const REMIND_MILLISECONDS = 15_000;
 
@@ -26,7 +27,7 @@ async function acquire(file: string): Promise<boolean> {
   }
 }
 
-/** Whether the holder ended without giving the lock back. */
+/** Whether the holder ended without releasing the lock. */
 async function isStale(file: string): Promise<boolean> {
   try {
     const age = Date.now() - (await stat(file)).mtimeMs;
@@ -34,13 +35,13 @@ async function isStale(file: string): Promise<boolean> {
     const holder = holderSchema.safeParse(JSON.parse(await readFile(file, 'utf8')));
     return holder.success && holder.data.host === hostname() && !(await isRunning(holder.data));
   } catch {
-    // Given back, or being written, right now; the next look tells.
+    // The lock is being released or written now; the next check decides.
     return false;
   }
 }
 
 export interface LockOptions {
-  /** What the holder does, for the line that says why one waits. */
+  /** The holder's work, for the message of a waiting process. */
   readonly purpose: string;
   readonly onProgress: Progress;
   readonly signal: AbortSignal;
@@ -50,8 +51,8 @@ async function wait(file: string, { purpose, onProgress, signal }: LockOptions):
   let reminded = -Infinity;
   while (!(await acquire(file))) {
     signal.throwIfAborted();
-    // Two who find it stale at once may both get in: what a lock guards here is written to
-    // temporary files and renamed, so that costs time but spoils nothing.
+    // Two processes that find it stale at once may both enter: that costs time but does no harm,
+    // because the guarded work writes temporary files and renames them.
     if (await isStale(file)) await rm(file, { force: true });
     else if (Date.now() - reminded > REMIND_MILLISECONDS) {
       onProgress(`waiting for another process that is ${purpose}`);
@@ -61,7 +62,7 @@ async function wait(file: string, { purpose, onProgress, signal }: LockOptions):
   }
 }
 
-/** Runs `work` while no other process runs its own under the same lock file. */
+/** Runs `work` while no other process runs its own with the same lock file. */
 export async function withLock<T>(
   file: string,
   options: LockOptions,

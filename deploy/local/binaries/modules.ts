@@ -19,7 +19,7 @@ export function versionAfter(prefix: string, text: string): Version | undefined 
   return match === null ? undefined : [Number(match[1]), Number(match[2]), Number(match[3])];
 }
 
-/** The version that go.mod pins for this binary. */
+/** The version in go.mod for this binary. */
 export async function pinnedVersion(name: BinaryName): Promise<Version> {
   const { module, versionOf } = BINARIES[name];
   const file = join(moduleDir(module), 'go.mod');
@@ -28,7 +28,7 @@ export async function pinnedVersion(name: BinaryName): Promise<Version> {
   return version;
 }
 
-/** Changes whenever a pinned version does; binaries of different pins never mix. */
+/** Changes with every pinned version, so that binaries of different pins never mix. */
 export async function modulesHash(): Promise<string> {
   const hash = createHash('sha256');
   for (const name of MODULE_NAMES) {

@@ -22,7 +22,7 @@ export interface ObtainOptions {
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
-/** Downloads what is published; returns the rest, and why, for the compiler to make. */
+/** Downloads published binaries; returns the others, with the reason, for the compiler. */
 async function downloadAll(names: readonly BinaryName[], dir: string, options: ObtainOptions) {
   const { platform, hosts, onProgress, signal } = options;
   const dispatcher = new EnvHttpProxyAgent({
@@ -46,7 +46,7 @@ async function downloadAll(names: readonly BinaryName[], dir: string, options: O
         signal.throwIfAborted();
         rest.push(name);
         reason = messageOf(error);
-        // Without internet every further try would cost its five seconds again.
+        // Without internet access each further attempt would take five seconds again.
         reachable = !(error instanceof UnreachableError);
         onProgress(`no download of ${name}: ${reason}`);
       }
@@ -57,7 +57,7 @@ async function downloadAll(names: readonly BinaryName[], dir: string, options: O
   return { rest, reason };
 }
 
-/** Puts the named binaries into the folder: by download where possible, else with Go. */
+/** Puts the named binaries into the folder: downloaded if possible, otherwise built with Go. */
 export async function obtainBinaries(
   names: readonly BinaryName[],
   dir: string,

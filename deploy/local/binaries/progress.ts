@@ -1,2 +1,2 @@
-/** Takes one line for whoever watches. */
+/** Receives progress lines. */
 export type Progress = (line: string) => void;

@@ -1,6 +1,6 @@
 import type { BinaryName, Version } from './catalogue.ts';
 
-/** Where official binaries are published; tests put their own server here. */
+/** Hosts of official binaries; tests replace them. */
 export interface ReleaseHosts {
   readonly kubernetes: string;
   readonly githubApi: string;
@@ -12,25 +12,25 @@ export const OFFICIAL_HOSTS: ReleaseHosts = {
 };
 
 export interface Platform {
-  /** As Go names it: linux, darwin. */
+  /** Go's name: linux, darwin. */
   readonly os: string;
-  /** As Go names it: amd64, arm64. */
+  /** Go's name: amd64, arm64. */
   readonly arch: string;
 }
 
-/** A published file with its checksum in a file of its own beside it. */
+/** A published file with its checksum in a separate file. */
 export interface FileRelease {
   readonly kind: 'file';
   readonly url: string;
   readonly checksumUrl: string;
 }
 
-/** An asset of a GitHub release, whose checksum the release's own description tells. */
+/** An asset of a GitHub release; the release's description contains its checksum. */
 export interface AssetRelease {
   readonly kind: 'asset';
   readonly releaseUrl: string;
   readonly asset: string;
-  /** The binary's path in the archive that the asset is; absent when it is the binary. */
+  /** The binary's path in an archive; undefined when the asset is the binary. */
   readonly member?: string;
 }
 
@@ -54,7 +54,7 @@ function githubAsset(
   query: ReleaseQuery,
   asset: { asset: string; member?: string },
 ): Release | undefined {
-  // Other systems' releases come in other archives, or not at all.
+  // For other systems there are other archives, or none.
   if (query.platform.os !== 'linux') return undefined;
   const tag = `v${query.version.join('.')}`;
   const releaseUrl = `${query.hosts.githubApi}/repos/${repository}/releases/tags/${tag}`;

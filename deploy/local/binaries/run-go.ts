@@ -4,17 +4,17 @@ import { promisify } from 'node:util';
 const KEPT_OUTPUT = 4_000;
 
 export interface RunGoOptions {
-  /** Where its go.mod is. */
+  /** Folder of go.mod. */
   readonly cwd: string;
-  /** A workspace's file. None where absent: one above the project would change what is built. */
+  /** File of a workspace (default: none, because one above the project would change the build). */
   readonly workspace?: string;
-  /** Whether C is compiled too, by the system's compiler. */
+  /** Also compile C, with the system's compiler. */
   readonly cgo?: boolean;
   readonly env: NodeJS.ProcessEnv;
   readonly signal: AbortSignal;
 }
 
-/** Whether there is a `go` command to build with. */
+/** Whether there is a `go` command. */
 export async function hasGo(env: NodeJS.ProcessEnv): Promise<boolean> {
   return promisify(execFile)('go', ['version'], { env }).then(
     () => true,
@@ -22,7 +22,7 @@ export async function hasGo(env: NodeJS.ProcessEnv): Promise<boolean> {
   );
 }
 
-/** @throws Error with the last of what go printed, where it fails. */
+/** @throws Error with the end of go's output, when it fails. */
 export async function runGo(args: readonly string[], options: RunGoOptions): Promise<void> {
   const { cwd, workspace = 'off', cgo = false, env, signal } = options;
   const child = spawn('go', args, {
@@ -30,7 +30,7 @@ export async function runGo(args: readonly string[], options: RunGoOptions): Pro
     env: { ...env, CGO_ENABLED: cgo ? '1' : '0', GOWORK: workspace },
     stdio: ['ignore', 'ignore', 'pipe'],
     signal,
-    // go ends its compilers on an interrupt, not on a termination.
+    // go ends its compilers on an interrupt, but not on a termination.
     killSignal: 'SIGINT',
   });
   let output = '';

@@ -17,7 +17,7 @@ async function isExecutable(file: string): Promise<boolean> {
   }
 }
 
-/** The binary in this folder, when it is there and may be run. */
+/** The binary in this folder, if it exists and is executable. */
 export async function inFolder(dir: string, name: BinaryName): Promise<string | undefined> {
   const file = join(dir, name);
   return (await isExecutable(file)) ? file : undefined;
@@ -36,9 +36,9 @@ async function fits(file: string, name: BinaryName): Promise<boolean> {
   }
 }
 
-/** The first binary on PATH whose version serves; others of the name are passed over. */
+/** The first binary on PATH with a suitable version. */
 export async function onPath(path: string, name: BinaryName): Promise<string | undefined> {
-  // A relative entry would mean another folder wherever the cluster is used from.
+  // A relative entry would depend on the folder in which the cluster is used.
   for (const dir of path.split(delimiter).filter((entry) => entry.startsWith('/'))) {
     const file = await inFolder(dir, name);
     if (file !== undefined && (await fits(file, name))) return file;

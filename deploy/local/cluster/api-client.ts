@@ -9,7 +9,7 @@ export interface ApiResponse {
   readonly body: unknown;
 }
 
-/** The few requests that bringing a cluster up needs. */
+/** The few requests for starting a cluster. */
 export interface ApiClient {
   get(path: string): Promise<ApiResponse>;
   create(path: string, body: object): Promise<ApiResponse>;

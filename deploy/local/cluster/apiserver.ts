@@ -7,13 +7,13 @@ import type { Layout } from './layout.ts';
 import { LOOPBACK } from './ports.ts';
 import type { Part } from './processes.ts';
 
-// Whoever listens at a Service's address on this machine is that Service for the API server: nothing
-// else routes such addresses here.
+// A process that listens at a Service's address on this machine is that Service for the API server,
+// because nothing else routes these addresses.
 export const SERVICE_RANGE = '127.96.0.0/16';
 const ISSUER = 'https://kubernetes.default.svc.cluster.local';
 
-// One line per answered request: enough to count who asks for what. Patches come with their bodies,
-// which tell what was applied.
+// One line per answered request, to count requests. Patches with their bodies, which show what was
+// applied.
 const AUDIT_POLICY = {
   apiVersion: 'audit.k8s.io/v1',
   kind: 'Policy',
@@ -32,7 +32,7 @@ const admissionFile = (layout: Layout) => join(layout.config, 'admission.yaml');
 const webhookKubeconfig = (layout: Layout) => join(layout.config, 'webhook-kubeconfig.yaml');
 const auditPolicyFile = (layout: Layout) => join(layout.config, 'audit-policy.yaml');
 
-/** Writes what the API server reads at its start. */
+/** Writes the files that the API server reads at its start. */
 export async function prepareApiserver(layout: Layout, certificates: Certificates): Promise<void> {
   const { ca, server, contentServer, ...others } = certificates;
   const { proxyCa, proxyClient, serviceAccount, webhookClient } = others;
@@ -45,7 +45,7 @@ export async function prepareApiserver(layout: Layout, certificates: Certificate
   await writeFile(webhookKubeconfig(layout), stringify(webhookClientConfig(layout)));
 }
 
-/** Has the API server prove to webhooks who it is (docs/howto/secure-webhooks.md). */
+/** Makes the API server authenticate itself to webhooks (docs/howto/secure-webhooks.md). */
 function admissionConfiguration(layout: Layout): object {
   const apiVersion = 'apiserver.config.k8s.io/v1';
   const kind = 'WebhookAdmissionConfiguration';
@@ -58,7 +58,7 @@ function admissionConfiguration(layout: Layout): object {
   };
 }
 
-/** A user of this kubeconfig is named after the webhook server that it is for. */
+/** A user in this kubeconfig has the name of the webhook server that it is for. */
 function webhookClientConfig({ pki }: Layout): object {
   const user = {
     'client-certificate': join(pki, 'webhookClient.crt'),
@@ -71,7 +71,8 @@ function auditArgs(layout: Layout): string[] {
   return [
     `--audit-policy-file=${auditPolicyFile(layout)}`,
     `--audit-log-path=${layout.audit}`,
-    // In MiB; the default of 100 would rotate the file away from whoever counts its lines.
+    // In MiB; with the default of 100 the file would be rotated away from readers that count its
+    // lines.
     '--audit-log-maxsize=4096',
   ];
 }

@@ -5,7 +5,7 @@ import { generate } from 'selfsigned';
 
 const VALID_DAYS = 3650;
 const DAY_MILLISECONDS = 86_400_000;
-// The first address of the service range is that of the service `kubernetes`.
+// The first address of the service range belongs to the Service `kubernetes`.
 const SERVER_ADDRESSES = ['127.0.0.1', '10.0.0.1'];
 const SERVER_NAMES = [
   'localhost',
@@ -25,18 +25,18 @@ export interface KeyPair {
 export interface Certificates {
   readonly ca: KeyPair;
   readonly server: KeyPair;
-  /** For the content server of a `rukpak all` on this machine. */
+  /** For the content server of `rukpak all` on this machine. */
   readonly contentServer: KeyPair;
-  /** Signs the front proxy's certificate alone, so that no client's certificate passes for it. */
+  /** Signs only the front proxy's certificate, so that no client certificate can replace that. */
   readonly proxyCa: KeyPair;
   readonly proxyClient: KeyPair;
   readonly admin: KeyPair;
   readonly controllerManager: KeyPair;
   readonly scheduler: KeyPair;
   readonly kwok: KeyPair;
-  /** What the API server shows the webhooks that ask for a certificate. */
+  /** The API server's client certificate for webhooks. */
   readonly webhookClient: KeyPair;
-  /** Signs the tokens of service accounts; `cert` is its public key. */
+  /** Signs tokens of service accounts; `cert` is the public key. */
   readonly serviceAccount: KeyPair;
 }
 
@@ -114,7 +114,7 @@ function serviceAccountKey(): KeyPair {
   return { key: privateKey, cert: publicKey };
 }
 
-/** A fresh set for one cluster; nothing of it is shared with another. */
+/** New certificates for one cluster, not shared with another. */
 export async function generateCertificates(): Promise<Certificates> {
   const ca = await authority('rukpak-local-ca');
   const proxyCa = await authority('rukpak-local-front-proxy-ca');
@@ -134,7 +134,7 @@ export async function generateCertificates(): Promise<Certificates> {
   };
 }
 
-/** Writes `<name>.crt` and `<name>.key`, readable by their owner alone. */
+/** Writes `<name>.crt` and `<name>.key`, readable only by their owner. */
 export async function writeKeyPair(dir: string, name: string, pair: KeyPair): Promise<void> {
   await mkdir(dir, { recursive: true, mode: 0o700 });
   await writeFile(join(dir, `${name}.crt`), pair.cert, { mode: 0o600 });

@@ -2,7 +2,7 @@ import { layoutOf } from './layout.ts';
 import type { ProcessRecord } from './processes.ts';
 import { readState, writeState } from './state.ts';
 
-/** Has a process end whenever the cluster of this folder is stopped, before the cluster does. */
+/** Ends a process whenever the cluster of this folder is stopped, before the cluster. */
 export async function endWithCluster(dir: string, companion: ProcessRecord): Promise<void> {
   const layout = layoutOf(dir);
   const state = await readState(layout);

@@ -4,16 +4,16 @@ import { z } from 'zod';
 import { type Layout, layoutOf } from './layout.ts';
 import { readState } from './state.ts';
 
-/** A kubeconfig: its files, and the URL of the API server that was chosen in them. */
+/** A kubeconfig: its files, and the URL of the selected API server. */
 export interface ChosenCluster {
   readonly files: readonly string[];
   readonly server: string;
 }
 
-/** How the content server of a `rukpak all` on a control plane of this machine is reached. */
+/** Address and CA of the content server of `rukpak all` on a control plane of this machine. */
 export interface LocalContentServer {
   readonly url: string;
-  /** File of the authority that has signed its certificate. */
+  /** File of the CA of its certificate. */
   readonly caFile: string;
 }
 
@@ -26,9 +26,9 @@ export interface ServingFiles {
 const recordSchema = z.object({ url: z.url({ protocol: /^https$/ }) });
 
 /**
- * The control plane on this machine that a kubeconfig is of; undefined for any other cluster. It is
- * known by its record beside the kubeconfig, which has to be of the same owner: in a folder that many
- * write to, nobody else says where credentials go.
+ * The control plane on this machine that a kubeconfig belongs to; undefined for any other cluster.
+ * It is recognized by its record beside the kubeconfig, which must have the same owner: in a folder
+ * that others can write to, nobody else may decide where credentials are sent.
  */
 export async function localControlPlane({
   files,
@@ -37,28 +37,31 @@ export async function localControlPlane({
   for (const file of files) {
     const layout = layoutOf(dirname(resolve(file)));
     if (!(await haveOneOwner(file, layout.state))) continue;
-    // Another program's file of that name is none of ours.
+    // Another program may have a file of that name.
     const state = await readState(layout).catch(() => undefined);
     if (state?.server === server) return layout;
   }
   return undefined;
 }
 
-/** The certificate that was made for it; undefined where the control plane is older than that. */
+/**
+ * The certificate of its content server; undefined when the control plane is older than that
+ * feature.
+ */
 export async function contentServerCertificate({ pki }: Layout): Promise<ServingFiles | undefined> {
   const certFile = join(pki, 'contentServer.crt');
   const isThere = (await ownerOf(certFile)) !== undefined;
   return isThere ? { certFile, keyFile: join(pki, 'contentServer.key') } : undefined;
 }
 
-/** Tells those who use the control plane where the content server is; replaces what was told before. */
+/** Writes the content server's URL for users of the control plane; replaces an earlier one. */
 export async function announceContentServer(layout: Layout, url: string): Promise<void> {
   const temporary = `${layout.contentServer}.${process.pid}.tmp`;
   await writeFile(temporary, `${JSON.stringify(recordSchema.parse({ url }))}\n`, { mode: 0o600 });
   await rename(temporary, layout.contentServer);
 }
 
-/** What was announced last; undefined where nothing was. */
+/** The last announced URL; undefined without one. */
 export async function announcedContentServer(
   layout: Layout,
 ): Promise<LocalContentServer | undefined> {
@@ -73,7 +76,7 @@ async function haveOneOwner(one: string, other: string): Promise<boolean> {
   return owner !== undefined && owner === (await ownerOf(other));
 }
 
-/** Undefined where there is no such file. */
+/** Undefined when the file does not exist. */
 async function ownerOf(file: string): Promise<number | undefined> {
   return (await stat(file).catch(() => undefined))?.uid;
 }

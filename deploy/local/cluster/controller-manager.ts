@@ -4,11 +4,14 @@ import type { Part } from './processes.ts';
 
 export interface ControllerManagerOptions {
   readonly kubeconfig: string;
-  /** Requests a second. */
+  /** Requests per second. */
   readonly rate: number;
 }
 
-/** The default rate of 20 makes the creation of its own service accounts take five seconds. */
+/**
+ * With the default of 20 the controller manager needs five seconds to create its own service
+ * accounts.
+ */
 export const CONTROLLER_RATE = 500;
 
 export function controllerManager(
@@ -29,11 +32,11 @@ export function controllerManager(
       `--root-ca-file=${join(layout.pki, 'ca.crt')}`,
       `--cluster-signing-cert-file=${join(layout.pki, 'ca.crt')}`,
       `--cluster-signing-key-file=${join(layout.pki, 'ca.key')}`,
-      // The one node is simulated and reports seldom; a laptop that slept must not evict pods.
+      // The single node is simulated and reports rarely; a laptop that slept must not evict pods.
       '--node-monitor-grace-period=24h',
       '--profiling=false',
       `--kube-api-qps=${rate}`,
-      // As its defaults, 20 and 30, are to each other.
+      // In the proportion of its defaults, 20 and 30.
       `--kube-api-burst=${rate * 1.5}`,
     ],
   };

@@ -27,7 +27,7 @@ export function etcd(binary: string, layout: Layout, ports: EtcdPorts): Part {
       `--listen-peer-urls=${peer}`,
       `--initial-advertise-peer-urls=${peer}`,
       `--initial-cluster=local=${peer}`,
-      // A cluster to try things on may lose its last second in a power cut; it is far faster.
+      // A test cluster may lose its last second in a power failure, and becomes much faster.
       '--unsafe-no-fsync',
       '--log-level=warn',
     ],

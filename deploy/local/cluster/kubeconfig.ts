@@ -4,7 +4,7 @@ import type { KeyPair } from './certificates.ts';
 
 export interface KubeconfigContent {
   readonly server: string;
-  /** PEM of the authority that signed the server's certificate. */
+  /** PEM of the CA of the server's certificate. */
   readonly ca: string;
   readonly user: string;
   readonly credentials: KeyPair;
@@ -12,7 +12,7 @@ export interface KubeconfigContent {
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
-/** Writes a kubeconfig that stands alone: certificates are inside, no other file is named. */
+/** Writes a kubeconfig that contains its certificates and names no other file. */
 export async function writeKubeconfig(file: string, content: KubeconfigContent): Promise<void> {
   const name = 'rukpak-local';
   const document = {

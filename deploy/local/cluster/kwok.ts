@@ -7,7 +7,7 @@ const STAGES = ['configuration', 'node', 'pod'].map((name) => shippedFile(`kwok/
 
 export const NODE_NAME = 'local';
 
-/** The node that kwok plays: it runs no container, its pods become ready at once. */
+/** The node that kwok simulates: it runs no container, and its pods become ready at once. */
 export const NODE = {
   apiVersion: 'v1',
   kind: 'Node',

@@ -48,7 +48,7 @@ interface Ports {
   readonly registry: number;
 }
 
-/** The parts started so far, each recorded in the folder before the next one starts. */
+/** The started parts; each is recorded in the folder before the next one starts. */
 interface Launched {
   readonly state: () => ClusterState;
   start(part: Part): Promise<ProcessRecord>;

@@ -1,13 +1,13 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Where everything of one cluster lies below its folder. */
+/** Paths of one cluster below its folder. */
 export interface Layout {
   readonly dir: string;
-  /** Which processes run and where they listen; its presence makes the folder a cluster's. */
+  /** Processes and addresses; this file marks a folder as a cluster's. */
   readonly state: string;
   readonly kubeconfig: string;
-  /** Where the content server of a `rukpak all` on this cluster is. */
+  /** URL of the content server of `rukpak all` on this cluster. */
   readonly contentServer: string;
   readonly audit: string;
   readonly pki: string;
@@ -32,7 +32,7 @@ export function layoutOf(dir: string): Layout {
   };
 }
 
-/** The names in the folder; none when there is no such folder. */
+/** The names in the folder; none when the folder does not exist. */
 export async function entriesOf(dir: string): Promise<readonly string[]> {
   try {
     return await readdir(dir);

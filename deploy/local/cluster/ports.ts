@@ -3,14 +3,14 @@ import { createServer } from 'node:net';
 
 export const LOOPBACK = '127.0.0.1';
 
-// Below the range systems hand out by themselves, so that no outgoing connection takes a port
-// between our look and the start of the server.
+// Below the systems' range of ephemeral ports, so that no outgoing connection takes a port between
+// the check and the start of the server.
 const DEFAULT_RANGE: PortRange = { lowest: 20_000, highest: 30_000 };
 const ATTEMPTS = 200;
 
 export interface PortRange {
   readonly lowest: number;
-  /** Not a port of the range itself. */
+  /** The first port after the range. */
   readonly highest: number;
 }
 

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 
 const POLL_MILLISECONDS = 50;
 
-/** One server of the control plane, ready to be started. */
+/** One server of the control plane, to be started. */
 export interface Part {
   readonly name: string;
   readonly binary: string;
@@ -15,16 +15,16 @@ export interface Part {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** A started process, told apart from a later one that was given the same pid. */
+/** A started process, distinguishable from a later one with the same pid. */
 export interface ProcessRecord {
   readonly name: string;
   readonly pid: number;
-  /** When the process started, as the system words it. */
+  /** Start time in the system's format. */
   readonly started: string;
   readonly log: string;
 }
 
-/** When the process started; undefined when it is gone. A zombie counts as gone. */
+/** Start time of a process; undefined when it has ended. A zombie counts as ended. */
 export async function startOf(pid: number): Promise<string | undefined> {
   try {
     if (platform() !== 'linux') {
@@ -32,11 +32,11 @@ export async function startOf(pid: number): Promise<string | undefined> {
       return stdout.trim() || undefined;
     }
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-    // The second field is the command in parentheses and may hold anything, spaces too.
+    // The second field is the command in parentheses and may contain anything, also spaces.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const [state, started] = [fields[0], fields[19]];
     if (state === 'Z' || state === 'X') return undefined;
-    // Counted from the boot, so it means nothing without saying which.
+    // The start time counts from the boot, so it needs the boot's ID.
     const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8');
     return `${boot.trim()} ${started}`;
   } catch {
@@ -49,14 +49,14 @@ export async function isRunning(record: Pick<ProcessRecord, 'pid' | 'started'>):
   return (await startOf(record.pid)) === record.started;
 }
 
-/** Starts a server that outlives this process; what it prints goes to its log. */
+/** Starts a server that outlives this process, with its output in its log. */
 export async function startPart(part: Part): Promise<ProcessRecord> {
   const log = await open(part.log, 'a', 0o600);
   try {
     const child = spawn(part.binary, part.args, {
       detached: true,
       stdio: ['ignore', log.fd, log.fd],
-      // A user's ETCD_*, REGISTRY_* or KUBECONFIG must not reach into this cluster.
+      // The user's ETCD_*, REGISTRY_* or KUBECONFIG must not affect this cluster.
       env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...part.env },
     });
     const failure = new Promise<never>((_, reject) => {
@@ -69,7 +69,7 @@ export async function startPart(part: Part): Promise<ProcessRecord> {
     child.unref();
     const { pid } = child;
     if (pid === undefined) throw new Error('the system gave no process id');
-    // One that ended at once has no start any more; it is recorded as the ended process it is.
+    // A process that ended at once has no start time; it is recorded as ended.
     return { name: part.name, pid, started: (await startOf(pid)) ?? 'ended', log: part.log };
   } catch (error) {
     throw new Error(`cannot run ${part.name} (${part.binary}): ${String(error)}`, { cause: error });
@@ -83,7 +83,7 @@ async function signal(record: ProcessRecord, name: NodeJS.Signals): Promise<void
   try {
     process.kill(record.pid, name);
   } catch {
-    // It ended between the look and the signal.
+    // It ended between the check and the signal.
   }
 }
 
@@ -101,7 +101,9 @@ async function ended(records: readonly ProcessRecord[], milliseconds: number): P
   return true;
 }
 
-/** Ends exactly the recorded processes: asks first, kills after `graceMilliseconds`. */
+/**
+ * Ends exactly the recorded processes: with SIGTERM, and with SIGKILL after `graceMilliseconds`.
+ */
 export async function stopProcesses(
   records: readonly ProcessRecord[],
   graceMilliseconds: number,

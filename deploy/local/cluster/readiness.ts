@@ -14,7 +14,7 @@ const POLL_MILLISECONDS = 100;
 const READY_MILLISECONDS = 300_000;
 const LOG_LINES = 12;
 
-/** A part ended, or did not become ready in time; the message holds the end of its log. */
+/** A part ended, or did not become ready in time; the message contains the end of its log. */
 export class PartFailedError extends Error {
   override readonly name = 'PartFailedError';
 }
@@ -35,17 +35,17 @@ export async function checkRunning(records: readonly ProcessRecord[]): Promise<v
 }
 
 export interface Expectation {
-  /** Whose readiness is awaited, to name it when it does not come. */
+  /** The awaited part, for the error. */
   readonly part: ProcessRecord;
   readonly what: string;
   /** Whether it is ready now; a rejection counts as no. */
   readonly check: () => Promise<boolean>;
-  /** All that must stay alive meanwhile. */
+  /** Processes that must stay alive meanwhile. */
   readonly running: readonly ProcessRecord[];
   readonly signal: AbortSignal;
 }
 
-/** Returns when the check first says yes; fails when a part ends or the time is up. */
+/** Returns when the check succeeds; fails when a part ends, or after the timeout. */
 export async function waitUntilReady(expectation: Expectation): Promise<void> {
   const { part, what, check, running, signal } = expectation;
   const deadline = Date.now() + READY_MILLISECONDS;
@@ -94,7 +94,7 @@ export async function nodeReady(api: ApiClient): Promise<boolean> {
   );
 }
 
-/** Pods cannot be made in a namespace before its service account is there. */
+/** Pods cannot be created in a namespace before its service account exists. */
 export async function serviceAccountReady(api: ApiClient): Promise<boolean> {
   return (await api.get('/api/v1/namespaces/default/serviceaccounts/default')).status === 200;
 }

@@ -28,7 +28,7 @@ export function registry(binary: string, layout: Layout): Part {
     binary,
     log: join(layout.logs, 'registry.log'),
     args: ['serve', configFile(layout)],
-    // It would look for a collector of traces and fill its log with failures.
+    // Otherwise it would look for a trace collector and fill its log with failures.
     env: { OTEL_TRACES_EXPORTER: 'none' },
   };
 }

@@ -19,36 +19,41 @@ const DEFAULT_PORT = 16_443;
 const LAUNCH_ATTEMPTS = 5;
 
 export interface StartOptions {
-  /** The cluster's folder; it is made when missing and must be empty or a cluster's. */
+  /** The cluster's folder; created if missing, otherwise empty or a cluster's. */
   readonly dir: string;
-  /** Of the API server; 16443 when that is free, else a random one. */
+  /** Port of the API server (default: 16443 if it is free, otherwise a random one). */
   readonly port?: number;
-  /** Of the registry; a free one if absent. */
+  /** Port of the registry (default: a free one). */
   readonly registryPort?: number;
-  /** Writes one line per request to `audit.log` in the folder. */
+  /** Write one line per request to `audit.log` in the folder. */
   readonly audit?: boolean;
-  /** Requests a second of kube-controller-manager; 500 if absent, where Kubernetes' own default is 20. */
+  /**
+   * Requests per second of kube-controller-manager (default: 500; Kubernetes' own default is 20).
+   */
   readonly controllerRate?: number;
-  /** Of Services, among the loopback addresses; 127.96.0.0/16 if absent. Clusters side by side need different ones. */
+  /**
+   * Range of Services among the loopback addresses (default: 127.96.0.0/16). Clusters on one
+   * machine need different ranges.
+   */
   readonly serviceRange?: string;
   readonly onProgress?: Progress;
   readonly signal?: AbortSignal;
 }
 
-/** A control plane on the loopback address that outlives the process which started it. */
+/** A control plane on the loopback address that outlives the process that started it. */
 export interface Cluster {
   readonly dir: string;
   /** File of an administrator's kubeconfig. */
   readonly kubeconfig: string;
   /** URL of the API server. */
   readonly server: string;
-  /** `host:port` of the OCI registry, which speaks plain HTTP. */
+  /** `host:port` of the OCI registry, which uses plain HTTP. */
   readonly registry: string;
-  /** Path of a kubectl that fits. */
+  /** Path of a suitable kubectl. */
   readonly kubectl: string;
-  /** The audit log; written only when asked for at the start. */
+  /** The audit log; written only if requested at the start. */
   readonly auditLog: string;
-  /** Whether it ran already. */
+  /** Whether it was running already. */
   readonly reused: boolean;
   /** Ends its processes and removes its folder. */
   stop(): Promise<void>;
@@ -69,7 +74,7 @@ function clusterOf(layout: Layout, state: ClusterState, reused: boolean): Cluste
   };
 }
 
-/** The cluster of this folder when it is up, else undefined. */
+/** The running cluster of this folder; undefined otherwise. */
 export async function runningCluster(dir: string): Promise<Cluster | undefined> {
   const layout = layoutOf(resolve(dir));
   const state = await readState(layout);
@@ -78,7 +83,7 @@ export async function runningCluster(dir: string): Promise<Cluster | undefined> 
   return alive.every(Boolean) ? clusterOf(layout, state, true) : undefined;
 }
 
-/** Removes what an earlier cluster has left; any other file in the folder is a reason to stop. */
+/** Deletes the files of an earlier cluster; stops at any other file in the folder. */
 async function clear(layout: Layout, onProgress: Progress): Promise<void> {
   if ((await readState(layout)) !== undefined) {
     onProgress(`the cluster in ${layout.dir} is not up as a whole; it is replaced by a new one`);
@@ -107,7 +112,7 @@ interface Request extends StartOptions {
   readonly signal: AbortSignal;
 }
 
-/** Another process may take a port between our look and the start of the server. */
+/** Another process may take a port between the check and the start of the server. */
 function lostPort(error: unknown): boolean {
   return error instanceof PartFailedError && error.message.includes('address already in use');
 }
@@ -142,9 +147,9 @@ async function startNew(request: Request): Promise<Cluster> {
 }
 
 /**
- * Brings up etcd, API server, controller manager, scheduler, kwok with one node and an OCI registry,
- * and returns when all are ready. A cluster that is already up in the folder is returned as it is.
- * A part that fails is named with its log ({@link PartFailedError}); the others are stopped.
+ * Starts etcd, API server, controller manager, scheduler, kwok with one node and an OCI registry,
+ * and returns when all are ready. Returns a running cluster of the folder unchanged. The error of a
+ * failing part contains its log ({@link PartFailedError}); the other parts are stopped.
  */
 export async function startCluster(options: StartOptions): Promise<Cluster> {
   const { onProgress = () => {}, signal = new AbortController().signal } = options;

@@ -13,17 +13,17 @@ const stateSchema = z.object({
   server: z.string(),
   registry: z.string(),
   kubectl: z.string(),
-  /** Set once everything was seen ready. */
+  /** Set after every part was ready once. */
   ready: z.boolean(),
   processes: z.array(processSchema).readonly(),
-  /** What runs on the cluster and ends with it, but is no part that it needs. */
+  /** Processes that use the cluster and end with it. */
   companions: z.array(processSchema).readonly().default([]),
 });
 
-/** What a cluster's folder remembers of it. */
+/** The record in a cluster's folder. */
 export interface ClusterState extends Readonly<z.infer<typeof stateSchema>> {}
 
-/** The state in the folder; undefined when the folder holds no cluster. */
+/** The state in the folder; undefined when the folder contains no cluster. */
 export async function readState(layout: Layout): Promise<ClusterState | undefined> {
   let text: string;
   try {
@@ -42,7 +42,7 @@ export async function readState(layout: Layout): Promise<ClusterState | undefine
   }
 }
 
-/** Replaces the state at once, so that no reader ever sees half of it. */
+/** Replaces the file in one step, so that no reader sees a half. */
 export async function writeState(layout: Layout, state: ClusterState): Promise<void> {
   const temporary = `${layout.state}.${process.pid}.tmp`;
   await writeFile(temporary, `${JSON.stringify(state, undefined, 2)}\n`, { mode: 0o600 });

@@ -7,17 +7,17 @@ import { readState } from './state.ts';
 const GRACE_MILLISECONDS = 5_000;
 const COMPANION_GRACE_MILLISECONDS = 20_000;
 
-// The API server ends quickly only while its store still answers.
+// The API server ends quickly only while etcd still answers.
 const LAST = new Set(['etcd']);
 
 export interface StopOptions {
-  /** Leaves the folder with its logs to read. */
+  /** Keep the folder with its logs. */
   readonly keepFolder?: boolean;
 }
 
 /**
- * Ends exactly the processes recorded in the folder and removes it; false when nothing is
- * there. A folder that is no cluster's is refused and left as it is.
+ * Ends exactly the processes recorded in the folder and removes it; false when there is no cluster.
+ * Refuses another folder and leaves it unchanged.
  */
 export async function stopCluster(dir: string, options: StopOptions = {}): Promise<boolean> {
   const layout = layoutOf(resolve(dir));
@@ -29,7 +29,7 @@ export async function stopCluster(dir: string, options: StopOptions = {}): Promi
     );
   }
   const { processes, companions } = state;
-  // They say goodbye to the API server.
+  // They still send requests to the API server when they end.
   await stopProcesses(companions, COMPANION_GRACE_MILLISECONDS);
   const first = processes.filter(({ name }) => !LAST.has(name));
   await stopProcesses(first, GRACE_MILLISECONDS);

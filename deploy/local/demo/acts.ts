@@ -1,7 +1,7 @@
 import type { Stage } from './stage.ts';
 import { systemCommand } from './system.ts';
 
-/** One part of the demo: what it does, and what the viewer has seen by then. */
+/** One part of the demo, and the sentence about it at the end. */
 export interface Act {
   readonly title: string;
   readonly seen: string;

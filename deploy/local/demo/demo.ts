@@ -57,7 +57,7 @@ To stop all of it:
 `);
 }
 
-/** Where the cluster's kubectl is, unless the user's own is the one. */
+/** Folder of the cluster's kubectl, unless it is the user's own. */
 function folderOfKubectl({ kubectl }: Stage['cluster']): readonly string[] {
   const folder = dirname(kubectl);
   return process.env['PATH']?.split(delimiter).includes(folder) === true ? [] : [folder];

@@ -18,9 +18,9 @@ const sampleFolder = join('deploy', 'samples');
 export interface Stage {
   readonly transcript: Transcript;
   readonly cluster: Cluster;
-  /** Folder of the samples, with addresses that are right here. */
+  /** Folder of the samples, with the demo's addresses. */
   readonly samples: string;
-  /** Whether these are copies, since the samples' own addresses are taken. */
+  /** Whether these are copies, because the samples' own addresses are in use. */
   readonly samplesAreCopies: boolean;
   /** Called after the system is installed. */
   startSystem(): Promise<void>;
@@ -60,7 +60,7 @@ async function set(root: string, cluster: Cluster): Promise<Stage> {
   };
 }
 
-/** The cluster's kubectl comes first, for machines that have none. */
+/** The cluster's kubectl comes first, for machines without one. */
 function environmentFor({ kubeconfig, kubectl }: Cluster): NodeJS.ProcessEnv {
   const path = `${dirname(kubectl)}${delimiter}${process.env['PATH'] ?? ''}`;
   return { ...process.env, KUBECONFIG: kubeconfig, PATH: path };
@@ -82,7 +82,7 @@ async function serveGit(root: string, dir: string): Promise<string> {
   return `http://127.0.0.1:${port}`;
 }
 
-/** The samples as they are where their addresses are free; copies with others where not. */
+/** The samples themselves if their addresses are free; otherwise copies with other addresses. */
 async function samplesFor(
   root: string,
   { dir, registry, git }: { dir: string; registry: string; git: string },

@@ -13,7 +13,7 @@ export interface SystemPorts {
 export interface SystemOptions {
   /** The project's folder. */
   readonly root: string;
-  /** The cluster's. */
+  /** Folder of the cluster. */
   readonly dir: string;
   readonly registry: string;
   readonly ports: SystemPorts;
@@ -27,7 +27,7 @@ export interface GitOptions {
   readonly port: number;
 }
 
-/** What the demo stores of its own, in the cluster's folder and removed with it. */
+/** Files of the demo itself, in the cluster's folder and removed with it. */
 export function demoFolder(dir: string): string {
   return join(dir, 'demo');
 }
@@ -42,7 +42,7 @@ export function systemCommand({ ports, dir, registry }: SystemOptions): string {
     `--provisioner-storage-dir=${join(demoFolder(dir), 'bundles')}`,
     `--upload-storage-dir=${join(demoFolder(dir), 'uploads')}`,
     `--insecure-registry=${registry}`,
-    // Where the demo's git and file servers are: sources reach no loopback otherwise.
+    // Address of the demo's git and file servers; sources may not use loopback addresses otherwise.
     '--allow-source-address=127.0.0.1',
   ].join(' ');
 }
@@ -64,7 +64,7 @@ export async function startSystem(options: SystemOptions): Promise<void> {
   );
 }
 
-/** The same for a git server. */
+/** Starts a git server, which ends with the cluster. */
 export async function startGit({ root, dir, repositories, port }: GitOptions): Promise<void> {
   await startCompanion(
     dir,

@@ -4,11 +4,11 @@ import { styleText } from 'node:util';
 
 export interface CommandResult {
   readonly code: number;
-  /** Standard output and error as they came. */
+  /** Standard output and error in the order of arrival. */
   readonly output: string;
 }
 
-/** Runs commands as a user would type them, and shows both sides. */
+/** Runs commands as a user would type them, and prints command and output. */
 export class Transcript {
   readonly #environment: NodeJS.ProcessEnv;
   readonly #directory: string;
@@ -27,7 +27,7 @@ export class Transcript {
     process.stdout.write(`   ${text}\n`);
   }
 
-  /** Shows and runs a command that must succeed; its output. */
+  /** Prints and runs a command that must succeed; returns its output. */
   async run(command: string): Promise<string> {
     process.stdout.write(`$ ${command}\n`);
     const { code, output } = await this.quietly(command);
@@ -36,7 +36,7 @@ export class Transcript {
     return output;
   }
 
-  /** Shows and runs a command that must fail with exactly this output. */
+  /** Prints and runs a command that must fail with exactly this output. */
   async refused(command: string, expected: string): Promise<void> {
     process.stdout.write(`$ ${command}\n`);
     const { code, output } = await this.quietly(command);
@@ -45,7 +45,7 @@ export class Transcript {
     if (output.trim() !== expected) throw new Error(`expected to read: ${expected}`);
   }
 
-  /** Runs a command again and again, unseen, until its output is as wanted. */
+  /** Repeats a command, without printing it, until its output is the wanted one. */
   async until(
     command: string,
     { wanted, within = 60_000 }: { wanted: (result: CommandResult) => boolean; within?: number },

@@ -8,7 +8,7 @@ const run = promisify(execFile);
 
 export interface CommitOptions {
   readonly files: Readonly<Record<string, string>>;
-  /** Where symlinks point, by their paths at the root. */
+  /** Targets of symlinks, by their paths at the root. */
   readonly symlinks?: Readonly<Record<string, string>>;
   readonly branch?: string;
   /** An annotated tag on the commit. */
@@ -69,7 +69,7 @@ export class TestRepository {
     await git('commit', '--quiet', '--message', 'A submodule');
   }
 
-  /** What was only on this branch stays reachable by its tags. */
+  /** A commit that was only on this branch stays reachable by its tags. */
   async deleteBranch(branch: string): Promise<void> {
     await this.#git(this.#directory)('update-ref', '-d', `refs/heads/${branch}`);
   }

@@ -8,9 +8,9 @@ import type { KeyPair } from '../cluster/certificates.ts';
 export interface GitServerOptions {
   /** Folder whose sub-folders are the repositories. */
   readonly root: string;
-  /** Asked of every request where given. */
+  /** Required of every request, if set. */
   readonly credentials?: { readonly username: string; readonly password: string };
-  /** Plain HTTP without it. */
+  /** Without it, plain HTTP. */
   readonly tls?: KeyPair;
   /** Default: any free one. */
   readonly port?: number;
@@ -22,7 +22,7 @@ export interface GitServer {
   close(): Promise<void>;
 }
 
-/** Serves repositories over smart HTTP(S) on loopback, by git's own `http-backend`. */
+/** Serves repositories over smart HTTP(S) on loopback, with git's own `http-backend`. */
 export async function startGitServer(options: GitServerOptions): Promise<GitServer> {
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
     if (!authorized(request, options)) {

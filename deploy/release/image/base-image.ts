@@ -4,9 +4,9 @@ import { type Descriptor, type ImageLayer, mediaTypes } from './layout.ts';
 import type { Architecture } from './pins.ts';
 import { type ReleaseRegistries, releaseRegistries } from './registry.ts';
 
-/** An image to put Node and the product on. */
+/** An image on which Node and the product are added. */
 export interface BaseImage {
-  /** By the digest of its index or manifest. */
+  /** With the digest of its index or manifest. */
   readonly reference: string;
   layers(architecture: Architecture): Promise<readonly ImageLayer[]>;
 }
@@ -26,15 +26,15 @@ const indexSchema = z.object({
 });
 const configSchema = z.object({ rootfs: z.object({ diff_ids: z.array(z.string()) }) });
 
-/** Docker's names for what OCI has under others. */
+/** OCI's names for Docker's media types. */
 const ociTypes: Readonly<Record<string, string>> = {
   'application/vnd.docker.image.rootfs.diff.tar.gzip': mediaTypes.layer,
   'application/vnd.docker.image.rootfs.diff.tar': 'application/vnd.oci.image.layer.v1.tar',
 };
 
 /**
- * An image of a registry as the base. It must have the C and C++ libraries that Node is linked to.
- * @throws Error where the registry has no such image
+ * A base image from a registry. It must contain the C and C++ libraries that Node is linked to.
+ * @throws Error when the registry does not have the image
  */
 export async function baseImage(
   text: string,

@@ -4,21 +4,21 @@ import type { LayerFile, LayerFiles } from './layer.ts';
 /** The user of the image, as in distroless images. */
 export const nonroot = 65532;
 
-// Programs and shell scripts, documentation but licences, converters of character sets (Node brings
-// its own), and what greets somebody who logs in.
+// Programs, shell scripts, documentation except licences, character set converters (Node has its
+// own), and login messages.
 const leftOut =
   /^(?:usr\/)?s?bin\/|^usr\/share\/(?:man|lintian|locale|info|bug|base-files|gcc|gdb)\/|^usr\/share\/doc\/(?!.*\/copyright$)|\/gconv(?:\/|$)|^etc\/(?:update-motd\.d|profile\.d|skel|motd|issue)|^etc\/ca-certificates\/update\.d/;
 
 const certificate = /^usr\/share\/ca-certificates\/.*\.crt$/;
 
-/** What a program that is linked to the C and C++ libraries needs, made of Debian packages. */
+/** The files of Debian packages that a program linked to the C and C++ libraries needs. */
 export function baseLayer(packages: readonly DebianPackage[]): LayerFiles {
   const files = new Map<string, LayerFile>();
   for (const { control, files: own } of packages) {
     for (const [path, file] of own) {
       if (file.type !== 'Directory' && !leftOut.test(path)) files.set(path, file);
     }
-    // Where scanners look for what distroless images are made of.
+    // Scanners read the packages of distroless images here.
     files.set(`var/lib/dpkg/status.d/${fieldOf(control, 'Package')}`, text(control));
   }
   for (const [path, file] of accounts) files.set(path, file);
@@ -39,7 +39,7 @@ const accounts: LayerFiles = new Map([
   ['home/nonroot', { type: 'Directory', mode: 0o755 }],
 ]);
 
-/** What update-ca-certificates makes, which is a script that no image runs. */
+/** The result of update-ca-certificates, which is a script that cannot run in the image. */
 function authorities(files: LayerFiles): LayerFile {
   const paths = [...files.keys()].filter((path) => certificate.test(path)).sort();
   if (paths.length === 0) throw new Error('the Debian packages bring no certificates');

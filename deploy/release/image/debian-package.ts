@@ -5,7 +5,7 @@ import xz from 'xz-decompress';
 import { type LayerFiles, readArchive } from './layer.ts';
 
 export interface DebianPackage {
-  /** As dpkg records it: `Package: libc6`, `Version: …`. */
+  /** In dpkg's format: `Package: libc6`, `Version: …`. */
   readonly control: string;
   readonly files: LayerFiles;
 }
@@ -15,7 +15,7 @@ const headerSize = 60;
 
 /**
  * Reads a .deb (deb(5)): an ar archive of a control archive and a data archive.
- * @throws Error where it is none.
+ * @throws Error for another file.
  */
 export async function readDebianPackage(bytes: Uint8Array): Promise<DebianPackage> {
   const members = readAr(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
@@ -39,7 +39,7 @@ function readAr(bytes: Buffer): ReadonlyMap<string, Buffer> {
       throw new Error(`the Debian package is cut off in its member "${name}"`);
     }
     members.set(name, bytes.subarray(start, start + size));
-    // Members begin at even offsets.
+    // Members start at even offsets.
     offset = start + size + (size % 2);
   }
   return members;

@@ -13,7 +13,7 @@ export interface DownloadOptions {
   readonly signal: AbortSignal;
 }
 
-/** What is downloaded once for a user: a file that must have this digest. */
+/** A file with a known digest, downloaded once per user. */
 interface PinnedFile {
   readonly name: string;
   readonly algorithm: 'sha256' | 'sha512';
@@ -25,7 +25,7 @@ const snapshots = 'https://snapshot.debian.org/archive';
 
 /**
  * The .deb files of an architecture.
- * @throws Error that says what each place answered, where none has a package of the pinned digest.
+ * @throws Error with the answer of each place, when none has a package of the pinned digest.
  */
 export async function debianPackages(
   pins: Pins,
@@ -50,7 +50,7 @@ export async function debianPackages(
   }
 }
 
-/** Debian keeps the newest version of a package; the snapshot has every one that ever was. */
+/** Debian keeps only the newest version of a package; the snapshot has every version. */
 function packageUrls(path: string, snapshot: string, mirror = debian): readonly string[] {
   const [archive = '', ...below] = path.split('/');
   return [
@@ -91,7 +91,7 @@ async function fetchBytes(url: string, options: FetchOptions): Promise<Uint8Arra
   return bytes;
 }
 
-/** The npm package with the Node program of an architecture, as `npm pack` downloads it. */
+/** The npm package with Node for an architecture, as `npm pack` downloads it. */
 export async function nodePackage(
   pins: Pins,
   architecture: Architecture,
@@ -116,7 +116,7 @@ export async function nodePackage(
   });
 }
 
-/** Kept by digest in the user's cache folder, and checked each time that it is used. */
+/** Kept by digest in the user's cache folder, and verified at each use. */
 async function pinnedFile(
   { name, algorithm, digest }: PinnedFile,
   download: () => Promise<Uint8Array>,

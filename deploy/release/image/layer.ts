@@ -8,7 +8,7 @@ export interface LayerFile {
   /** Permission bits. */
   readonly mode: number;
   readonly content?: Uint8Array;
-  /** Where a link points. */
+  /** Target of a link. */
   readonly linkpath?: string;
 }
 
@@ -19,7 +19,7 @@ const types: ReadonlySet<string> = new Set(['File', 'Directory', 'SymbolicLink',
 
 /**
  * The files of a tar archive, compressed or not.
- * @throws Error where the archive is broken, or has an entry that no layer of ours needs.
+ * @throws Error for a broken archive, or an entry of an unsupported type.
  */
 export async function readArchive(archive: Uint8Array): Promise<LayerFiles> {
   const files = new Map<string, LayerFile>();
@@ -69,7 +69,7 @@ function isLayerType(type: string): type is LayerFile['type'] {
 
 /**
  * An uncompressed layer: entries sorted by path with all folders above them, owned by root, without
- * a time of their own. Equal files make equal bytes.
+ * times. Equal files make equal bytes.
  */
 export function writeLayer(files: LayerFiles): Buffer {
   const all = new Map<string, LayerFile>(files);
@@ -78,7 +78,7 @@ export function writeLayer(files: LayerFiles): Buffer {
       if (!all.has(above)) all.set(above, { type: 'Directory', mode: 0o755 });
     }
   }
-  // By code units, which no locale changes; a folder comes before what is in it.
+  // By code units, independent of the locale; a folder comes before its content.
   const sorted = [...all].sort(([a], [b]) => (a < b ? -1 : 1));
   return tarArchive(sorted.map(([path, file]) => tarEntry(path, file)));
 }

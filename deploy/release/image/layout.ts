@@ -20,16 +20,16 @@ export interface Descriptor {
   readonly size: number;
 }
 
-/** A layer with the digest of what it is when it is not compressed. */
+/** A layer, and the digest of its uncompressed form. */
 export interface ImageLayer {
   readonly bytes: Uint8Array;
   readonly mediaType: string;
   readonly diffId: string;
-  /** What made it, for those who look at the image's history. */
+  /** The text for the image's history. */
   readonly madeBy: string;
 }
 
-/** How the image's program is started. */
+/** How to start the image's program. */
 export interface ImageSettings {
   readonly user: string;
   readonly workingDir: string;
@@ -50,11 +50,11 @@ export interface ImageContent {
   readonly settings: ImageSettings;
   /** RFC 3339; the same for equal sources. */
   readonly created: string;
-  /** By which the layout names the image. */
+  /** Tag of the image in the layout. */
   readonly tag: string;
 }
 
-/** A layer of these files, the same bytes for the same files on the same version of Node. */
+/** A layer of these files; equal files make equal bytes with the same version of Node. */
 export async function imageLayer(files: LayerFiles, madeBy: string): Promise<ImageLayer> {
   const archive = writeLayer(files);
   const bytes = await promisify(gzip)(archive);

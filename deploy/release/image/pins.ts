@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 
 export const architectures = ['amd64', 'arm64'] as const;
-/** As Go and OCI name it. */
+/** Name in Go and OCI. */
 export type Architecture = (typeof architectures)[number];
 
 const debianPackageSchema = z.object({
   name: z.string(),
   version: z.string(),
-  /** From the root of a mirror: the archive, then its pool. */
+  /** Path from the root of a mirror: the archive, then its pool. */
   path: z.string().regex(/^debian(-security)?\/pool\/.+\.deb$/),
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
 });
@@ -19,7 +19,7 @@ const nodePackageSchema = z.object({
 });
 
 const pinsSchema = z.object({
-  /** When snapshot.debian.org had all of these packages. */
+  /** Time at which snapshot.debian.org had all of these packages. */
   snapshot: z.string().regex(/^\d{8}T\d{6}Z$/),
   node: z.object({
     version: z.string(),
@@ -30,7 +30,7 @@ const pinsSchema = z.object({
 
 export interface Pins extends Readonly<z.infer<typeof pinsSchema>> {}
 
-/** What an image is made of besides this project, each by version and digest. */
+/** The parts of an image besides this project, each with version and digest. */
 export function readPins(): Pins {
   const text = readFileSync(new URL('./pins.json', import.meta.url), 'utf8');
   return pinsSchema.parse(JSON.parse(text));

@@ -9,12 +9,12 @@ import { type Architecture, architectures, type Pins } from './pins.ts';
 
 export interface ImageOptions extends DownloadOptions {
   readonly pins: Pins;
-  /** In place of the layer of Debian packages. */
+  /** Replaces the layer of Debian packages. */
   readonly base?: BaseImage | undefined;
   readonly onProgress: (line: string) => void;
 }
 
-/** The image of all platforms: the base, Node, and the product, which is the same on each. */
+/** The image for all platforms: the base, Node, and the product, which is the same for each. */
 export async function productImage(product: Product, options: ImageOptions): Promise<ImageContent> {
   const { pins, onProgress } = options;
   const app = new Map([...product.files].map(([path, file]) => [`app/${path}`, file]));
@@ -64,7 +64,8 @@ function settingsOf({ version, revision }: Product): ImageSettings {
       'HOME=/home/nonroot',
       'SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt',
       'NODE_ENV=production',
-      // One heap of malloc for all threads: each of its own keeps what it once needed.
+      // One heap of malloc for all threads, because separate ones keep the memory that they once
+      // needed.
       'MALLOC_ARENA_MAX=1',
     ],
     entrypoint: ['/nodejs/bin/node', '/app/dist/cmd/rukpak.js'],

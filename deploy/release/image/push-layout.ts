@@ -11,8 +11,8 @@ export interface PushOptions extends ReleaseRegistries {
 }
 
 /**
- * Pushes the image of an OCI layout under a tag; what the registry has already is not sent again.
- * @throws Error that names what the registry answered
+ * Pushes the image of an OCI layout under a tag; skips blobs that the registry already has.
+ * @throws Error with the registry's answer
  */
 export async function pushLayout(
   folder: string,

@@ -12,13 +12,13 @@ import {
 } from '../../../core/registry/index.ts';
 
 export interface ReleaseRegistries {
-  /** Hosts (`host[:port]`) that are spoken to over plain HTTP. */
+  /** Hosts (`host[:port]`) to use over plain HTTP. */
   readonly insecureRegistries: readonly string[];
-  /** Where Docker's config.json lies (default: what `docker login` writes for the user). */
+  /** Folder of Docker's config.json (default: that of `docker login`). */
   readonly dockerConfig?: string | undefined;
 }
 
-/** Registries, with the credentials that `docker login` has kept for them. */
+/** Registries, with the credentials of `docker login`. */
 export async function releaseRegistries(options: ReleaseRegistries): Promise<RegistryAccess> {
   return new RegistryAccess({
     insecureRegistries: options.insecureRegistries,
