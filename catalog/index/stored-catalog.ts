@@ -100,13 +100,15 @@ export class StoredCatalog implements AsyncDisposable {
     }
   }
 
-  /** The bytes of ranges as one, for what is known to be small. */
-  async readAll(ranges: readonly ByteRange[]): Promise<Uint8Array> {
-    const [only] = ranges;
-    if (only !== undefined && ranges.length === 1) return this.#piece(only.start, only.end);
-    return Buffer.concat(
-      await Promise.all(ranges.map(({ start, end }) => this.#piece(start, end))),
-    );
+  /** Reads the bytes of ranges, one behind the other, into a buffer that has room for them. */
+  async readInto(buffer: Buffer, ranges: readonly ByteRange[]): Promise<void> {
+    let at = 0;
+    const reads = ranges.map(async ({ start, end }) => {
+      const part = buffer.subarray(at, at + end - start);
+      at += end - start;
+      await this.#read(part, start);
+    });
+    await Promise.all(reads);
   }
 
   /** The blobs of these numbers, one after the other; those that lie together are read at once. */
@@ -144,11 +146,15 @@ export class StoredCatalog implements AsyncDisposable {
 
   async #piece(start: number, end: number): Promise<Buffer> {
     const bytes = Buffer.allocUnsafe(end - start);
+    await this.#read(bytes, start);
+    return bytes;
+  }
+
+  async #read(bytes: Buffer, start: number): Promise<void> {
     for (let done = 0; done < bytes.length; ) {
       const { bytesRead } = await this.#file.read(bytes, done, bytes.length - done, start + done);
       if (bytesRead === 0) throw new Error('the stored catalog was cut while it is served');
       done += bytesRead;
     }
-    return bytes;
   }
 }

@@ -6,6 +6,7 @@ import { systemClock } from '../../core/platform/clock.ts';
 import { emptyKeychain, RegistryAccess } from '../../core/registry/index.ts';
 import { buildCatalogImage } from '../images/index.ts';
 import { CatalogFollower, ContentCache, type ServedCatalog } from './index.ts';
+import type { BorrowedContent } from './served-catalog.ts';
 
 const { signal } = new AbortController();
 const access = new RegistryAccess({
@@ -42,8 +43,13 @@ async function following(place: string): Promise<CatalogFollower> {
 
 async function served(catalog: ServedCatalog): Promise<string> {
   await using borrowed = catalog.borrow();
-  const { blobs } = borrowed.content;
-  return Buffer.from(await blobs.readAll(blobs.index.ranges({}))).toString();
+  return await textOf(borrowed.content);
+}
+
+async function textOf({ blobs }: BorrowedContent['content']): Promise<string> {
+  const buffer = Buffer.alloc(blobs.size);
+  await blobs.readInto(buffer, blobs.index.ranges({}));
+  return buffer.toString();
 }
 
 async function looks(follower: CatalogFollower, count: number): Promise<void> {
@@ -101,9 +107,7 @@ describe('a catalog that is followed', () => {
     await write(second);
     await looks(follower, 3);
     expect(await served(follower.catalog)).toBe(second);
-    const { blobs } = former.content;
-    const bytes = await blobs.readAll(blobs.index.ranges({}));
-    expect(Buffer.from(bytes).toString()).toBe(first);
+    expect(await textOf(former.content)).toBe(first);
     await follower.catalog.close();
   });
 

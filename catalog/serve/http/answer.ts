@@ -14,8 +14,10 @@ import {
 
 /** Smaller answers are not worth compressing, as for catalogd. */
 const leastGzip = 1400;
-/** Answers up to here are read as one. */
-const mostAtOnce = 64 * 1024;
+/** Answers up to here are read as one, into buffers that are used again: new ones cost more than reading. */
+const mostAtOnce = 128 * 1024;
+const mostKept = 16;
+const buffers: Buffer[] = [];
 
 /** Answers with the blobs that match, as JSON lines. Rejects where the client breaks off. */
 export async function answer(
@@ -86,7 +88,11 @@ function cut(ranges: readonly ByteRange[], part: RequestedRange): readonly ByteR
 async function send(response: ServerResponse, content: StoredCatalog, plan: Plan): Promise<void> {
   const { ranges, size, isGzip } = plan;
   if (!isGzip && size <= mostAtOnce) {
-    response.end(await content.readAll(ranges));
+    const buffer = buffers.pop() ?? Buffer.allocUnsafe(mostAtOnce);
+    const bytes = buffer.subarray(0, size);
+    await content.readInto(bytes, ranges);
+    // One that a client never takes is left to the garbage collector.
+    response.end(bytes, () => void (buffers.length < mostKept && buffers.push(buffer)));
     return;
   }
   const bytes = Readable.from(content.read(ranges), { highWaterMark: 1 });
