@@ -8,3 +8,11 @@ import { setFlagsFromString } from 'node:v8';
  */
 setFlagsFromString('--heap-growing-percent=20');
 setFlagsFromString('--semi-space-growth-factor=1');
+
+/**
+ * For a command that first makes much garbage and then little, such as a server that builds what it
+ * serves: the former took a fifth of the build's processor time for a tenth of its memory.
+ */
+export function favourBuilding(): void {
+  setFlagsFromString('--heap-growing-percent=100');
+}

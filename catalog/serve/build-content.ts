@@ -2,7 +2,7 @@ import { goQuote } from '../../api/go-quote.ts';
 import { errorMessage, TerminalError } from '../../core/errors.ts';
 import { type Blob, blobOfValue } from '../blobs/index.ts';
 import { type CatalogIndex, StoredCatalog, storeCatalog } from '../index/index.ts';
-import { validateCatalog } from '../validate/index.ts';
+import { validateParts } from '../validate/index.ts';
 import { PackageDraft } from './grpc/package-draft.ts';
 import { type PackageFacts, RegistryWriter } from './grpc/registry-content.ts';
 
@@ -31,7 +31,7 @@ export async function buildContent(
     signal.throwIfAborted();
     try {
       const draft = new PackageDraft(writer);
-      await validateCatalog(draft.observe(blobsOf(stored, numbers)));
+      await validateParts(draft.observe(blobsOf(stored, numbers)));
       packages.push(draft.finish());
     } catch (error) {
       if (!(error instanceof TerminalError)) throw error;

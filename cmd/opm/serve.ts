@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { goFileError } from '../../api/go-file-error.ts';
 import type { ContentCache } from '../../catalog/serve/index.ts';
 import { errorMessage } from '../../core/errors.ts';
+import { favourBuilding } from '../favour-memory.ts';
 import type { CobraCall, CobraCommand } from './cobra/command.ts';
 import { exactArgs } from './cobra/positional-args.ts';
 import { logrusFatal } from './failures.ts';
@@ -75,6 +76,7 @@ will not be reflected in the served content.
 };
 
 async function serve(call: CobraCall): Promise<void> {
+  favourBuilding();
   const { flags } = call;
   const given = flags.string('cache-dir');
   const enforced = flags.changed('cache-enforce-integrity')

@@ -1,14 +1,13 @@
 import { TerminalError } from '../../../core/errors.ts';
-import {
-  type Blob,
-  decodeBundle,
-  decodeChannel,
-  decodeDeprecations,
-  decodePackage,
-  type OlmChannel,
-  type OlmDeprecations,
-  type OlmPackage,
+import type {
+  Blob,
+  CatalogConfig,
+  OlmBundle,
+  OlmChannel,
+  OlmDeprecations,
+  OlmPackage,
 } from '../../blobs/index.ts';
+import { toConfig } from '../../load/index.ts';
 import { channelHeads } from '../../validate/index.ts';
 import { bundleParts } from './bundle-message.ts';
 import type { PackageFacts, RegistryWriter } from './registry-content.ts';
@@ -29,16 +28,17 @@ export class PackageDraft {
     this.#writer = writer;
   }
 
-  /** The same blobs. What cannot be served of them is told at the end: validation has better words. */
-  async *observe(blobs: AsyncIterable<Blob>): AsyncGenerator<Blob> {
+  /** The blobs, decoded. What cannot be served of them is told at the end: validation has better words. */
+  async *observe(blobs: AsyncIterable<Blob>): AsyncGenerator<CatalogConfig> {
     for await (const blob of blobs) {
+      const part = await toConfig([blob]);
       try {
-        await this.#add(blob);
+        await this.#add(part);
       } catch (error) {
         if (!(error instanceof TerminalError)) throw error;
         this.#failure ??= error;
       }
-      yield blob;
+      yield part;
     }
   }
 
@@ -63,20 +63,11 @@ export class PackageDraft {
     };
   }
 
-  async #add(blob: Blob): Promise<void> {
-    switch (blob.schema) {
-      case 'olm.package':
-        this.#owner = decodePackage(blob);
-        break;
-      case 'olm.channel':
-        this.#channels.push(decodeChannel(blob));
-        break;
-      case 'olm.deprecations':
-        this.#deprecate(decodeDeprecations(blob));
-        break;
-      default:
-        await this.#addBundle(blob);
-    }
+  async #add({ packages, channels, deprecations, bundles }: CatalogConfig): Promise<void> {
+    for (const each of packages) this.#owner = each;
+    for (const each of channels) this.#channels.push(each);
+    for (const each of deprecations) this.#deprecate(each);
+    for (const each of bundles) await this.#addBundle(each);
   }
 
   #deprecate({ entries }: OlmDeprecations): void {
@@ -90,8 +81,7 @@ export class PackageDraft {
     return deprecation === undefined ? {} : { deprecation };
   }
 
-  async #addBundle(blob: Blob): Promise<void> {
-    const bundle = decodeBundle(blob);
+  async #addBundle(bundle: OlmBundle): Promise<void> {
     const owner = this.#owner;
     if (owner === undefined) return;
     const parts = bundleParts(bundle, owner);

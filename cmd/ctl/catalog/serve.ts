@@ -11,6 +11,7 @@ import {
   parseBindAddress,
   stopSignal,
 } from '../../../core/platform/runtime/index.ts';
+import { favourBuilding } from '../../favour-memory.ts';
 import { durationOption } from '../../flag-values.ts';
 import { addRegistryFlags, type RegistryFlags } from '../../registry-flags.ts';
 import { logLine } from '../loggers.ts';
@@ -69,6 +70,7 @@ function address(text: string): BindAddress {
 }
 
 async function serve(texts: readonly string[], flags: ServeFlags): Promise<void> {
+  favourBuilding();
   const { parseCatalogPlace } = await import('../../../catalog/serve/index.ts');
   const places = texts.map(parseCatalogPlace);
   checkNames(places);
