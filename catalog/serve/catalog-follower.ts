@@ -1,7 +1,7 @@
 import { errorMessage, TerminalError } from '../../core/errors.ts';
 import type { Clock } from '../../core/platform/clock.ts';
 import type { OpenCatalogOptions } from '../load/index.ts';
-import { type CatalogPlace, contentOfPlace, stateOfPlace } from './catalog-place.ts';
+import { type CatalogPlace, contentOfPlace, fixedPlace, stateOfPlace } from './catalog-place.ts';
 import type { ContentCache } from './content-cache.ts';
 import { ServedCatalog } from './served-catalog.ts';
 
@@ -39,7 +39,8 @@ export class CatalogFollower {
   }
 
   /** Rejects where the catalog cannot be served. */
-  static async open(place: CatalogPlace, options: FollowOptions): Promise<CatalogFollower> {
+  static async open(named: CatalogPlace, options: FollowOptions): Promise<CatalogFollower> {
+    const place = fixedPlace(named);
     const state = await stateOfPlace(place, options);
     const content = await contentOfPlace(place, options.cache, options);
     const catalog = new ServedCatalog(place.name, content);

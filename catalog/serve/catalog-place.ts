@@ -36,6 +36,11 @@ function nameOf(place: string): string {
   return basename(resolve(path)).replace(/(?:\.tar)?(?::.*)?$/, '');
 }
 
+/** The same place, also where the working directory changes or what is there goes for a while. */
+export function fixedPlace({ name, place }: CatalogPlace): CatalogPlace {
+  return { name, place: isDirectory(place) ? resolve(place) : place };
+}
+
 /**
  * Tells one state of a catalog from another, without reading it: by its files' attributes, or the
  * digest of the image.

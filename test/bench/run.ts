@@ -1,6 +1,7 @@
 /** `npm run bench -- NAME [flags]`: one line of JSON and a small table; what they say is in docs/benchmarks. */
 import { ClusterClient } from '../helpers/cluster-client.ts';
 import { benchCatalogs } from './catalogs/catalogs.ts';
+import { benchServe } from './catalogs/serve.ts';
 import { benchConversion } from './conversion/conversion.ts';
 import { benchCorpus } from './corpus/corpus.ts';
 import { benchHelm } from './helm/helm.ts';
@@ -18,6 +19,7 @@ const benchmarks = new Map([
   ['unpack-memory', benchUnpackMemory],
   ['helm', benchHelm],
   ['catalogs', benchCatalogs],
+  ['serve', benchServe],
 ]);
 
 // What was started is ended at an exit, and a signal alone is none.
