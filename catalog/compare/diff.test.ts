@@ -284,7 +284,7 @@ test('channels of 20,000 entries, and cycles of as many, are compared in a momen
 });
 
 test('skipRanges that are made to be slow are refused', async () => {
-  const names = Array.from({ length: 2700 }, (_, index) => `a.v1.${index}.0`);
+  const names = Array.from({ length: 1700 }, (_, index) => `a.v1.${index}.0`);
   const entries = names.map((name, index) => ({
     name,
     replaces: names[index - 1] ?? '',
@@ -293,7 +293,7 @@ test('skipRanges that are made to be slow are refused', async () => {
   const blobs = [channel('stable', entries), ...names.map((name) => bundle(name))];
   const ranges = [...blobs, ...names.map((name) => bundle(`b${name}`))];
   await expect(diff(ranges, [])).rejects.toThrow(
-    'the channel with head "a.v1.2699.0" needs more than 10000000 comparisons of versions with skipRanges',
+    'the channel with head "a.v1.1699.0" needs more than 4000000 comparisons of versions with skipRanges',
   );
 });
 

@@ -11,7 +11,7 @@ import {
 } from '../versions/index.ts';
 
 /** Comparisons of versions with skipRanges; real channels need some ten thousand. */
-const mostComparisons = 10_000_000;
+const mostComparisons = 4_000_000;
 
 /**
  * How bundles are upgraded to the head of a channel: of each that has a path, the next bundle on a
