@@ -1,4 +1,5 @@
 import {
+  type ImageVerifier,
   RegistryAccess,
   type RegistryAccessOptions,
   readRegistrySettings,
@@ -20,6 +21,15 @@ export async function registryAccess(
       ...options,
       caCertificates: caCertificates === undefined ? [] : [caCertificates],
       keychain: await loginKeychain(),
+      verifier: await imageVerifier(flags),
     }),
   );
+}
+
+/** Loaded for those who have a policy: verifying needs a lot of code. */
+async function imageVerifier(flags: RegistryFlags): Promise<ImageVerifier | undefined> {
+  if (flags.imagePolicy === undefined && flags.sigstoreTrustedRoot === undefined) return undefined;
+  const { imagePullerOptions } = await import('../core/manager/index.ts');
+  const { verifier } = await imagePullerOptions(flags);
+  return verifier;
 }

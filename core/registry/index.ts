@@ -1,5 +1,7 @@
 export { type NamedPlace, parsePlace } from './access/named-place.ts';
 export {
+  type ImageToVerify,
+  type ImageVerifier,
   type OpenedImage,
   type OpenedTarget,
   RegistryAccess,

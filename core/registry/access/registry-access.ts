@@ -7,17 +7,39 @@ import { LayoutPlace } from '../layouts/layout-place.ts';
 import type { ImagePlace, ImageTarget, ManifestContent } from '../place.ts';
 import { joinedFailure, PullFailure, type PullPlace, pullPlaces } from '../pull-places.ts';
 import { RegistryTarget } from '../push/registry-target.ts';
-import { type ImageReference, manifestReference, registryHost } from '../reference.ts';
+import {
+  type ImageReference,
+  manifestReference,
+  registryHost,
+  repositoryName,
+} from '../reference.ts';
 import { RegistryClient } from '../registry-client.ts';
 import { DeniedError } from '../registry-errors.ts';
 import { TokenService } from '../token-service.ts';
 import { type TransportOptions, Transports } from '../transport.ts';
 import { type NamedPlace, parsePlace } from './named-place.ts';
 
+/** Refuses images of registries before anything of them is downloaded. */
+export interface ImageVerifier {
+  /** @throws where the image may not be used */
+  verify(image: ImageToVerify, signal: AbortSignal): Promise<void>;
+}
+
+export interface ImageToVerify {
+  /** `<domain>/<path>` as it was asked for, wherever the image is read. */
+  readonly repository: string;
+  /** Of the manifest or index that was referred to. */
+  readonly digest: string;
+  /** Where the image is read. */
+  readonly client: RegistryClient;
+}
+
 /** How a command's flags say that registries are reached. */
 export interface RegistryAccessOptions
   extends Omit<TransportOptions, 'uncheckedHost' | 'userAgent' | 'clock'> {
   readonly keychain: Keychain;
+  /** Default: all images may be used. */
+  readonly verifier?: ImageVerifier | undefined;
   readonly userAgent?: string | undefined;
   readonly clock: Clock;
 }
@@ -25,6 +47,11 @@ export interface RegistryAccessOptions
 /** An image that was found: its manifest or index, and where the rest of it is. */
 export interface OpenedImage {
   readonly place: ImagePlace;
+  readonly manifest: ManifestContent;
+}
+
+interface FoundImage {
+  readonly client: RegistryClient;
   readonly manifest: ManifestContent;
 }
 
@@ -105,32 +132,34 @@ export class RegistryAccess {
   }
 
   async #fromRegistry(reference: ImageReference, signal: AbortSignal): Promise<OpenedImage> {
-    const { registries = { registries: [] }, keychain } = this.#options;
+    const { registries = { registries: [] }, keychain, verifier } = this.#options;
     const where = pullPlaces(reference, registries);
     const failures: PullFailure[] = [];
     for (const place of where.places) {
+      let doing: PullFailure['doing'] = 'fetching image descriptor';
       try {
-        return await this.#openAt(place, signal);
+        const { client, manifest } = await this.#openAt(place, signal);
+        const { digest } = manifest;
+        doing = 'verifying image signature';
+        await verifier?.verify({ repository: repositoryName(reference), digest, client }, signal);
+        return { place: client, manifest };
       } catch (error) {
         signal.throwIfAborted();
-        failures.push(new PullFailure('fetching image descriptor', error));
+        failures.push(new PullFailure(doing, error));
       }
     }
     throw joinedFailure(failures, where, keychain).error;
   }
 
   /** With the first credentials that the registry takes. */
-  async #openAt(place: PullPlace, signal: AbortSignal): Promise<OpenedImage> {
+  async #openAt(place: PullPlace, signal: AbortSignal): Promise<FoundImage> {
     const { reference } = place;
     const candidates = this.#options.keychain.credentialsFor(reference);
     let denied: unknown;
     for (const credentials of candidates.length === 0 ? [undefined] : candidates) {
       const client = this.#client(place, credentials, 'pull');
       try {
-        return {
-          place: client,
-          manifest: await client.manifest(manifestReference(reference), signal),
-        };
+        return { client, manifest: await client.manifest(manifestReference(reference), signal) };
       } catch (error) {
         if (!(error instanceof DeniedError)) throw error;
         denied ??= error;

@@ -9,6 +9,7 @@ import {
   DeniedError,
   type ImageManifest,
   type ImageReference,
+  type ImageVerifier,
   joinedFailure,
   type Keychain,
   manifestReference,
@@ -71,20 +72,6 @@ export interface PulledImage {
   readonly files: BundleFiles;
   /** `<repository>@<digest>`, with the digest of the referenced manifest or index. */
   readonly pinnedRef: string;
-}
-
-/** Decides whether an image may be used; a rejection refuses it. */
-export interface ImageVerifier {
-  verify(image: ImageToVerify, signal: AbortSignal): Promise<void>;
-}
-
-export interface ImageToVerify {
-  /** The requested `<domain>/<path>`, even if a mirror is read. */
-  readonly repository: string;
-  /** Digest of the referenced manifest or index. */
-  readonly digest: string;
-  /** Client of the registry that is read. */
-  readonly client: RegistryClient;
 }
 
 interface ResolvedImage {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { errorMessage } from '../../../errors.ts';
-import type { ImageVerifier } from '../image-puller.ts';
+import type { ImageVerifier } from '../../../registry/index.ts';
 import { findSignatures } from './find-signatures.ts';
 import { parseImagePolicies } from './image-policy.ts';
 import { parseTrustedRoot, SignatureVerifier } from './signature-verifier.ts';
