@@ -417,8 +417,12 @@ test('the howto’s session does what it says', { tags: 'long' }, async () => {
     'post-install hook Job/guestbook/greet has succeeded',
     'pre-upgrade hook Job/guestbook/migrate has failed: ',
     'pre-upgrade hook Job/guestbook/migrate has succeeded',
-    'pre-delete hook Job/guestbook/export has succeeded',
   ]) {
     expect(printed).toContain(text);
   }
+  // Events are written beside the deletion, and on a busy machine after its end.
+  await eventually(async () => {
+    const events = await kubectl.must(['get', 'events', '-o', 'jsonpath={.items[*].message}']);
+    expect(events).toContain('pre-delete hook Job/guestbook/export has succeeded');
+  });
 });
