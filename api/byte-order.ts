@@ -5,7 +5,7 @@ export function compareBytes(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
-/** Only from there on do UTF-16 and UTF-8 order differently. */
+/** Above that UTF-16 and UTF-8 sort differently. */
 function isBelowSurrogates(text: string): boolean {
   return !/[\ud800-\uffff]/.test(text);
 }

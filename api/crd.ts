@@ -97,7 +97,7 @@ const provisionerColumn: PrinterColumn = {
   priority: 1,
 };
 
-/** Ours, behind RukPak's: scripts count columns. */
+/** This project's columns come after RukPak's, because scripts count columns. */
 const readyColumns: readonly PrinterColumn[] = [
   { name: 'Ready', type: 'string', jsonPath: ofReady('status') },
   { name: 'Reason', type: 'string', jsonPath: ofReady('reason') },
@@ -108,7 +108,9 @@ function ofReady(field: string): string {
   return `.status.conditions[?(@.type=="${kstatusCondition.ready}")].${field}`;
 }
 
-/** The unions hold for Bundles alone: a template is admitted and fails when its Bundle is made. */
+/**
+ * The unions apply to Bundles only: a template is accepted, and fails when its Bundle is created.
+ */
 function bundleSchemaWithUnions(): StructuralSchema {
   const spec = structuralSchema(bundleSpecSchema);
   const fields = ['git', 'image', 'configMaps', 'upload', 'http', 'parameters'];
@@ -116,7 +118,7 @@ function bundleSchemaWithUnions(): StructuralSchema {
   return exactlyOneOf(source, ['source', 'git', 'ref'], ['branch', 'commit', 'tag']);
 }
 
-/** The schema with the property at `path` demanding exactly one of `keys`. */
+/** The schema with a property at `path` that requires exactly one of `keys`. */
 function exactlyOneOf(
   schema: StructuralSchema,
   path: readonly string[],

@@ -2,10 +2,10 @@ const units = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
 
 const syntax = /^(\d+(\.\d+)?(ms|s|m|h))+$/;
 
-/** What a Go duration such as `90s` or `1m30s` looks like where a Kubernetes object may have one. */
+/** The format of a Go duration such as `90s` or `1m30s` in a Kubernetes object. */
 export const durationPattern = /^(\d{1,9}(\.\d{1,9})?(ms|s|m|h)){1,4}$/;
 
-/** Whole milliseconds of a Go duration, or undefined where the text is none. */
+/** Whole milliseconds of a Go duration; undefined for an invalid text. */
 export function parseDuration(text: string): number | undefined {
   if (!syntax.test(text)) return undefined;
   const sum = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)].reduce(

@@ -5,12 +5,14 @@ export function isMap(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The value, or an empty map where it is none: objects from a bundle may hold anything anywhere. */
+/**
+ * The value, or an empty map for anything else: objects of a bundle may contain any type anywhere.
+ */
 export function mapOf(value: unknown): JsonObject {
   return isMap(value) ? value : {};
 }
 
-/** The value, or an empty list where it is none. */
+/** The value, or an empty list for anything else. */
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? (value as unknown[]) : [];
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * A map of strings to values, with every key that it has. `z.record` leaves the key `__proto__` out
- * without a word, which ConfigMaps, Secrets and custom resources may have.
+ * A map of strings to values, with all its keys. `z.record` silently drops the key `__proto__`,
+ * which ConfigMaps, Secrets and custom resources may have.
  */
 export function record<V extends z.ZodType>(value: V): z.ZodRecord<z.ZodString, V> {
   return new WholeRecord({ type: 'record', keyType: z.string(), valueType: value }) as z.ZodRecord<

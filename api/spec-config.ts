@@ -1,6 +1,8 @@
-/** What classes need to read the spec.config of a BundleDeployment, and to say what is wrong in it. */
+/**
+ * Helpers of classes for reading the spec.config of a BundleDeployment, and for messages about it.
+ */
 
-/** What a value is, as a person would call it. */
+/** The type of a value in everyday words. */
 export function typeOf(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';
@@ -13,20 +15,20 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Of two names so close one is a slip of the other. */
+/** Maximum edits between a misspelt name and the known one. */
 const maxSlips = 2;
 
-/** The known name that was meant by one that is not known, where there is one. */
+/** The known name that an unknown one probably misspells, if any. */
 export function meantField(name: string, known: readonly string[]): string | undefined {
   return known.find((field) => slips(name.toLowerCase(), field.toLowerCase()) <= allowed(field));
 }
 
-/** Names of few letters are soon like any other: they may differ by a third of them. */
+/** Short names may differ by only a third of their letters. */
 function allowed(field: string): number {
   return Math.min(maxSlips, Math.floor(field.length / 3));
 }
 
-/** Letters to add, drop or change until both are the same (Levenshtein). */
+/** Number of letters to add, drop or change until both are equal (Levenshtein). */
 function slips(a: string, b: string): number {
   if (Math.abs(a.length - b.length) > maxSlips) return maxSlips + 1;
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);

@@ -22,8 +22,9 @@ export interface StructuralSchema {
 }
 
 /**
- * The structural schema of a zod schema: objects prune what they do not declare, loose objects
- * preserve it, integers are int64. Throws where zod can say what a structural schema cannot.
+ * The structural schema of a zod schema: objects prune undeclared fields, loose objects preserve
+ * them, integers are int64.
+ * @throws Error for a zod schema without a structural equivalent.
  */
 export function structuralSchema(schema: z.ZodType): StructuralSchema {
   return convert(z.toJSONSchema(schema, { io: 'input' }));
@@ -32,7 +33,7 @@ export function structuralSchema(schema: z.ZodType): StructuralSchema {
 type JSONSchema = z.core.JSONSchema.BaseSchema;
 type Converter = (value: unknown) => Partial<StructuralSchema>;
 
-/** What becomes of each keyword, in the order in which they are written. */
+/** Converters by keyword, in the order of the output. */
 const converters: ReadonlyMap<string, Converter> = new Map<string, Converter>([
   ['description', copy('description')],
   ['type', (value) => ({ type: value as string, ...(value === 'integer' && { format: 'int64' }) })],
@@ -41,7 +42,7 @@ const converters: ReadonlyMap<string, Converter> = new Map<string, Converter>([
   ['pattern', copy('pattern')],
   ['minLength', copy('minLength')],
   ['maxLength', copy('maxLength')],
-  // zod bounds every integer by what a double holds; those two bounds are not the field's own.
+  // zod limits every integer to a double's exact range; these two limits are not the field's own.
   ['minimum', (value) => (value === Number.MIN_SAFE_INTEGER ? {} : { minimum: value as number })],
   ['maximum', (value) => (value === Number.MAX_SAFE_INTEGER ? {} : { maximum: value as number })],
   ['minItems', copy('minItems')],

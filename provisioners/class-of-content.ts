@@ -11,8 +11,8 @@ export const registryClass = `${prefix}registry`;
 export const builtInClasses: readonly string[] = [plainClass, registryClass, helmClass];
 
 /**
- * The full name of the class that a person means, or that the content looks like.
- * @throws TerminalError where it is none that can be rendered.
+ * The full name of a class from a user's short name, or detected from the content.
+ * @throws TerminalError for a class that cannot be rendered.
  */
 export function classNameOf(files: BundleFiles, className = detectClass(files)): string {
   const found = builtInClasses.find(

@@ -4,8 +4,8 @@ import { extname } from 'node:path';
 export const builtInProvisionerModules: readonly URL[] = ['plain', 'registry'].map(moduleOf);
 
 /**
- * The same of the class that runs Helm's engine: whatever the content, its handlers may run for
- * long and need memory, so they are never called in the manager itself.
+ * Module of the class with Helm's engine: its handlers may need much time and memory for any
+ * content, so the manager never calls them in its own process.
  */
 export const chartProvisionerModules: readonly URL[] = ['helm'].map(moduleOf);
 

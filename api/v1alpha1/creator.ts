@@ -4,8 +4,9 @@ import { annotation } from './labels.ts';
 const serviceAccountUser = /^system:serviceaccount:([^:]+):[^:]+$/;
 
 /**
- * Who asks for a deployment, as far as it is known: creators share what core can do at once. Of
- * ServiceAccounts it is the namespace, as whoever may make one there may make a hundred.
+ * The creator of a deployment, as far as it is known: creators share the concurrent places of core.
+ * For ServiceAccounts it is the namespace, because a user who may create one there may create a
+ * hundred.
  */
 export function creatorOf({ metadata, spec }: BundleDeployment): string {
   const { name = '', annotations = {} } = metadata;

@@ -4,15 +4,15 @@ const shownNames = 12;
 export type DependenciesOf = (name: string) => readonly string[];
 
 /**
- * The shortest way from a deployment by one of its dependencies back to itself, such as `a`, `b`,
- * `a`; undefined where that dependency does not lead back.
+ * The shortest path from a deployment over one of its dependencies back to itself, such as `a`,
+ * `b`, `a`; undefined when there is none.
  */
 export function dependencyCycle(
   { name, dependency }: { readonly name: string; readonly dependency: string },
   dependenciesOf: DependenciesOf,
 ): readonly string[] | undefined {
   const cameFrom = new Map<string, string>([[dependency, name]]);
-  // A Map goes on with what is added to it meanwhile.
+  // Iterating a Map includes keys that are added meanwhile.
   for (const current of cameFrom.keys()) {
     if (current === name) return wayTo(name, cameFrom);
     for (const next of dependenciesOf(current)) {
@@ -22,7 +22,7 @@ export function dependencyCycle(
   return undefined;
 }
 
-/** `a -> b -> a`; of a long one the beginning and the end. */
+/** `a -> b -> a`; start and end of a long one. */
 export function cycleText(cycle: readonly string[]): string {
   const left = cycle.length - shownNames;
   const shown =

@@ -2,8 +2,8 @@ import type { KubernetesObject } from '../meta.ts';
 import { label } from './labels.ts';
 
 /**
- * The BundleDeployment that a Bundle was generated for; undefined for any other object. A Bundle
- * that is content of a deployment carries the deployment's labels too, but is part of its ApplySet.
+ * The BundleDeployment that a Bundle was generated for; undefined for any other object. A Bundle in
+ * the content of a deployment has the deployment's labels too, but belongs to its ApplySet.
  */
 export function generatedFor({ kind, metadata }: KubernetesObject): string | undefined {
   const { labels = {} } = metadata;

@@ -3,8 +3,8 @@ import { annotation } from './labels.ts';
 import { notedValue } from './noted-value.ts';
 
 /**
- * Where namespaced objects go that name no namespace. What is installed stays where it is, whatever
- * the spec asks for since, and wherever the system runs by now; also where a restore has lost the status.
+ * Namespace for namespaced objects that name none. Installed objects stay in their namespace,
+ * whatever the spec says since, even if the system has moved or a restore has lost the status.
  */
 export function installNamespaceOf(
   { metadata, spec, status = {} }: Pick<BundleDeployment, 'metadata' | 'spec' | 'status'>,
@@ -17,8 +17,8 @@ export function installNamespaceOf(
 }
 
 /**
- * Whether that is a namespace that somebody has named, or one that it is installed in already. What
- * core is about to try is noted in the status, and says nothing.
+ * Whether somebody has named that namespace, or objects are installed in it already. The namespace
+ * of a mere attempt in the status does not count.
  */
 export function hasInstallNamespace({
   metadata,

@@ -1,82 +1,99 @@
-/** Keys that the project puts on objects. */
+/** Keys of labels and annotations that the project writes. */
 export const label = {
   ownerKind: 'core.rukpak.io/owner-kind',
   ownerName: 'core.rukpak.io/owner-name',
   templateHash: 'core.rukpak.io/bundle-template-hash',
-  /** Of KEP-3659: on what a deployment's content has, and on nothing else of a deployment's. */
+  /** KEP-3659: on objects of a deployment's content, and on no others. */
   partOf: 'applyset.kubernetes.io/part-of',
 } as const;
 
 export const annotation = {
-  /** On a BundleDeployment: names the foreign objects it may take over. */
+  /** On a BundleDeployment: foreign objects that it may adopt. */
   adopt: 'core.rukpak.io/adopt',
-  /** On a BundleDeployment: names the deployments that may take objects of it. */
+  /** On a BundleDeployment: deployments to which it transfers ownership of its objects. */
   handOver: 'core.rukpak.io/hand-over',
-  /** On a BundleDeployment: digest of the plan that may be applied. */
+  /** On a BundleDeployment: digest of the approved plan. */
   approve: 'core.rukpak.io/approve',
-  /** On a BundleDeployment: digest of the deletions that may happen. */
+  /** On a BundleDeployment: digest of the confirmed deletions. */
   confirmPrune: 'core.rukpak.io/confirm-prune',
-  /** On a BundleDeployment: identity of the seed that its values were generated with, set by core. */
+  /** On a BundleDeployment: identity of the seed of its generated values, set by core. */
   seed: 'core.rukpak.io/seed',
-  /** On a BundleDeployment: `<its name>:<namespace>`, where it is installed, set by core. */
+  /** On a BundleDeployment: `<its name>:<namespace>` in which it is installed, set by core. */
   installNamespace: 'core.rukpak.io/install-namespace',
-  /** On a BundleDeployment: `<its name>:<digest>` of the objects and hooks that were applied last, set by core. */
+  /**
+   * On a BundleDeployment: `<its name>:<digest>` of the last applied objects and hooks, set by
+   * core.
+   */
   hooksApplied: 'core.rukpak.io/hooks-applied',
-  /** On a BundleDeployment: identity of the seed that may generate new values. */
+  /** On a BundleDeployment: identity of the new seed that is accepted. */
   acceptNewSeed: 'core.rukpak.io/accept-new-seed',
-  /** On a BundleDeployment or Bundle: another value has it reconciled at once; RFC 3339 by custom. */
+  /**
+   * On a BundleDeployment or Bundle: a changed value requests a reconcile; RFC 3339 by convention.
+   */
   reconcileRequestedAt: 'core.rukpak.io/reconcile-requested-at',
-  /** On a BundleDeployment: who changed its spec last, set by the webhook. */
+  /** On a BundleDeployment: the user who last changed its spec, set by the webhook. */
   changedBy: 'core.rukpak.io/changed-by',
-  /** On an object of a bundle: a whole number, its stage. */
+  /** On an object of a bundle: its stage, an integer. */
   stage: 'core.rukpak.io/stage',
-  /** On an object of a bundle: "true" keeps it when it would be pruned or its deployment is deleted. */
+  /**
+   * On an object of a bundle: "true" keeps it when it would be pruned or its deployment is deleted.
+   */
   keep: 'core.rukpak.io/keep',
-  /** On an object that a class makes: "true" applies it only where the cluster serves its kind. */
+  /** On an object of a class: "true" applies it only if the cluster serves its kind. */
   optional: 'core.rukpak.io/optional',
-  /** On an object that a class makes: why core does not apply it; told by a Warning event. */
+  /** On an object of a class: why core does not apply it; reported by a Warning Event. */
   leftOut: 'core.rukpak.io/left-out',
-  /** On an object of a bundle: when it is created instead of being kept, such as "pre-install,pre-upgrade". */
+  /**
+   * On an object of a bundle: events at which it runs as a hook, such as "pre-install,pre-upgrade".
+   */
   hook: 'core.rukpak.io/hook',
-  /** On a hook: a whole number; lower ones run first. */
+  /** On a hook: an integer; lower ones run first. */
   hookWeight: 'core.rukpak.io/hook-weight',
   /** On a hook: when it is deleted: before-hook-creation, hook-succeeded, hook-failed. */
   hookDeletePolicy: 'core.rukpak.io/hook-delete-policy',
-  /** On a hook that was created: which run it is of. */
+  /** On the object of a hook: its run. */
   hookRun: 'core.rukpak.io/hook-run',
-  /** On a BundleDeployment: "true" runs none of its hooks. */
+  /** On a BundleDeployment: "true" skips its hooks. */
   skipHooks: 'core.rukpak.io/skip-hooks',
-  /** On an object: for which BundleDeployment core made this very object; see `trackingID`. */
+  /**
+   * On an object: the BundleDeployment for which core made exactly this object; see `trackingID`.
+   */
   trackingID: 'core.rukpak.io/tracking-id',
-  /** On an object: the BundleDeployment that left it behind when it was deleted or pruned. */
+  /** On an orphaned object: the BundleDeployment that it belonged to. */
   leftBy: 'core.rukpak.io/left-by',
-  /** On a Bundle: "true" where its BundleDeployment has a spec.config, set by that one's reconciler. */
+  /**
+   * On a Bundle: "true" when its BundleDeployment has a spec.config; set by the deployment's
+   * reconciler.
+   */
   configured: 'core.rukpak.io/configured',
-  /** On a Service of a bundle: name of the Secret that is to have a serving certificate for it. */
+  /** On a Service of a bundle: name of the Secret for its serving certificate. */
   servingCertificate: 'core.rukpak.io/serving-certificate',
-  /** On what the API server calls or trusts: the Secret `<namespace>/<name>` whose CA it is to trust. */
+  /** On an object with a caBundle: the Secret `<namespace>/<name>` whose CA it must trust. */
   injectCaFrom: 'core.rukpak.io/inject-ca-from',
-  /** On a BundleDeployment: another value asks for other certificates; on their Secret: the last one. */
+  /**
+   * On a BundleDeployment: a changed value requests new certificates; on their Secret: the last
+   * one.
+   */
   rotateCertificates: 'core.rukpak.io/rotate-certificates',
-  /** On pods of a bundle: another one where they use another certificate. */
+  /** On pods of a bundle: changes when they use another certificate. */
   certificateHash: 'core.rukpak.io/certificate-hash',
   /**
-   * On a Bundle of an image, git or HTTP source: digest or commit that it was unpacked from, empty
-   * before, set by core.
+   * On a Bundle of an image, git or HTTP source: digest or commit of its content, empty before the
+   * first unpack; set by core.
    */
   pin: 'core.rukpak.io/pin',
-  /** On a Secret: the hosts that sources may show it to, as `git.example.com,*.corp:8443`. */
+  /** On a Secret: the hosts that may receive it, such as `git.example.com,*.corp:8443`. */
   sourceHosts: 'core.rukpak.io/source-hosts',
-  /** On a Bundle of source upload: SHA-256 of what was uploaded last. */
+  /** On a Bundle of source upload: SHA-256 of the last upload. */
   uploadDigest: 'core.rukpak.io/upload-digest',
-  /** On a CRD: "false" lets it change whatever its custom resources are. */
+  /** On a CRD: "false" disables the check of its custom resources at a change. */
   safeCrdUpgrade: 'core.rukpak.io/safe-crd-upgrade-validation',
-  /** On a CRD: "false" lets it be deleted together with its custom resources. */
+  /** On a CRD: "false" allows its deletion together with its custom resources. */
   safeCrdDeletion: 'core.rukpak.io/safe-crd-deletion-validation',
 } as const;
 
 export const finalizer = {
   deleteCachedBundle: 'core.rukpak.io/delete-cached-bundle',
-  /** On a BundleDeployment whose objects are deleted in order, or not at all. */
+  /** Finalizer of a BundleDeployment whose objects core deletes in order. */
   deleteObjects: 'core.rukpak.io/delete-objects',
 } as const;

@@ -1,8 +1,9 @@
 import type { ObjectMeta } from '../meta.ts';
 
 /**
- * What core noted in an annotation of a BundleDeployment, for a restore without its status. The value
- * begins with the deployment's name: a copy of the manifest under another name has no such note.
+ * The value that core recorded in an annotation of a BundleDeployment, for a restore without
+ * status. It starts with the deployment's name, so that a copy of the manifest under another name
+ * has no such record.
  */
 export function notedValue(
   { name = '', annotations }: ObjectMeta,

@@ -1,6 +1,6 @@
 const groupVersion = { group: 'core.rukpak.io', version: 'v1alpha1', namespaced: false } as const;
 
-/** Where the API server serves the two kinds. */
+/** Resources of the two kinds. */
 export const bundleResource = { ...groupVersion, kind: 'Bundle', plural: 'bundles' } as const;
 
 export const bundleDeploymentResource = {

@@ -1,9 +1,9 @@
 import type { BundleSource } from './bundle.ts';
 
-/** Levels of objects and lists in spec.source.parameters: what is deeper, no program can write. */
+/** Maximum nesting in spec.source.parameters; deeper values break programs that write them. */
 export const maxParametersDepth = 64;
 
-/** Types of core's own sources, each with a field of its own. */
+/** Types of core's own sources, each with a separate field. */
 export const builtInSourceTypes: readonly string[] = [
   'configMaps',
   'git',
@@ -12,7 +12,7 @@ export const builtInSourceTypes: readonly string[] = [
   'upload',
 ];
 
-/** Why core takes no source with these parameters, whatever their schema; undefined where it may. */
+/** Why core refuses these parameters regardless of their schema; undefined when they are valid. */
 export function parametersFault({ type, parameters }: BundleSource): string | undefined {
   if (parameters === undefined) return undefined;
   if (builtInSourceTypes.includes(type)) {

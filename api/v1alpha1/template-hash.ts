@@ -7,8 +7,8 @@ const maxBundleName = 52;
 const maxDeploymentName = 45;
 
 /**
- * The template's hash as RukPak computes it, so that a cluster's Bundles keep
- * their names. Fields stand in the order of the Go structs; empty ones are left out as Go does.
+ * The template's hash as RukPak computes it, so that the Bundles of a cluster keep their names.
+ * Fields are in the order of the Go structs, without empty ones, as in Go.
  */
 export function templateHash(template: BundleTemplate): string {
   const { metadata = {}, spec } = template;
@@ -25,7 +25,7 @@ export function templateHash(template: BundleTemplate): string {
   });
 }
 
-/** `<deployment>-<hash>`, cut so that the API server takes it as a Bundle's name. */
+/** `<deployment>-<hash>`, shortened to a valid name of a Bundle. */
 export function bundleName(deploymentName: string, hash: string): string {
   const base = deploymentName.slice(0, maxDeploymentName);
   return `${base}-${hash.slice(0, maxBundleName - base.length - 1)}`;
@@ -44,13 +44,13 @@ function hashedSource(source: BundleSource): object {
       })),
     ),
     upload: upload && {},
-    // RukPak knows no checksum: a template without one keeps its hash.
+    // RukPak has no checksum: a template without one keeps its hash.
     http: http && {
       url: http.url,
       checksum: filled(http.checksum),
       auth: hashedAuth(http.auth),
     },
-    // RukPak knows none. The API server sorts the keys, and no Bundle is made of what is wrong.
+    // RukPak has no parameters. The API server sorts their keys, and invalid ones make no Bundle.
     parameters: parametersFault(source) ?? parameters,
   };
 }
@@ -64,7 +64,7 @@ function hashedGit({ repository, directory, ref, auth }: GitSource): object {
   };
 }
 
-/** Go writes a struct that has no pointer even where it is empty. */
+/** Go writes a struct without pointer even when it is empty. */
 function hashedAuth(auth: GitSource['auth']): object {
   return {
     secret: { name: filled(auth?.secret?.name) },

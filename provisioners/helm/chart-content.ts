@@ -9,12 +9,12 @@ import {
 } from '../../core/sdk.ts';
 import type { ChartFiles } from './engine/chart-engine.ts';
 
-/** The folder of content that has none of its own. */
+/** Folder for content without one. */
 const defaultFolder = 'chart';
 
 /**
- * Content with the chart in one folder at the root, as it is stored: a root that
- * holds exactly one directory is that already.
+ * Content in its stored form, with the chart in one folder at the root. A root with exactly one
+ * directory has that form already.
  */
 export function inOneFolder(content: BundleFiles, limits: ContentLimits): BundleFiles {
   if (onlyFolder(content) !== undefined) return content;
@@ -25,7 +25,7 @@ export function inOneFolder(content: BundleFiles, limits: ContentLimits): Bundle
   return builder.build();
 }
 
-/** The chart of content, whether it is in a folder or not: paths as in the chart. */
+/** The chart in content, with or without a folder: paths relative to the chart. */
 export function chartFiles(content: BundleFiles): ChartFiles {
   const folder = onlyFolder(content);
   if (folder === undefined) return content.files;
@@ -43,10 +43,10 @@ function isAtRoot(path: string): boolean {
 }
 
 const archiveName = /\.(?:tgz|tar\.gz)$/;
-/** Lies beside an archive where it was signed; nothing here reads it. */
+/** Signature beside an archive, which core does not read. */
 const provenanceName = /\.prov$/;
 
-/** The content of a packed chart where that is all there is; else the content as it is. */
+/** The content of a packed chart if there is nothing else; otherwise the content unchanged. */
 export async function unpackedChart(
   content: BundleFiles,
   context: ProvisionerContext,
@@ -64,7 +64,7 @@ export async function unpackedChart(
   }
 }
 
-/** The archive of content that is nothing else. */
+/** The archive of content that consists only of one. */
 function packedFile({ files }: BundleFiles): readonly [string, Uint8Array] | undefined {
   const [file, another] = [...files].filter(([path]) => !provenanceName.test(path));
   return another === undefined && archiveName.test(file?.[0] ?? '') ? file : undefined;

@@ -15,8 +15,8 @@ import type {
 } from './engine/chart-engine.ts';
 
 /**
- * A rendered chart as objects to apply: definitions of crds/ are kept on deletion, hooks have core's
- * annotations for what Helm's say.
+ * The objects of a rendered chart: CRDs of crds/ are kept on deletion, and hooks get core's
+ * annotations in addition to Helm's.
  * @throws TerminalError that names the template.
  */
 export function chartObjects(
@@ -42,7 +42,7 @@ export function chartObjects(
     : objects.map((object) => inNamespace(object, releaseNamespace));
 }
 
-/** Cluster-scoped objects lose it again where they are applied. */
+/** Cluster-scoped objects lose the namespace when they are applied. */
 function inNamespace(object: KubernetesObject, namespace: string): KubernetesObject {
   const { metadata } = object;
   return metadata.namespace ? object : { ...object, metadata: { ...metadata, namespace } };
@@ -54,7 +54,7 @@ function tooMany(maxObjects: number): TerminalError {
   );
 }
 
-/** More likely a slip than a wish, and everything that is installed would go. */
+/** Probably a mistake: an empty result would delete everything that is installed. */
 function nothing(): TerminalError {
   return new TerminalError(
     'the chart renders no objects with these values: set those that enable something in spec.config.values, or delete the BundleDeployment',
@@ -62,9 +62,9 @@ function nothing(): TerminalError {
 }
 
 /**
- * The objects of one rendered document, as kubectl reads them; a list is flattened.
- * @throws TerminalError that names the template and quotes nothing of what it rendered, which may
- * be of a Secret.
+ * The objects of one rendered document, as kubectl reads them, with lists flattened.
+ * @throws TerminalError that names the template without quoting its output, which may belong to a
+ * Secret.
  */
 function fileObjects(
   { path, text }: RenderedFile,
@@ -96,8 +96,8 @@ function lacks(path: string, what: string, field: string): TerminalError {
 }
 
 /**
- * A definition of a chart's crds/: as with Helm it outlives the deployment, and a later chart that lacks it.
- * Unlike with Helm it is upgraded, which the crdvalidator looks at unless it is told not to.
+ * A CRD of a chart's crds/: as in Helm it outlives the deployment, and a later chart without it.
+ * Unlike in Helm it is upgraded, which the crdvalidator checks unless it is disabled for the CRD.
  */
 function keptDefinition(object: KubernetesObject, policy: CrdPolicy): KubernetesObject {
   const unchecked = policy === 'Replace' ? { [annotation.safeCrdUpgrade]: 'false' } : {};
@@ -105,8 +105,8 @@ function keptDefinition(object: KubernetesObject, policy: CrdPolicy): Kubernetes
 }
 
 /**
- * What core runs. A rollback here is an upgrade to an earlier Bundle, with the upgrade hooks of that
- * one; tests are for `helm test`, which there is no release for.
+ * The events that core runs. A rollback in core is an upgrade to an earlier Bundle, with the
+ * upgrade hooks of that one; tests are for `helm test`, which needs a release.
  */
 const served: ReadonlySet<HookEvent> = new Set<HookEvent>([
   'pre-install',
@@ -117,14 +117,14 @@ const served: ReadonlySet<HookEvent> = new Set<HookEvent>([
   'post-delete',
 ]);
 
-/** Helm takes whatever a chart writes, and acts on these. */
+/** Helm accepts any policy in a chart, and acts on these. */
 const known: ReadonlySet<HookDeletePolicy> = new Set<HookDeletePolicy>([
   'before-hook-creation',
   'hook-succeeded',
   'hook-failed',
 ]);
 
-/** The objects of a hook with core's annotations; none if core runs hooks at none of its events. */
+/** The objects of a hook with core's annotations; empty when core runs none of its events. */
 function hookObjects(hook: RenderedHook, maxObjects: number): readonly KubernetesObject[] {
   const events = hook.events.filter((event) => served.has(event));
   if (events.length === 0) return [];
@@ -140,7 +140,7 @@ function hookObjects(hook: RenderedHook, maxObjects: number): readonly Kubernete
   );
 }
 
-/** The object with more annotations. */
+/** The object with additional annotations. */
 function annotated(
   object: KubernetesObject,
   annotations: Readonly<Record<string, string>>,

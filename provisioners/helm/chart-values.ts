@@ -10,21 +10,21 @@ import type { HelmConfig } from './config.ts';
 import type { ValuesDocument } from './engine/chart-engine.ts';
 
 interface ChartValues {
-  /** Over the chart's own, in order; later ones win. */
+  /** Override the chart's own values, in order; later ones win. */
   readonly documents: readonly ValuesDocument[];
-  /** What may be in no message. */
+  /** Values that must not occur in messages. */
   readonly secrets: readonly JsonValue[];
 }
 
 type Inputs = readonly (Uint8Array | undefined)[];
 
-/** What the documents of `valuesFrom` are not called. */
+/** A name that no document of `valuesFrom` has. */
 const ownName = 'spec.config.values';
 
 /**
- * The values of a deployment: those of `valuesFrom` in order, then its own, as with Flux. What is
- * optional and not there is passed over.
- * @throws TerminalError that begins with `read chart values: `.
+ * The values of a deployment: those of `valuesFrom` in order, then its own, as in Flux. Skips
+ * missing optional ones.
+ * @throws TerminalError with the prefix `read chart values: `.
  */
 export function chartValues({ values, valuesFrom }: HelmConfig, inputs: Inputs): ChartValues {
   const documents: ValuesDocument[] = [];
@@ -46,7 +46,7 @@ export function chartValues({ values, valuesFrom }: HelmConfig, inputs: Inputs):
   return { documents, secrets };
 }
 
-/** What is in a text of YAML, which Helm's engine reads once more, with the error that v0.16 had. */
+/** Parses YAML, which Helm's engine parses again, for the error text of v0.16. */
 function readMap(content: Uint8Array | string, place = ''): JsonValue {
   try {
     return checkedMap(parseYaml(content));
@@ -55,14 +55,14 @@ function readMap(content: Uint8Array | string, place = ''): JsonValue {
   }
 }
 
-/** The error of a Secret tells no more than the line. */
+/** The error of a Secret names only the line. */
 function readSecret(content: Uint8Array, place: string): JsonValue {
   try {
     return checkedMap(parseYaml(content));
   } catch (error) {
     const line = /\bline \d+/.exec(errorMessage(error))?.[0];
     const where = line === undefined ? '' : `, ${line}`;
-    // Without its cause, which quotes the text.
+    // Without the cause, which quotes the text.
     throw valuesError(`${place}${where}: it is not a YAML map; its content is not shown`, {});
   }
 }

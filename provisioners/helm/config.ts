@@ -8,11 +8,17 @@ import {
 
 /** spec.config of a BundleDeployment of the class. */
 export interface HelmConfig {
-  /** Over the chart's own and those of `valuesFrom`: text of YAML, as in v0.16, or an object. */
+  /**
+   * Overrides the chart's own values and those of `valuesFrom`: a text of YAML, as in v0.16, or an
+   * object.
+   */
   readonly values?: string | JsonObject;
-  /** Over the chart's own, in order; later ones win. */
+  /** Override the chart's own values, in order; later ones win. */
   readonly valuesFrom: readonly InputReference[];
-  /** `.Release.Namespace`, and where objects without a namespace go; the system namespace if absent. */
+  /**
+   * `.Release.Namespace`, and the namespace for objects that name none (default: the system
+   * namespace).
+   */
   readonly releaseNamespace?: string;
   readonly crds: CrdPolicy;
   readonly lookup: LookupPolicy;
@@ -22,23 +28,23 @@ export interface HelmConfig {
 export type CrdPolicy = (typeof crdPolicies)[number];
 
 /**
- * `Upgrade` as far as the crdvalidator allows it, `Replace` whatever custom resources there are;
- * `Skip` does not apply them.
+ * `Upgrade` as far as the crdvalidator allows it, `Replace` regardless of custom resources; `Skip`
+ * does not apply them.
  */
 const crdPolicies = ['Upgrade', 'Replace', 'Skip'] as const;
 
-/** What a template that asks for objects of the cluster gets; none is ever looked up. */
+/** The result of `lookup` in templates; core never looks objects up. */
 type LookupPolicy = (typeof lookupPolicies)[number];
 
-/** `Refuse` fails the rendering; `Empty` is Helm's own answer without a cluster: nothing found. */
+/** `Refuse` fails the rendering; `Empty` finds nothing, as Helm without a cluster. */
 const lookupPolicies = ['Refuse', 'Empty'] as const;
 
 const fields = ['values', 'valuesFrom', 'releaseNamespace', 'crds', 'lookup'];
 const namespaceName = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
 
 /**
- * Reads spec.config. Of unknown fields only those are let pass that v0.16 let pass, strings, and
- * of these none that looks like a slip of the pen (docs/adr/0020).
+ * Reads spec.config. Accepts only those unknown fields that v0.16 accepted, strings, unless they
+ * look like a misspelt known field (docs/adr/0020).
  * @throws TerminalError that names the field.
  */
 export function parseConfig(
@@ -85,7 +91,7 @@ function parseNamespace(name: unknown): string | undefined {
   throw configError('releaseNamespace', 'must be the name of a namespace');
 }
 
-/** The first where it is left out; undefined where it is another one. */
+/** The first policy by default; undefined for an unknown one. */
 function oneOf<T extends string>(policies: readonly T[], policy: unknown): T | undefined {
   if (policy === undefined || policy === null) return policies[0];
   return policies.find((each) => each === policy);
@@ -102,7 +108,7 @@ const maxReferences = 64;
 const objectName = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/;
 const dataKey = /^[-._a-zA-Z0-9]{1,253}$/;
 
-/** Where values come from, in Flux's words. */
+/** References to values, in Flux's format. */
 function parseValuesFrom(list: unknown): readonly InputReference[] {
   if (list === undefined || list === null) return [];
   if (!Array.isArray(list))
@@ -140,7 +146,7 @@ function text(value: unknown, pattern: RegExp, path: string): string {
   throw configError(path, `${is} must be the ${what}`.trim());
 }
 
-/** A fault of spec.config, with what v0.16 began such messages with. */
+/** An error in spec.config, with the prefix of v0.16's messages. */
 function configError(field: string, problem: string): TerminalError {
   return new TerminalError(`parse deployment config: spec.config.${field} ${problem}`);
 }

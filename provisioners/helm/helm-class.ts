@@ -14,10 +14,10 @@ import { type HelmConfig, parseConfig } from './config.ts';
 import type { ChartEngine, RenderRequest } from './engine/chart-engine.ts';
 import { errorWithoutSecrets, withoutSecrets } from './without-secrets.ts';
 
-/** Loads the engine, or gives the one that is loaded. */
+/** Loads the engine, or returns the loaded one. */
 type LoadEngine = () => Promise<ChartEngine>;
 
-/** The class over an engine that is loaded when the first chart comes, and not before. */
+/** The class with an engine that is loaded when the first chart comes. */
 export function helmClass(loadEngine: LoadEngine): Provisioner {
   return {
     className: 'core-rukpak-io-helm',
@@ -53,7 +53,7 @@ async function ready(loadEngine: LoadEngine, { signal }: ProvisionerContext): Pr
   return engine;
 }
 
-/** @throws TerminalError with the text of Helm's loader where it is no chart that can be installed. */
+/** @throws TerminalError with the text of Helm's loader, for a chart that cannot be installed. */
 function inspect(engine: ChartEngine, content: BundleFiles): void {
   try {
     engine.inspect(chartFiles(content));
@@ -67,8 +67,8 @@ function inspect(engine: ChartEngine, content: BundleFiles): void {
 }
 
 /**
- * What a rendering depends on beside chart and values. Like `helm template` it knows of no release
- * before this one: `.Release.IsInstall` is true for upgrades too.
+ * The inputs of a rendering besides chart and values. As in `helm template` there is no earlier
+ * release: `.Release.IsInstall` is true for upgrades too.
  */
 function renderRequest(
   { metadata }: BundleDeployment,
@@ -86,7 +86,7 @@ function renderRequest(
     kubeVersion: cluster.version,
     apiVersions: cluster.apiVersions,
     ...(seed === undefined ? {} : { seed }),
-    // Templates that ask for the time render the same as long as the deployment is the same one.
+    // Templates with the time render the same for the lifetime of a deployment.
     now: new Date(metadata.creationTimestamp ?? 0),
     lookup: lookup === 'Empty' ? 'empty' : 'refuse',
   };

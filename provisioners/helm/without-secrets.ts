@@ -1,13 +1,13 @@
 import { isObject } from '../../api/spec-config.ts';
 import { errorMessage, type JsonValue, TerminalError } from '../../core/sdk.ts';
 
-/** Shorter values occur in every text and are not worth hiding. */
+/** Minimum length: shorter values occur in every text and are not worth hiding. */
 const shortest = 4;
 const shown = '<of a Secret>';
 
 /**
- * A text without the values that came from Secrets: a chart may `fail` with them, and a schema
- * quotes what it refuses.
+ * A text without the values of Secrets: a chart may use them in `fail`, and a schema quotes the
+ * value that it refuses.
  */
 export function withoutSecrets(text: string, secrets: readonly JsonValue[]): string {
   const found = new Set(secrets.flatMap(leaves).flatMap(forms));
@@ -17,7 +17,7 @@ export function withoutSecrets(text: string, secrets: readonly JsonValue[]): str
     .reduce((rest, secret) => rest.replaceAll(secret, () => shown), text);
 }
 
-/** The same of an error, whose cause holds them as well. */
+/** The same for an error and its cause. */
 export function errorWithoutSecrets(error: unknown, secrets: readonly JsonValue[]): unknown {
   if (secrets.length === 0) return error;
   const message = withoutSecrets(errorMessage(error), secrets);
@@ -31,7 +31,10 @@ function leaves(value: JsonValue | undefined): readonly string[] {
   return typeof value === 'number' || typeof value === 'bigint' ? [value.toString()] : [];
 }
 
-/** As templates and messages write a text: as it is, quoted, line by line, in base64 and in a URL. */
+/**
+ * The forms of a value in templates and messages: unchanged, quoted, line by line, in base64 and in
+ * a URL.
+ */
 function forms(text: string): readonly string[] {
   const quoted = JSON.stringify(text).slice(1, -1);
   return [
@@ -44,7 +47,7 @@ function forms(text: string): readonly string[] {
   ];
 }
 
-/** As Go's JSON has what HTML could take for its own. */
+/** Go's JSON escapes of characters that are special in HTML. */
 function goEscape(character: string): string {
   return `\\u00${character.charCodeAt(0).toString(16)}`;
 }

@@ -16,7 +16,7 @@ export default defineProvisioner({
     objectsOf(files, { maxObjects: limits.maxEntries }),
 });
 
-/** Passes a plain+v0 tree on unchanged, files outside of `manifests` included. */
+/** Returns a plain+v0 tree unchanged, including files outside of `manifests`. */
 async function validate(
   files: BundleFiles,
   bundle: Bundle,

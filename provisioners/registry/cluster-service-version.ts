@@ -1,16 +1,16 @@
 import type { JsonObject, JsonValue, KubernetesObject } from '../../core/sdk.ts';
 import { Field } from './field.ts';
 
-/** The fields of a ClusterServiceVersion that conversion uses; everything else in it is ignored. */
+/** The fields of a ClusterServiceVersion that conversion uses; it ignores all others. */
 export interface ClusterServiceVersion {
   readonly name: string;
   readonly annotations: Readonly<Record<string, string>>;
   readonly installModes: readonly InstallMode[];
-  /** Empty if any version will do. */
+  /** Empty for any version. */
   readonly minKubeVersion: string;
   readonly ownedCrds: readonly CrdDescription[];
   readonly requiredCrds: readonly CrdDescription[];
-  /** Other kinds that it needs, aggregated and native. */
+  /** Other required kinds, aggregated and native. */
   readonly requiredApis: readonly RequiredApi[];
   readonly ownedApiServices: readonly OwnedApiService[];
   readonly webhookDefinitions: readonly WebhookDefinition[];
@@ -29,16 +29,16 @@ export interface StrategyDeployment {
   readonly labels: Readonly<Record<string, string>>;
   /** spec.template.metadata.annotations */
   readonly podAnnotations: Readonly<Record<string, string>>;
-  /** spec.template.spec.serviceAccountName; empty is `default`. */
+  /** spec.template.spec.serviceAccountName; empty for `default`. */
   readonly serviceAccountName: string;
   /** As written. */
   readonly spec: JsonObject | undefined;
 }
 
 export interface StrategyPermissions {
-  /** As written; empty is `default`. */
+  /** As written; empty for `default`. */
   readonly serviceAccountName: string;
-  /** Undefined where the entry has no list of rules. */
+  /** Undefined when the entry has no list of rules. */
   readonly rules: readonly PolicyRule[] | undefined;
 }
 
@@ -52,8 +52,8 @@ export interface PolicyRule {
 }
 
 /**
- * Reads a ClusterServiceVersion; a bundle without one reads as an empty one.
- * @throws TerminalError where a field that is used has another type.
+ * Reads a ClusterServiceVersion; an empty one for a bundle without any.
+ * @throws TerminalError when a used field has another type.
  */
 export function readClusterServiceVersion(
   object: KubernetesObject | undefined,
@@ -119,7 +119,7 @@ function readRule(rule: Field): PolicyRule {
   };
 }
 
-/** An entry of spec.customresourcedefinitions: a kind that the operator brings or needs. */
+/** An entry of spec.customresourcedefinitions: an owned or required kind. */
 interface CrdDescription {
   /** `<plural>.<group>` */
   readonly name: string;
@@ -135,7 +135,7 @@ function readCrdDescription(description: Field): CrdDescription {
   };
 }
 
-/** One of spec.apiservicedefinitions.required or spec.nativeAPIs: a kind that the operator needs. */
+/** An entry of spec.apiservicedefinitions.required or spec.nativeAPIs: a required kind. */
 export interface RequiredApi {
   /** Empty for the core API. */
   readonly group: string;
@@ -151,7 +151,7 @@ function readRequiredApi(api: Field): RequiredApi {
   };
 }
 
-/** One of spec.apiservicedefinitions.owned, with OLM's defaults where a field is absent. */
+/** An entry of spec.apiservicedefinitions.owned, with OLM's defaults for absent fields. */
 export interface OwnedApiService extends RequiredApi {
   readonly name: string;
   readonly deploymentName: string;
@@ -168,7 +168,7 @@ function readOwnedApiService(description: Field): OwnedApiService {
   };
 }
 
-/** One of spec.webhookdefinitions, with OLM's defaults where a field is absent. */
+/** An entry of spec.webhookdefinitions, with OLM's defaults for absent fields. */
 export interface WebhookDefinition {
   readonly type: string;
   readonly generateName: string;
@@ -180,14 +180,14 @@ export interface WebhookDefinition {
   readonly webhookPath: string | undefined;
   readonly conversionCrds: readonly string[];
   /**
-   * As written, by the names that admissionregistration.k8s.io/v1 has for them: rules, failurePolicy,
+   * As written, with their names in admissionregistration.k8s.io/v1: rules, failurePolicy,
    * matchPolicy, objectSelector, sideEffects, timeoutSeconds, admissionReviewVersions,
    * reinvocationPolicy.
    */
   readonly fields: Readonly<Record<string, JsonValue>>;
 }
 
-/** Of Services, as by OLM, where the CSV names none. */
+/** Port of Services in OLM, when the CSV names none. */
 const defaultPort = 443;
 
 const passedOn = [

@@ -9,7 +9,7 @@ import {
 
 /** spec.config of a BundleDeployment whose Bundle is of the class. */
 export interface RegistryConfig {
-  /** Namespace of the operator itself, which must exist. Defaults to the bundle's own. */
+  /** Existing namespace for the operator itself (default: a namespace from the bundle). */
   readonly installNamespace?: string;
   /** `watchNamespace` alone, or `watchNamespaces`; absent if spec.config has neither. */
   readonly watchNamespaces?: readonly string[];
@@ -22,13 +22,13 @@ const known: readonly string[] = [
   'watchNamespaces',
   ...overrideNames,
 ];
-/** Far more than real deployments have; each namespace has Roles of its own. */
+/** Far more than real deployments have; each namespace needs its own Roles. */
 const maxNamespaces = 250;
 const namespaceName = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
 
 /**
- * Reads spec.config; undefined where there is none. Fields that are not known are let pass, as by
- * v0.16, which read none at all; but none that looks like a slip of the pen (docs/adr/0029).
+ * Reads spec.config; undefined without one. Accepts unknown fields, as v0.16 did, which read none
+ * at all; but refuses those that look like a misspelt known field (docs/adr/0029).
  * @throws TerminalError that names the field.
  */
 export function parseConfig(config: unknown, logger: Logger): RegistryConfig | undefined {
@@ -58,7 +58,10 @@ function parseInstallNamespace(name: unknown): string | undefined {
   return namespace('installNamespace', name);
 }
 
-/** Of `watchNamespace` and `watchNamespaces` one; an empty name is all namespaces. */
+/**
+ * Only one of `watchNamespace` and `watchNamespaces` may be set; an empty name means all
+ * namespaces.
+ */
 function parseWatched({
   watchNamespace: one,
   watchNamespaces: several,
@@ -107,7 +110,7 @@ function notAnObject(config: unknown): TerminalError {
   );
 }
 
-/** Maps with sorted keys: two configs that differ in order alone render the same. */
+/** Maps with sorted keys: configs that differ only in order render equally. */
 function inOrder(map: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return sortedMap(Object.fromEntries(Object.entries(map).map(([k, v]) => [k, ordered(v)])));
 }

@@ -24,18 +24,20 @@ import { lackOf } from './requirements.ts';
 import { problemsMessage } from './validators/index.ts';
 
 interface ConvertBundleOptions extends ReadBundleOptions {
-  /** Of the deployment; without one the bundle is installed as by v0.16. */
+  /** Config of the deployment; without one the bundle is installed as by v0.16. */
   readonly config?: RegistryConfig;
-  /** Of the cluster that it is for, where there is one. */
+  /** Facts about the target cluster, if known. */
   readonly cluster?: ClusterFacts;
-  /** What that lacks is awaited no more: the deployment has the same content installed. */
+  /**
+   * Do not wait for missing requirements, because the deployment has the same content installed.
+   */
   readonly installed?: boolean;
 }
 
 /**
  * Reads and converts the content of a registry+v1 bundle.
- * @throws TerminalError with the message of the Bundle's Unpacked condition, and
- * WaitingError that says what the cluster lacks.
+ * @throws TerminalError with the message of the Bundle's Unpacked condition, and WaitingError that
+ * names missing requirements of the cluster.
  */
 export function convertRegistryBundle(
   files: BundleFiles,
@@ -50,13 +52,13 @@ export function convertRegistryBundle(
 
 export interface Unpacked {
   readonly objects: readonly KubernetesObject[];
-  /** They are what v0.16 makes of the bundle; else namespaces of a spec.config are yet to come. */
+  /** The result of v0.16; false when a deployment's spec.config must choose the namespaces. */
   readonly forAllNamespaces: boolean;
 }
 
 /**
- * The same before there is a deployment. If the deployment will have a spec.config, the bundle may
- * have any install mode: problems that every mode has are reported here.
+ * The same before there is a deployment. A deployment with a spec.config may use any install mode,
+ * so only problems of every mode are reported here.
  * @throws TerminalError as above.
  */
 export function convertForUnpacking(
@@ -86,10 +88,10 @@ function explained<T>(work: () => T): T {
 }
 
 /**
- * Turns a registry+v1 bundle into the objects of a plain+v0 bundle. Content is kept
- * as written; each object appears once, and the bundle's own wins over a generated one.
- * @throws TerminalError with all problems that the validators find, without a prefix, and WaitingError
- * that says what the cluster lacks, where one is known.
+ * Converts a registry+v1 bundle to the objects of a plain+v0 bundle. Keeps content as written; each
+ * object appears once, and the bundle's own one has priority over a generated one.
+ * @throws TerminalError with all problems of the validators, without a prefix, and WaitingError
+ * that names missing requirements, when the cluster is known.
  */
 export function convert(
   bundle: RegistryBundle,

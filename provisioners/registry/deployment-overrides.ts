@@ -1,7 +1,10 @@
 import { isObject, typeOf } from '../../api/spec-config.ts';
 import { type JsonObject, TerminalError } from '../../core/sdk.ts';
 
-/** The fields of an OLM Subscription's spec.config, as spec.config has them; each may be absent. */
+/**
+ * The fields of an OLM Subscription's spec.config, with their names in spec.config; each may be
+ * absent.
+ */
 export interface DeploymentOverrides {
   readonly env?: readonly NamedItem[];
   readonly envFrom?: readonly JsonObject[];
@@ -14,10 +17,10 @@ export interface DeploymentOverrides {
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-/** An item of a list with the name as its key. */
+/** An item of a list that is keyed by name. */
 export type NamedItem = JsonObject & { readonly name: string };
 
-/** Names of its fields, as spec.config has them. */
+/** Names of its fields in spec.config. */
 export const overrideNames = [
   'env',
   'envFrom',
@@ -36,7 +39,7 @@ type Read<T> = (value: unknown, path: string) => T;
 const readers: { readonly [Name in keyof Overrides]: Read<Overrides[Name]> } = {
   env: listOf(readVariable),
   envFrom: listOf(objectOf('prefix', 'configMapRef', 'secretRef')),
-  // What a volume is made of is for the API server to know: it learns new sources.
+  // The API server validates sources of volumes, because it gets new ones.
   volumes: listOf(named(readObject)),
   volumeMounts: listOf(
     named(
@@ -59,8 +62,8 @@ const readers: { readonly [Name in keyof Overrides]: Read<Overrides[Name]> } = {
 };
 
 /**
- * The overrides in a spec.config. Fields are checked as far down as a slip would go unnoticed: the
- * API server says what is wrong below.
+ * The overrides in a spec.config. Validates fields deep enough that no misspelling is ignored; the
+ * API server reports deeper problems.
  * @throws TerminalError that names the field.
  */
 export function readOverrides(config: Readonly<Record<string, unknown>>): DeploymentOverrides {
@@ -105,7 +108,7 @@ function named(read: Read<JsonObject>): Read<NamedItem> {
 function readVariable(item: unknown, path: string): NamedItem {
   const variable = named(objectOf('name', 'value', 'valueFrom'))(item, path);
   const { value } = variable;
-  // Numbers and booleans without quotes are the slip that everybody makes once.
+  // Numbers and booleans without quotes are a common mistake.
   if (value === undefined || value === null || typeof value === 'string') return variable;
   throw configError(
     `${path}.value`,
@@ -113,7 +116,7 @@ function readVariable(item: unknown, path: string): NamedItem {
   );
 }
 
-/** A quantity as the API server reads it; the API server's own message names no field. */
+/** A quantity in the API server's format; its own message would not name the field. */
 const quantity = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[KMGTPE]i|[numkMGTPE]|[eE][+-]?\d+)?$/;
 
 function readResources(value: unknown, path: string): JsonObject {
@@ -152,7 +155,7 @@ function readTexts(value: unknown, path: string): Readonly<Record<string, string
   return texts as Readonly<Record<string, string>>;
 }
 
-/** A fault of spec.config, with what messages of all classes begin with. */
+/** An error in spec.config, with the common prefix of all classes. */
 export function configError(field: string, problem: string): TerminalError {
   return new TerminalError(`parse deployment config: spec.config.${field} ${problem}`);
 }

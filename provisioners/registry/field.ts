@@ -2,9 +2,9 @@ import { type JsonObject, type JsonValue, TerminalError } from '../../core/sdk.t
 import { isList, isMap } from './objects.ts';
 
 /**
- * One field of a document, read as a typed Go struct would read it: keys match whatever their case
- * where none matches exactly, null is the zero value, and another type is an error that names the
- * field. Fields that no caller asks for are never read.
+ * One field of a document, read as into a typed Go struct: keys match in any case if none matches
+ * exactly, null is the zero value, and another type is an error that names the field. Ignores
+ * fields that no caller reads.
  */
 export class Field {
   readonly #value: JsonValue | undefined;
@@ -15,7 +15,7 @@ export class Field {
     this.#path = path;
   }
 
-  /** The value as written; undefined where it is absent or null. */
+  /** The value as written; undefined when absent or null. */
   get raw(): JsonValue | undefined {
     return this.#value;
   }
@@ -32,7 +32,7 @@ export class Field {
     return this.#value;
   }
 
-  /** As for annotations: numbers and booleans become the text they are written as. */
+  /** For annotations: numbers and booleans become their text. */
   coercedString(): string {
     return isScalar(this.#value) ? String(this.#value) : this.string();
   }
@@ -43,14 +43,14 @@ export class Field {
     return this.#value;
   }
 
-  /** A whole number; 0 where it is absent. */
+  /** An integer; 0 when absent. */
   integer(): number {
     if (this.#value === undefined) return 0;
     if (!Number.isSafeInteger(this.#value)) throw this.#mismatch('int');
     return Number(this.#value);
   }
 
-  /** As Kubernetes' IntOrString; 0 where it is absent. */
+  /** Kubernetes' IntOrString; 0 when absent. */
   integerOrString(): number | string {
     return typeof this.#value === 'string' ? this.#value : this.integer();
   }
@@ -66,7 +66,7 @@ export class Field {
     );
   }
 
-  /** Undefined where the list itself is absent, which Go tells from an empty one. */
+  /** Undefined when the list is absent, which Go distinguishes from an empty one. */
   list(): readonly Field[] | undefined {
     if (this.#value === undefined) return undefined;
     if (!isList(this.#value)) throw this.#mismatch('slice');

@@ -61,7 +61,7 @@ function unpack(files: BundleFiles, bundle: Bundle, limits: ContentLimits): Bund
   return storedContent(files, converted, limits);
 }
 
-/** What is stored is what a deployment will read: it has to be readable now, not only then. */
+/** A deployment will read the stored content, so it must be readable now. */
 function validate(objects: readonly KubernetesObject[], maxObjects: number): void {
   try {
     checkPlainObjects({ path: convertedFile, objects }, maxObjects);
@@ -87,7 +87,9 @@ function configure(
   return deployedContent(objects, limits);
 }
 
-/** Content that was too large to be stored with its conversion, or that an earlier version stored. */
+/**
+ * Content that was too large to be stored with its conversion, or that an earlier version stored.
+ */
 function withoutOriginals(stored: BundleFiles, configured: boolean): BundleFiles {
   if (!configured) return stored;
   throw new TerminalError(

@@ -4,25 +4,27 @@ import type { RegistryConfig } from './config.ts';
 import type { DeploymentOverrides } from './deployment-overrides.ts';
 import type { RegistryBundle } from './registry-bundle.ts';
 
-/** How one deployment has a bundle installed: what validators and generators see beside the bundle. */
+/**
+ * How a deployment installs a bundle: the input of validators and generators besides the bundle.
+ */
 export interface Installation {
-  /** Where everything namespaced of the bundle goes. */
+  /** Namespace of the bundle's namespaced objects. */
   readonly installNamespace: string;
-  /** The install namespace comes and goes with the bundle; a given one is the user's. */
+  /** The install namespace is part of the bundle; a given one belongs to the user. */
   readonly createsNamespace: boolean;
-  /** The namespaces that the operator watches, sorted; an empty name alone is all of them. */
+  /** The namespaces that the operator watches, sorted; a single empty name means all of them. */
   readonly targetNamespaces: readonly string[];
   /** The deployment has a spec.config; without one the bundle is installed as by v0.16. */
   readonly configured: boolean;
-  /** What spec.config changes in the operator's pods. */
+  /** Changes of the operator's pods by spec.config. */
   readonly overrides: DeploymentOverrides;
-  /** Absent where no cluster is known, as when a Bundle is unpacked. */
+  /** Undefined when no cluster is known, such as while a Bundle is unpacked. */
   readonly cluster?: ClusterFacts;
-  /** The deployment has the same content installed: what that needs is awaited no more. */
+  /** The deployment has the same content installed: do not wait for its requirements. */
   readonly installed?: boolean;
 }
 
-/** How a bundle is installed by a config, or by v0.16's rules where that is absent. */
+/** The installation of a bundle by a config, or by v0.16's rules without one. */
 export function planInstallation(
   bundle: RegistryBundle,
   config?: RegistryConfig,
@@ -40,8 +42,8 @@ export function planInstallation(
 }
 
 /**
- * One that the bundle's install modes allow, to see what is wrong with a bundle whatever namespaces
- * a deployment will choose; for all namespaces where they allow none.
+ * An installation in a supported install mode, to find the problems of a bundle that do not depend
+ * on a deployment's namespaces; for all namespaces when no mode is supported.
  */
 export function anyInstallation(bundle: RegistryBundle): Installation {
   const modes = supportedModes(bundle.csv);
@@ -62,7 +64,7 @@ function suggestedNamespace({ csv, packageName }: RegistryBundle): string {
   return suggested === undefined || suggested === '' ? `${packageName}-system` : suggested;
 }
 
-/** The install modes that a CSV says its operator supports, sorted; OLM's names or others. */
+/** The supported install modes of a CSV, sorted; OLM's names or others. */
 export function supportedModes({ installModes }: ClusterServiceVersion): ReadonlySet<string> {
   return new Set(
     installModes
@@ -72,14 +74,14 @@ export function supportedModes({ installModes }: ClusterServiceVersion): Readonl
   );
 }
 
-/** Whether the operator watches the whole cluster: its permissions are then the cluster's. */
+/** Whether the operator watches the whole cluster, and gets its permissions at cluster scope. */
 export function watchesAllNamespaces({
   targetNamespaces,
 }: Pick<Installation, 'targetNamespaces'>): boolean {
   return targetNamespaces.includes('');
 }
 
-/** The modes that an installation takes by OLM's rules: each of them has to be supported. */
+/** The install modes that an installation needs by OLM's rules: each must be supported. */
 export function neededModes({
   installNamespace,
   targetNamespaces,

@@ -5,8 +5,8 @@ import { fieldOf, groupOf } from './objects.ts';
 type Scope = 'Namespaced' | 'Cluster';
 
 /**
- * Kinds that a bundle may ship beside the CSV and CRDs, by kind alone whatever the group; those of
- * v0.16, and those that OLM has added since.
+ * Supported kinds in a bundle besides the CSV and CRDs, in any group: those of v0.16, and those
+ * that OLM has added since.
  */
 export const supportedKinds: ReadonlyMap<string, Scope> = new Map([
   ['Secret', 'Namespaced'],
@@ -23,7 +23,7 @@ export const supportedKinds: ReadonlyMap<string, Scope> = new Map([
   ['PodDisruptionBudget', 'Namespaced'],
   ['NetworkPolicy', 'Namespaced'],
   ['PriorityClass', 'Cluster'],
-  // The API has it namespaced; RukPak leaves its namespace as written, and so do we.
+  // Namespaced in the API; RukPak leaves its namespace as written, and so does this class.
   ['VerticalPodAutoscaler', 'Cluster'],
   ['ConsoleYAMLSample', 'Cluster'],
   ['ConsoleQuickStart', 'Cluster'],
@@ -33,8 +33,8 @@ export const supportedKinds: ReadonlyMap<string, Scope> = new Map([
 ]);
 
 /**
- * The scope of an object of a supported kind. A custom resource may share no more than its kind's
- * name with the kind above: where the bundle has its CRD, that says what its scope is.
+ * The scope of an object of a supported kind. A custom resource may have the same kind's name: if
+ * the bundle contains its CRD, that has the scope.
  */
 export function scopeOf(
   { apiVersion, kind }: KubernetesObject,
@@ -54,7 +54,10 @@ function specOf(crd: KubernetesObject): JsonValue | undefined {
 
 const rbac = 'rbac.authorization.k8s.io/v1';
 
-/** Kinds that OLM reads as these whatever the manifest says, so that real manifests say nothing. */
+/**
+ * OLM reads these kinds in these versions, whatever the manifest says, so that real manifests omit
+ * the version.
+ */
 const versionsByKind: ReadonlyMap<string, string> = new Map([
   ['ConfigMap', 'v1'],
   ['Secret', 'v1'],
@@ -66,7 +69,7 @@ const versionsByKind: ReadonlyMap<string, string> = new Map([
   ['RoleBinding', rbac],
 ]);
 
-/** Served by no cluster any more, and field by field the same as what is. */
+/** Versions that no cluster serves any more, with equal fields in the present one. */
 const goneVersions: ReadonlyMap<string, string> = new Map([
   ['rbac.authorization.k8s.io/v1alpha1', rbac],
   ['rbac.authorization.k8s.io/v1beta1', rbac],
@@ -74,7 +77,7 @@ const goneVersions: ReadonlyMap<string, string> = new Map([
   ['scheduling.k8s.io/v1beta1', 'scheduling.k8s.io/v1'],
 ]);
 
-/** The object by an API that clusters serve, where the manifest names none or one that is gone. */
+/** The object in a served version, if the manifest names none or a removed one. */
 export function withServedApiVersion(object: KubernetesObject): KubernetesObject {
   const served = servedApiVersion(object);
   return served === undefined ? object : { ...object, apiVersion: served };
@@ -87,13 +90,13 @@ function servedApiVersion(object: KubernetesObject): string | undefined {
   return goneVersions.get(apiVersion);
 }
 
-/** A disruption budget with an empty selector was for no Pod, and is for all of them in v1. */
+/** A disruption budget with an empty selector selected no Pod, and selects all of them in v1. */
 function selectsPods({ spec }: KubernetesObject): boolean {
   const { selector } = (spec ?? {}) as { readonly selector?: object | null };
   return Object.values(selector ?? {}).some((part: unknown) => Object.keys(part ?? {}).length > 0);
 }
 
-/** API groups of monitoring and of OpenShift's console: an operator works without them. */
+/** API groups of monitoring and of OpenShift's console, which an operator does not need. */
 const optionalGroups: ReadonlySet<string> = new Set([
   'monitoring.coreos.com',
   'monitoring.rhobs',
@@ -101,8 +104,8 @@ const optionalGroups: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Marks objects that a cluster may have no use for, so that the operator does not wait for their
- * kinds. What the bundle says itself about an object counts.
+ * Marks objects as optional that a cluster may not need, so that the operator does not wait for
+ * their kinds. The bundle's own annotation has priority.
  */
 export function withOptionalKind(
   object: KubernetesObject,

@@ -1,11 +1,11 @@
 import type { JsonObject, JsonValue, KubernetesObject } from '../../core/sdk.ts';
 
-/** An object's name, or an empty text where the manifest has none or something else in its place. */
+/** An object's name; empty when the manifest has none or an invalid one. */
 export function objectName(object: KubernetesObject): string {
   return textOf(object, 'name');
 }
 
-/** The group of an apiVersion; empty for the core API, and for what is no apiVersion. */
+/** The group of an apiVersion; empty for the core API, and for an invalid apiVersion. */
 export function groupOf(apiVersion: unknown): string {
   if (typeof apiVersion !== 'string') return '';
   const slash = apiVersion.indexOf('/');
@@ -14,7 +14,7 @@ export function groupOf(apiVersion: unknown): string {
 
 /**
  * Keeps each object once: of several with one group, kind, namespace and name the last, at its own
- * place. Versions do not count, because the API server has one object for all of them.
+ * position. The version does not count, because the API server has one object for all versions.
  */
 export function uniqueObjects(objects: readonly KubernetesObject[]): readonly KubernetesObject[] {
   const last = new Map(objects.map((object, index) => [identityOf(object, index), index]));
@@ -23,7 +23,7 @@ export function uniqueObjects(objects: readonly KubernetesObject[]): readonly Ku
 
 function identityOf(object: KubernetesObject, index: number): string {
   const name = objectName(object);
-  // Without a name nothing is known to be the same; the API server will refuse each of them.
+  // Objects without a name are never equal; the API server will refuse each of them.
   if (name === '') return `#${index}`;
   return JSON.stringify([
     groupOf(object.apiVersion),
@@ -39,12 +39,12 @@ function textOf(object: KubernetesObject, key: 'name' | 'namespace'): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** A field of a map; undefined where it is absent, or where there is no map. */
+/** A field of a map; undefined when absent, or when there is no map. */
 export function fieldOf(map: JsonValue | undefined, name: string): JsonValue | undefined {
   return isMap(map) && Object.hasOwn(map, name) ? map[name] : undefined;
 }
 
-/** The items of a list; none where it is absent or something else. */
+/** The items of a list; none for anything else. */
 export function itemsOf(list: JsonValue | undefined): readonly JsonValue[] {
   return isList(list) ? list : [];
 }

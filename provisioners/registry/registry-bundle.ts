@@ -14,7 +14,7 @@ import {
 } from './cluster-service-version.ts';
 import { Field } from './field.ts';
 
-/** What a registry+v1 bundle holds, as validators and generators see it. */
+/** The content of a registry+v1 bundle for validators and generators. */
 export interface RegistryBundle {
   readonly packageName: string;
   readonly csv: ClusterServiceVersion;
@@ -23,10 +23,13 @@ export interface RegistryBundle {
   readonly others: readonly KubernetesObject[];
 }
 
-/** A reason why a bundle cannot be converted, and what to do. */
+/** Why a bundle cannot be converted, and the remedy. */
 export interface BundleProblem {
   readonly message: string;
-  /** The webhook, owned APIService or manifest at fault; absent if it is the bundle as a whole. */
+  /**
+   * The webhook, owned APIService or manifest with the problem; undefined for the bundle as a
+   * whole.
+   */
   readonly item?: object;
 }
 
@@ -38,8 +41,8 @@ export interface ReadBundleOptions {
 }
 
 /**
- * Reads a registry+v1 bundle: the package's name, and the objects sorted by kind alone, whatever
- * their group. Conversion ignores dependencies, properties and channels.
+ * Reads a registry+v1 bundle: the package's name, and the objects by kind, in any group. Ignores
+ * dependencies, properties and channels.
  * @throws TerminalError that names the file or field, without a prefix.
  */
 export function readRegistryBundle(
@@ -55,7 +58,7 @@ export function readRegistryBundle(
   );
 }
 
-/** The files of a bundle with their objects, as they are read for conversion. @throws as above. */
+/** The files of a bundle with their objects, as read for conversion. @throws as above. */
 export function readRegistryManifests(
   files: BundleFiles,
   options: ReadBundleOptions = {},
@@ -70,7 +73,7 @@ export function registryBundleOf(
 ): RegistryBundle {
   return {
     packageName,
-    // Of several the last one counts, as in RukPak.
+    // The last of several counts, as in RukPak.
     csv: readClusterServiceVersion(objects.findLast(isKind('ClusterServiceVersion'))),
     crds: objects.filter(isKind('CustomResourceDefinition')),
     others: objects.filter((object) => !ownKinds.some((kind) => object.kind === kind)),
@@ -96,8 +99,8 @@ const path = 'metadata/annotations.yaml';
 const packageKey = 'operators.operatorframework.io.bundle.package.v1';
 
 /**
- * The package's name from the bundle's annotations; empty where they have none.
- * @throws TerminalError where the file is missing or is not what it has to be.
+ * The package's name from the bundle's annotations; empty without one.
+ * @throws TerminalError when the file is missing or invalid.
  */
 export function readPackageName(files: BundleFiles, sourceType: string): string {
   const content = files.files.get(path);
@@ -110,7 +113,7 @@ export function readPackageName(files: BundleFiles, sourceType: string): string 
   }
 }
 
-// Archives and other trees differ in RukPak's text for a file that is not there.
+// RukPak's text for a missing file differs between archives and other trees.
 function missing(sourceType: string): TerminalError {
   const operation = sourceType === 'git' || sourceType === 'configMaps' ? 'open' : 'readfile';
   return new TerminalError(`${operation} ${path}: file does not exist`);

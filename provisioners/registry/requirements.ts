@@ -5,8 +5,8 @@ import { objectName } from './objects.ts';
 import type { RegistryBundle } from './registry-bundle.ts';
 
 /**
- * Says what a bundle needs that the cluster does not have yet, or nothing; nothing either where no
- * cluster is known, and where the deployment has the same content installed. Pure.
+ * The requirements of a bundle that the cluster does not meet yet; undefined without any, when no
+ * cluster is known, and when the deployment has the same content installed. Pure.
  */
 export function lackOf(
   bundle: RegistryBundle,
@@ -17,8 +17,8 @@ export function lackOf(
 }
 
 /**
- * `spec.minKubeVersion`, as OLM compares it: a cluster's own suffix (`-eks-1234`) does not count, so
- * that one with a prerelease (`1.19.0-0`) is met by the release. Missing parts are zeros.
+ * `spec.minKubeVersion`, compared as in OLM: a cluster's own suffix (`-eks-1234`) does not count,
+ * so the release also meets a prerelease (`1.19.0-0`). Missing parts are zeros.
  */
 function lackOfVersion({ csv }: RegistryBundle, { version }: ClusterFacts): string | undefined {
   const { minKubeVersion } = csv;
@@ -47,8 +47,8 @@ function isLater(a: Version, b: Version): boolean {
 }
 
 /**
- * The kinds that the operator says it needs from elsewhere, as by OLM: CRDs, aggregated APIs and
- * native ones. What the bundle brings itself is there in time.
+ * The kinds that the operator requires from others, as in OLM: CRDs, aggregated APIs and native
+ * ones; without those of the bundle itself.
  */
 function lackOfKinds(bundle: RegistryBundle, { apiVersions }: ClusterFacts): string | undefined {
   const served = new Set(apiVersions);
@@ -62,7 +62,7 @@ function lackOfKinds(bundle: RegistryBundle, { apiVersions }: ClusterFacts): str
 }
 
 interface NeededKind extends RequiredApi {
-  /** Of the CRD, where it is one. */
+  /** Name of the CRD, if it is one. */
   readonly crd?: string;
 }
 
@@ -81,7 +81,7 @@ function neededApis({ csv }: RegistryBundle): readonly NeededKind[] {
   return csv.requiredApis.filter((api) => !own.has(idOf(api)));
 }
 
-/** As ClusterFacts name a kind. */
+/** The kind's name in ClusterFacts. */
 function idOf({ group, version, kind }: RequiredApi): string {
   const id = kind === '' ? version : `${version}/${kind}`;
   return group === '' ? id : `${group}/${id}`;

@@ -8,7 +8,7 @@ import {
 import { fieldOf, groupOf, isMap, itemsOf, objectName } from './objects.ts';
 import type { RegistryBundle } from './registry-bundle.ts';
 
-/** What a CRD requires of its custom resources. */
+/** The required fields of a CRD's custom resources. */
 interface Definition {
   readonly kind: string;
   /** By version. */
@@ -16,9 +16,10 @@ interface Definition {
 }
 
 /**
- * Marks custom resources of the bundle's own kinds that are samples, to be left out: those that
- * `alm-examples` has, and those that lack what their own CRD requires. They are in bundles whose kind
- * is named as one that a bundle may ship, such as Role, and are not meant to be installed.
+ * Marks custom resources of the bundle's own kinds that are samples, so that they are left out:
+ * those in `alm-examples`, and those that lack fields required by their own CRD. Bundles contain
+ * them when their kind has the name of a supported one, such as Role; they are not meant to be
+ * installed.
  */
 export function markSamples(
   objects: readonly KubernetesObject[],
@@ -50,7 +51,7 @@ function lackOf(object: KubernetesObject, { kind, schemas }: Definition): string
   return path && `its field ${path} is missing, which the bundle's CRD of ${kind} requires`;
 }
 
-/** The path of the first field that a schema requires and that is not there. */
+/** The path of the first missing required field. */
 function missingField(
   value: JsonValue | undefined,
   schema: JsonValue | undefined,
@@ -89,7 +90,7 @@ function exampleNames(text: string | undefined): ReadonlySet<string> {
   try {
     examples = parseJson(text ?? '[]');
   } catch {
-    // Examples that cannot be read mark nothing; the bundle is installed all the same.
+    // Unreadable examples mark nothing; the bundle is installed nevertheless.
   }
   const names = itemsOf(examples).flatMap((example) => {
     const [apiVersion, kind] = [fieldOf(example, 'apiVersion'), fieldOf(example, 'kind')];

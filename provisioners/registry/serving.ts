@@ -5,37 +5,40 @@ import { objectName } from './objects.ts';
 const maxServiceName = 63;
 const suffix = '-service';
 
-/** Name of the Service in front of a deployment that serves webhooks or APIs, as OLM names it. */
+/** OLM's name for the Service of a deployment with webhooks or APIs. */
 export function serviceName(deploymentName: string): string {
   const base = deploymentName.replaceAll('.', '-');
   // A deployment's name may be longer than a Service's.
   return `${base.slice(0, maxServiceName - suffix.length)}${suffix}`;
 }
 
-/** Name of the Secret with the certificate that such a deployment serves with, as OLM names it. */
+/** OLM's name for the Secret with the certificate of such a deployment. */
 export function secretName(deploymentName: string): string {
   return `${serviceName(deploymentName)}-cert`;
 }
 
-/** Name of the APIService of an owned API: the only one that the API server takes for it. */
+/** Name of the APIService of an owned API, as the API server requires it. */
 export function apiServiceName({ group, version }: OwnedApiService): string {
   return `${version}.${group}`;
 }
 
-/** What `core.rukpak.io/inject-ca-from` says on whatever the API server calls the deployment by. */
+/**
+ * Value of `core.rukpak.io/inject-ca-from` on objects with which the API server calls the
+ * deployment.
+ */
 export function caSource(deploymentName: string, namespace: string): string {
   return `${namespace}/${secretName(deploymentName)}`;
 }
 
-/** A port of the Service in front of a deployment, and where in the container it leads to. */
+/** A port of a deployment's Service, and its target in the container. */
 export interface ServedPort {
   readonly port: number;
   readonly targetPort: number | string;
 }
 
 /**
- * The ports at which the API server reaches a deployment of the CSV, each once, by number; none
- * where the deployment serves neither webhooks nor APIs.
+ * The ports at which the API server calls a deployment of the CSV, without duplicates, by number;
+ * empty for a deployment without webhooks and APIs.
  */
 export function servedPorts(
   { webhookDefinitions, ownedApiServices }: ClusterServiceVersion,
@@ -52,7 +55,7 @@ export function servedPorts(
   );
 }
 
-// A port by its name comes before those by number, as OLM sorts them.
+// A named port comes before numbers, as in OLM.
 function numberOf({ targetPort }: ServedPort): number {
   return typeof targetPort === 'number' ? targetPort : 0;
 }
@@ -61,7 +64,10 @@ function compare(a: ServedPort, b: ServedPort): number {
   return String(a.targetPort) < String(b.targetPort) ? -1 : 1;
 }
 
-/** Whether a certificate will be in a Secret of that name: what the bundle has in it is for elsewhere. */
+/**
+ * Whether core will make a certificate Secret of that name: the bundle's own content of it is not
+ * meant for core.
+ */
 export function isMadeSecret(object: KubernetesObject, csv: ClusterServiceVersion): boolean {
   if (object.kind !== 'Secret' || object.apiVersion !== 'v1') return false;
   const name = objectName(object);

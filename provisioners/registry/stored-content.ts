@@ -8,15 +8,15 @@ import {
   toYaml,
 } from '../../core/sdk.ts';
 
-/** Where the original files are, beside what they were converted to. */
+/** Folder of the original files, beside their conversion. */
 const originals = 'bundle';
 const kept = /^(?:manifests|metadata)(?:\/|$)/;
 
 /**
- * What is stored of a bundle: what it is without a spec.config, as by v0.16, and its own files, from
- * which each deployment is converted anew. Where both together pass a limit that each of them keeps,
- * the conversion alone is stored.
- * @throws TerminalError where a limit is passed.
+ * The stored content of a bundle: its conversion without a spec.config, as by v0.16, and its
+ * original files, which are converted again for each deployment. Only the conversion, when both
+ * together exceed a limit that each of them meets.
+ * @throws TerminalError above a limit.
  */
 export function storedContent(
   files: BundleFiles,
@@ -31,7 +31,7 @@ export function storedContent(
   }
 }
 
-/** The bundle as it was fetched; undefined where only its conversion was stored. */
+/** The bundle as fetched; undefined when only its conversion was stored. */
 export function originalContent(stored: BundleFiles): BundleFiles | undefined {
   if (!stored.directories.has(originals)) return undefined;
   const prefix = `${originals}/`;
@@ -48,7 +48,7 @@ export function originalContent(stored: BundleFiles): BundleFiles | undefined {
   };
 }
 
-/** The one file of a bundle that was converted. */
+/** The single file of a converted bundle. */
 export const convertedFile = 'manifests/manifest.yaml';
 
 /** A plain+v0 bundle of these objects, in one file. */
@@ -59,7 +59,7 @@ export function plainContent(
   return inOneFile(toYaml(objects), limits);
 }
 
-/** The same for one deployment: the class plain reads it at once, and no person does. */
+/** The same for one deployment: class plain reads it at once, and nobody else. */
 export function deployedContent(
   objects: readonly KubernetesObject[],
   limits: ContentLimits,

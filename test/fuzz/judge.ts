@@ -10,7 +10,7 @@ const prototypes = [Object, Array, Function, String, Number, Map, Promise].map(
 );
 const untouched = prototypes.map((prototype) => new Set(Reflect.ownKeys(prototype)));
 
-/** What is wrong with how a target took an input; undefined where nothing is. */
+/** The problem of a target's handling of an input; undefined without one. */
 export async function judge(target: FuzzTarget, input: Uint8Array): Promise<string | undefined> {
   const { time } = boundsOf(target);
   const before = process.cpuUsage();
@@ -26,7 +26,7 @@ export function boundsOf({ bounds }: FuzzTarget): Bounds {
   return { ...defaultBounds, ...bounds };
 }
 
-/** The same for all inputs that show one defect, as far as that can be told. */
+/** Equal for all inputs that show one defect, as far as that is known. */
 export function signatureOf(problem: string): string {
   return problem
     .split('\n', 1)
@@ -80,7 +80,7 @@ function messageProblem(message: string, longest: number): string | undefined {
   return undefined;
 }
 
-/** What was added is taken away again: the next input is not to blame for it. */
+/** Removes additions to prototypes, so that the next input is not blamed for them. */
 function hasPrototypesOfBefore(): boolean {
   const added = prototypes.flatMap((prototype, index) =>
     Reflect.ownKeys(prototype)

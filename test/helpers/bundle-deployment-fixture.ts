@@ -72,7 +72,7 @@ export class BundleDeploymentFixture {
   readonly events = new EventList();
   readonly clock = new ManualClock();
   readonly stop = new AbortController();
-  /** What the last reconcile asked for, beside its result. */
+  /** The wait that the last reconcile requested, besides its result. */
   wakeAfter: number | undefined;
   readonly load = vi.fn<BundleDeploymentDependencies['content']['load']>(async () => content);
   readonly handler = vi.fn<DeploymentHandler>(async () => objects);
@@ -194,7 +194,7 @@ export class BundleDeploymentFixture {
     return result;
   }
 
-  /** What a reconcile rejects with; undefined where it does not. */
+  /** The error of a reconcile; undefined after a success. */
   async failure(): Promise<unknown> {
     try {
       await this.reconcile();
@@ -205,14 +205,14 @@ export class BundleDeploymentFixture {
     }
   }
 
-  /** As the API server has it. */
+  /** The deployment in the API server. */
   get live(): BundleDeployment {
     const deployment = this.client.peek({ name: 'demo' });
     if (deployment === undefined) throw new Error('the BundleDeployment is gone');
     return deployment as BundleDeployment;
   }
 
-  /** As the API server has it, but for the conditions that sum the others up. */
+  /** The deployment in the API server, without the conditions that summarize the others. */
   get status(): BundleDeploymentStatus {
     return withoutSummary(this.live.status ?? {});
   }
@@ -238,7 +238,7 @@ export class BundleDeploymentFixture {
   }
 }
 
-/** With the finalizer that a deployment has once something of it is installed; or as it asks for. */
+/** With the finalizer of a deployment with installed objects; or the given one. */
 function guarded(deployment: BundleDeployment): BundleDeployment {
   const { metadata } = deployment;
   if (metadata.finalizers !== undefined || metadata.deletionTimestamp !== undefined)

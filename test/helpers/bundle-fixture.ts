@@ -24,7 +24,7 @@ import { conditionLines, isSummary, withoutSummary } from './summary-conditions.
 export const tree = aTree({ 'manifests/cm.yaml': 'kind: ConfigMap' });
 export const pinned = anImage(`example.com/app@sha256:${'12'.repeat(32)}`);
 
-/** A Bundle that has its finalizer. */
+/** A Bundle with its finalizer. */
 export function aKeptBundle(fields: Parameters<typeof aStoredBundle>[0] = {}): Bundle {
   const metadata = { finalizers: [finalizer.deleteCachedBundle], ...fields.metadata };
   return aStoredBundle({ ...fields, metadata });
@@ -96,7 +96,7 @@ export class BundleFixture {
     this.#reconciler.abandon(name);
   }
 
-  /** What a reconcile rejects with; undefined where it does not. */
+  /** The error of a reconcile; undefined after a success. */
   async failure(): Promise<unknown> {
     try {
       await this.reconcile();
@@ -106,14 +106,14 @@ export class BundleFixture {
     }
   }
 
-  /** As the API server has it. */
+  /** The Bundle in the API server. */
   get live(): Bundle {
     const bundle = this.client.peek({ name: 'demo' });
     if (bundle === undefined) throw new Error('the Bundle is gone');
     return bundle as Bundle;
   }
 
-  /** As the API server has it, but for the conditions that sum the others up. */
+  /** The Bundle in the API server, without the conditions that summarize the others. */
   get status(): BundleStatus {
     return withoutSummary(this.live.status ?? {});
   }

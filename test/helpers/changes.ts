@@ -56,13 +56,14 @@ export class ChangeFeed {
   async #follow(client: KubeClient, resource: Resource, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
-        // From now, with an event for each object that is there: whoever read just before looks again.
+        // Watches from now, with an event for each existing object, so that a recent reader reads
+        // again.
         const options = { resourceVersion: '', timeoutSeconds: watchTimeout, signal };
         for await (const { type } of client.watch(resource, { ...options, metadataOnly: true })) {
           if (type !== 'BOOKMARK') this.#count();
         }
       } catch {
-        // The kind is gone, or the server is away: those who wait try again after a while.
+        // The kind was removed, or the server is unavailable: waiting attempts retry after a while.
       }
       await delay(reopenPause, undefined, { signal }).catch(() => undefined);
       this.#count();

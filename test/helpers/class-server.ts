@@ -13,7 +13,7 @@ import { Readable } from 'node:stream';
 import { parseJson } from '../../api/json.ts';
 import { defaultLimits, unpackTar } from '../../core/content/index.ts';
 
-/** What a server of a class was asked. */
+/** A request to the server of a class. */
 export interface ReceivedCall {
   /** Such as `POST /v1/bundle`. */
   readonly call: string;
@@ -33,7 +33,7 @@ export interface ClassServerOptions {
 
 /** A server of one class, as the contract has them; what it answers to POSTs is a test's to say. */
 export class FakeClassServer {
-  /** What it was asked, in order. */
+  /** The requests, in order. */
   readonly received: ReceivedCall[] = [];
   /** By path; 404 for others. */
   readonly answers = new Map<string, AnswerCall>();

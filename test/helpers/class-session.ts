@@ -14,14 +14,14 @@ export interface SessionOptions {
   readonly className: string;
   readonly config?: object;
   /**
-   * Content of version 1 and 2, of which the class makes in namespace `default`: a Deployment
+   * Content of versions 1 and 2. The class renders into namespace `default`: a Deployment
    * `<name>-web`, a ConfigMap `<name>-kept` whose `data.version` is the version, and for version 1
-   * alone a ConfigMap `<name>-gone`.
+   * only a ConfigMap `<name>-gone`.
    */
   readonly files: (version: 1 | 2) => Readonly<Record<string, string>>;
 }
 
-/** What every class must do, however it is run. To be called in this order. */
+/** Promises of every class, in any host. Call these in order. */
 export class ClassSession {
   readonly #options: SessionOptions;
   readonly #neighbour: ReturnType<typeof plainNeighbour>;

@@ -102,7 +102,10 @@ export class ClusterClient {
     if (errors.length > 1) throw new AggregateError(errors, errors.map(String).join('\n'));
   }
 
-  /** Deletes them all at once, and waits until they are gone: kubectl asks for five a second. */
+  /**
+   * Deletes them all at once, and waits for their deletion: kubectl sends only five requests a
+   * second.
+   */
   async delete(objects: readonly object[]): Promise<void> {
     const left = await Promise.all(
       (objects as readonly KubernetesObject[]).map(async (object) => await this.#delete(object)),
@@ -114,7 +117,7 @@ export class ClusterClient {
     });
   }
 
-  /** What goes; nothing where it was not there. */
+  /** The deleted object; nothing when it did not exist. */
   async #delete(object: KubernetesObject) {
     const { group, version, kind } = gvkOf(object);
     const resource = await this.#resource(`${kind}.${version}.${group}`).catch(() => undefined);
@@ -187,7 +190,7 @@ export class ClusterClient {
   }
 }
 
-/** Of names that several groups have, the first one's count, as for kubectl. */
+/** Of a name in several groups the first group counts, as for kubectl. */
 function addNames(
   names: Map<string, Resource>,
   { resource: plural, singularResource, shortNames = [], responseKind, scope }: DiscoveredResource,

@@ -22,7 +22,7 @@ interface Shared {
   readonly stop: () => Promise<void>;
 }
 
-// Every project loads this file anew, in the same process; only a global is common to them.
+// Every project loads this file again in the same process; only a global is shared.
 declare global {
   var rukpakTestControlPlanes: Shared | undefined;
 }
@@ -60,7 +60,7 @@ function begin(): Shared {
   process.once('SIGHUP', () => process.exit(HANGUP_EXIT_CODE));
   async function stop(): Promise<void> {
     interruption.abort(new Error('the test run has ended'));
-    // Its own folder goes even when a cluster did not come up.
+    // Deletes the folder even when a cluster did not start.
     const up = await clusters.catch(() => []);
     await nothingIsLeft(up);
     await ClusterClient.closeAll();
@@ -97,17 +97,17 @@ async function leftovers({ kubeconfig }: Cluster): Promise<readonly string[]> {
 }
 
 async function startAll(dirs: readonly string[], signal: AbortSignal): Promise<readonly Cluster[]> {
-  // Where they must be built first, that is done and told once.
+  // Builds them once before all clusters, with one progress.
   await findBinaries({ onProgress: say, signal });
   say(`starting ${dirs.length}`);
   const starts = dirs.map((dir, index) => {
     const serviceRange = `127.${FIRST_SERVICE_NET + index}.0.0/16`;
     return startCluster({ dir, serviceRange, audit: true, signal });
   });
-  // All have ended before the first failure is told: none may come up after the folder has gone.
+  // Waits for all before it reports the first failure: none may start after the folder is deleted.
   await Promise.allSettled(starts);
   const clusters = await Promise.all(starts);
-  // Once and for all: it takes the garbage collector half a minute to learn of a kind.
+  // Waits once: the garbage collector needs half a minute to discover a kind.
   await Promise.all(clusters.map(({ kubeconfig }) => installCrds(kubeconfig)));
   return clusters;
 }

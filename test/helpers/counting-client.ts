@@ -23,7 +23,7 @@ export class CountingClient implements KubeClient {
     this.requests = requests;
   }
 
-  /** What was asked since the last call. */
+  /** The requests since the last call. */
   taken(): string[] {
     return this.requests.splice(0);
   }
@@ -87,7 +87,7 @@ export class CountingClient implements KubeClient {
     return await this.#client.request(request);
   }
 
-  /** Counts together with the others. */
+  /** Counted together with the other client's requests. */
   impersonate(account: ServiceAccountRef): KubeClient {
     return new CountingClient(this.#client.impersonate(account), this.requests);
   }

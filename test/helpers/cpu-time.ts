@@ -1,6 +1,6 @@
 /**
- * Milliseconds of processor time that this process has had so far. For tests of what work costs: on
- * a busy machine the clock goes for others too.
+ * Milliseconds of processor time of this process so far. For tests of the cost of work: on a busy
+ * machine real time includes others' work.
  */
 export function cpuTime(): number {
   const { user, system } = process.cpuUsage();

@@ -10,7 +10,7 @@ export interface Refusal {
   readonly message: string;
 }
 
-/** Has the API server judge each object as if it were applied, and says which it would not take. */
+/** Dry-runs the apply of each object, and returns the API server's refusals. */
 export async function refusalsOf(
   connection: Pick<KubeConnection, 'client' | 'discovery'>,
   objects: readonly KubernetesObject[],

@@ -13,7 +13,7 @@ export interface ExampleCopy {
   remove(): Promise<void>;
 }
 
-/** An example outside of the checkout, with the packed package as its only dependency. */
+/** A copy of an example outside of the checkout, with the packed package as its only dependency. */
 export async function copyExample(name: string): Promise<ExampleCopy> {
   const folder = await mkdtemp(join(tmpdir(), `rukpak-${name}-`));
   const remove = () => rm(folder, { recursive: true, force: true });

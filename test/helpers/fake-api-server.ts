@@ -34,7 +34,7 @@ export class FakeApiServer {
   readonly requests: SeenRequest[] = [];
   /** File of a kubeconfig. */
   kubeconfig = '';
-  /** What a webhook says of each deletion. */
+  /** The webhook's answer to each deletion. */
   warning: string | undefined;
   readonly #objects = new Map<string, Stored>();
   readonly #resources = new Set<Resource>();
@@ -88,7 +88,7 @@ export class FakeApiServer {
     return this.#objects.get(objectPath(resource, key))?.object;
   }
 
-  /** What a path is answered with, JSON or a text. */
+  /** The answer of a path, JSON or a text. */
   answer(path: string, answer: Answer): void {
     this.#answers.set(path, answer);
   }
@@ -170,7 +170,7 @@ export class FakeApiServer {
   }
 }
 
-/** An object of a resource, with the labels of what a deployment owns where one is named. */
+/** An object of a resource, with the labels of a deployment if one is named. */
 export function anObjectOf(
   resource: Resource,
   name: string,

@@ -39,19 +39,19 @@ type Call = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete';
 export class FakeKubeClient implements KubeClient {
   /** Every call, in order. */
   readonly calls: Call[] = [];
-  /** What each patch said, refused ones included. */
+  /** The body of each patch, including refused ones. */
   readonly patches: SentPatch[] = [];
   /** Errors for the next calls, first to first; undefined lets a call pass. */
   readonly faults: Partial<Record<Call, (Error | undefined)[]>> = {};
   /** Runs before each call is answered. */
   beforeCall: (call: Call, signal?: AbortSignal) => void | Promise<void> = () => undefined;
-  /** What becomes of a watch that asks for everything first; old servers refuse or ignore it. */
+  /** The fate of a watch that requests initial events; old servers refuse or ignore it. */
   initialEvents: 'refused' | 'ignored' | 'sent' = 'refused';
   readonly #objects = new Map<string, KubernetesObject>();
   readonly #watches = new Set<OpenWatch>();
   #log: LoggedEvent[] = [];
   #version = 100;
-  /** Watches from before this version are told that it is gone. */
+  /** Watches from before this version get a Gone error. */
   #oldest = 0;
 
   get openWatches(): number {
@@ -112,7 +112,7 @@ export class FakeKubeClient implements KubeClient {
     return String(this.#version);
   }
 
-  /** Everything as it is now, to go back to: watches from later versions stay silent. */
+  /** A copy of all objects, for a later restore: watches from later versions stay silent. */
   snapshot(): () => void {
     const [objects, version] = [new Map(this.#objects), this.#version];
     return () => {

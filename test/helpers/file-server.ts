@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net';
 import type { KeyPair } from '../../deploy/local/cluster/certificates.ts';
 
 export interface FileServerOptions {
-  /** Serves HTTPS where given. */
+  /** Serves HTTPS, if set. */
   readonly tls?: KeyPair;
-  /** Asks for this user's password where given. */
+  /** Requires this user's password, if set. */
   readonly user?: { readonly username: string; readonly password: string };
 }
 
@@ -15,7 +15,7 @@ export interface FileServerOptions {
 export class FileServer {
   /** By path; a function answers itself. */
   readonly files = new Map<string, Uint8Array | RequestListener>();
-  /** What was asked for, in order: path and credentials. */
+  /** Path and credentials of the requests, in order. */
   readonly seen: { readonly path: string; readonly authorization: string | undefined }[] = [];
   readonly #server: Server;
   readonly #options: FileServerOptions;

@@ -26,11 +26,11 @@ export const hookStates = {
   broken: { state: 'failed', reason: 'too many tries' },
 } as const;
 
-/** Deployment `demo`, whose objects have hooks; all of them succeed unless told otherwise. */
+/** Deployment `demo` with hooks, all of which succeed unless the test says otherwise. */
 export class HookedDeployment {
   /** Another one in another process. */
   fixture = new BundleDeploymentFixture();
-  /** What was asked of the applier, in order. */
+  /** The calls of the applier, in order. */
   readonly #calls: string[] = [];
 
   constructor(...hooks: readonly KubernetesObject[]) {
@@ -39,7 +39,7 @@ export class HookedDeployment {
     this.#record();
   }
 
-  /** Reconciles as long as it asks for that at once. */
+  /** Reconciles until no reconcile is due at once. */
   async settle(): Promise<{ requeueAfter?: number }> {
     for (;;) {
       const result = await this.fixture.reconcile();
@@ -47,7 +47,10 @@ export class HookedDeployment {
     }
   }
 
-  /** What was called since the last time; what was called twice in a row, as at the next reconcile, once. */
+  /**
+   * The calls since the last time; a call that repeats the one before, as at the next reconcile,
+   * counts once.
+   */
   taken(): string[] {
     return this.#calls.splice(0).filter((call, index, all) => call !== all[index - 1]);
   }
@@ -63,7 +66,7 @@ export class HookedDeployment {
     });
   }
 
-  /** Another process takes over what is in the cluster. */
+  /** Replaces the process: the new one knows only the cluster. */
   restart(): void {
     const { live, client, handler } = this.fixture;
     const render = handler.getMockImplementation();

@@ -17,9 +17,8 @@ export interface Howto {
 }
 
 /**
- * Runs the commands of one section of a howto, as they are written there: those of the code block
- * after `<!-- followed by the test -->`, or of all its blocks where it has no such mark. Returns
- * what they printed.
+ * Runs the commands of one section of a howto as written: those of the code block after `<!--
+ * followed by the test -->`, or of all its blocks without such a mark. Returns their output.
  */
 export async function followHowto(howto: Howto, heading: string): Promise<string> {
   let output = '';
@@ -29,7 +28,7 @@ export async function followHowto(howto: Howto, heading: string): Promise<string
   return output;
 }
 
-/** Runs one line of a howto, where a pipe may be; what it printed. */
+/** Runs one line of a howto, which may contain a pipe; returns its output. */
 export async function runCommand(howto: Howto, line: string): Promise<string> {
   let output = '';
   for (const command of line.split(' | ')) output = await runProgram(howto, command, output);
@@ -61,8 +60,8 @@ async function runRukpak(words: readonly string[], kubeconfig: string): Promise<
 }
 
 /**
- * A CRD is told to clients, and a role heeded, a moment after it was made: a person who follows the
- * page takes longer than that from one command to the next.
+ * Clients see a new CRD, and the API server respects a new role, a moment later: a user needs
+ * longer than that from one command to the next.
  */
 async function runKubectl(
   kubectl: Kubectl,
@@ -82,7 +81,7 @@ async function runKubectl(
   }
 }
 
-/** As a shell splits them, where quotes stand around whole parts and nothing is expanded. */
+/** Splits like a shell, with quotes only around whole words and without expansion. */
 function wordsOf(line: string): readonly string[] {
   return [...line.matchAll(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g)].map(([word]) =>
     word.replaceAll(/'([^']*)'|"([^"]*)"/g, '$1$2'),

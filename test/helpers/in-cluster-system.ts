@@ -45,7 +45,7 @@ export class InClusterSystem {
   readonly #options: InClusterOptions;
   readonly #pods: LocalPod[] = [];
 
-  /** Takes away what others have installed under the same names, and applies the overlay. */
+  /** Removes what other files installed under the same names, and applies the overlay. */
   static async install(options: InClusterOptions): Promise<InClusterSystem> {
     const system = await InClusterSystem.prepare(options);
     const { overlay } = system;
@@ -93,7 +93,7 @@ export class InClusterSystem {
       const all = (await Promise.all(found)).flat();
       if (!all.every(({ clientConfig }) => clientConfig.caBundle)) throw new Error('no CA yet');
     });
-    // As an upgrade does: applying again conflicts with nobody, and leaves the CA alone.
+    // As in an upgrade: applying again causes no conflict, and keeps the CA.
     await this.overlay.apply();
     const url = `https://127.0.0.1:${webhooks.ports[1]}`;
     await this.overlay.callWebhooksAt(url);
@@ -131,7 +131,10 @@ export class InClusterSystem {
     return core;
   }
 
-  /** Of overlay split: who unpacks, under an address at which others on this machine reach it. */
+  /**
+   * For overlay split: the process that unpacks, at an address that others on this machine can
+   * reach.
+   */
   async startUnpack(): Promise<LocalPod> {
     const unpack = await this.#pod('core', ([health, content], local) => [
       `--health-probe-bind-address=127.0.0.1:${health}`,
@@ -144,7 +147,7 @@ export class InClusterSystem {
     return unpack;
   }
 
-  /** Of overlay split: who applies. */
+  /** For overlay split: the process that applies. */
   async startApply(unpack: LocalPod): Promise<LocalPod> {
     const apply = await this.#pod('core-apply', ([health, content], local) => [
       `--health-probe-bind-address=127.0.0.1:${health}`,
@@ -167,7 +170,7 @@ export class InClusterSystem {
     for (const pod of this.#pods.splice(0)) await pod.remove();
   }
 
-  /** Ends all processes and takes away all that was applied, whatever has happened before. */
+  /** Ends all processes and deletes all applied objects, in any state. */
   async remove(): Promise<void> {
     await this.stop();
     await this.overlay.remove();
@@ -182,12 +185,12 @@ export class InClusterSystem {
   }
 }
 
-/** Flags of webhooks that answer the API server of a local control plane, and nobody else. */
+/** Flags of webhooks that answer only the API server of a local control plane. */
 export function apiServerOnly(clusterDir: string): readonly string[] {
   return [`--client-ca-file=${clusterDir}/pki/ca.crt`, '--client-name=kube-apiserver'];
 }
 
-/** The archives of Bundles that a core has stored; those of Bundles that are gone lie in a folder. */
+/** The archives in a core's store; those of deleted Bundles are in a folder. */
 export async function archivesOf(core: LocalPod): Promise<readonly string[]> {
   const entries = await readdir(core.local(archiveFolder), { withFileTypes: true });
   return entries

@@ -13,7 +13,7 @@ export async function installCrds(kubeconfig: string): Promise<void> {
       await client.apply(definitionResource, crd, { fieldManager: 'rukpak-install', force: true });
       await definitionEstablished(client, definitionResource, crd.metadata.name ?? '');
     }
-    // What is established is served a moment later.
+    // The server serves an established kind a moment later.
     for (const resource of [bundleResource, bundleDeploymentResource]) {
       await eventually(async () => await client.list(resource, { limit: 1 }));
     }

@@ -20,7 +20,7 @@ export function identitiesOf(objects: readonly KubernetesObject[]): readonly str
     .toSorted();
 }
 
-/** What the cluster has of a deployment, among the kinds of these objects. */
+/** The objects of a deployment in the cluster, among the kinds of these objects. */
 export async function ownedObjects(
   kubectl: Kubectl,
   deployment: string,
@@ -30,8 +30,8 @@ export async function ownedObjects(
 }
 
 /**
- * What applying the objects once more would change in the cluster, each object as it is and as it
- * would be; by the API server's own judgement. Empty where everything is there as written.
+ * The changes that applying the objects again would make, with each object before and after, by the
+ * API server's dry run. Empty when everything is as written.
  */
 export async function missingContent(
   kubectl: Kubectl,

@@ -32,12 +32,12 @@ export class Kubectl {
           resolve({ code: error === null ? 0 : Number(error.code ?? 1), stdout, stderr });
         },
       );
-      // One that ends before it has read all of it says why.
+      // A kubectl that ends before it has read all its input prints why.
       child.stdin?.on('error', () => undefined).end(input);
     });
   }
 
-  /** Runs it and throws what it printed where it fails. */
+  /** Runs it; throws its output when it fails. */
   async must(arguments_: readonly string[], input?: string): Promise<string> {
     const { code, stdout, stderr } = await this.run(arguments_, input);
     if (code !== 0) throw new Error(`kubectl ${arguments_.join(' ')}: ${stderr}${stdout}`);
@@ -58,7 +58,7 @@ export class Kubectl {
     return await ClusterClient.of(this.#kubeconfig).list(kinds, selector);
   }
 
-  /** Those that are there, and waits until they are gone. */
+  /** Deletes the existing ones, and waits for their deletion. */
   async delete(objects: readonly object[]): Promise<void> {
     await ClusterClient.of(this.#kubeconfig).delete(objects);
   }

@@ -57,14 +57,14 @@ export interface LocalPodOptions {
   readonly deployment: KubernetesObject;
   /** Flags for what cannot be as in a pod, given free ports and the place of its paths. */
   readonly flags: (ports: readonly number[], local: (path: string) => string) => readonly string[];
-  /** What it runs (default: the checkout's program). */
+  /** The program (default: that of the checkout). */
   readonly image?: UnpackedImage | undefined;
 }
 
 /**
- * The container of a Deployment as a process of this machine: its arguments, its service account
- * and its volumes, and in a container of the image where one is given. The first port is the one of
- * its probes.
+ * The container of a Deployment as a process of this machine: with its arguments, its service
+ * account and its volumes, and in a container if an image is given. The first port belongs to its
+ * probes.
  */
 export class LocalPod {
   readonly #options: LocalPodOptions;
@@ -131,7 +131,7 @@ export class LocalPod {
     await this.#ready();
   }
 
-  /** Ends it with a signal; its exit code, null where the signal itself ended it. */
+  /** Ends it with a signal; returns its exit code, null when the signal itself ended it. */
   async end(signal: NodeJS.Signals): Promise<number | null> {
     const child = this.#process;
     if (child === undefined) return null;
@@ -185,7 +185,7 @@ export class LocalPod {
     });
   }
 
-  /** Flags for what is not as in a pod, with the files of this machine where a container finds them. */
+  /** Flags for differences from a pod, with this machine's files at the container's paths. */
   async #givenFiles(flags: readonly string[]): Promise<readonly string[]> {
     const folder = join(this.#folder, givenFolder);
     await mkdir(folder, { recursive: true });

@@ -30,7 +30,7 @@ const seconds: Readonly<Record<string, number>> = {
   'e2e/chaos-faults': 90,
 };
 
-/** Begins with the files that take longest: no worker is left alone with one of twenty minutes at the end. */
+/** Starts with the slowest files, so that no worker has one of twenty minutes at the end. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);

@@ -5,9 +5,9 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-/** A clock that goes only when it is turned. */
+/** A clock that moves only when the test advances it. */
 export class ManualClock implements Clock {
-  /** Of those who sleep, too. */
+  /** Milliseconds by which the test has advanced the clock; sleepers use it too. */
   #passed = 0;
   #start: number;
   readonly #sleepers = new Set<Sleeper>();
@@ -24,7 +24,7 @@ export class ManualClock implements Clock {
     return this.#passed;
   }
 
-  /** As whoever sets the computer's clock: nobody wakes. */
+  /** Sets the wall clock as an admin would: wakes no sleeper. */
   set(now: number): void {
     this.#start = now - this.#passed;
   }
@@ -47,7 +47,7 @@ export class ManualClock implements Clock {
     });
   }
 
-  /** Wakes whoever sleeps no longer than until then. */
+  /** Wakes every sleeper whose time has come. */
   advance(ms: number): void {
     this.#passed += ms;
     for (const { until, wake } of this.#sleepers) if (until <= this.#passed) wake();

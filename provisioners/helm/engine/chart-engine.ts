@@ -1,35 +1,35 @@
 /**
- * Helm's own engine. It works synchronously and blocks its process: callers run in a worker process,
- * and the host of that process bounds the time.
+ * Helm's own engine. It works synchronously and blocks its process: call it in a worker process,
+ * whose host limits the time.
  */
 export interface ChartEngine {
   /**
-   * Reads a chart and checks what can be checked without values: Chart.yaml, values.yaml, subcharts
-   * that are declared and not there, and that it is a chart that can be installed.
+   * Reads a chart and checks everything that needs no values: Chart.yaml, values.yaml, missing
+   * declared subcharts, and whether the chart can be installed.
    * @throws TerminalError with Helm's own text.
    */
   inspect(files: ChartFiles): Chart;
   /**
-   * What `helm template` makes of the chart.
-   * @throws TerminalError with Helm's own text; also where a `lookup` was refused, or where the chart
-   * needs more memory than the engine is given.
+   * The result of `helm template` for the chart.
+   * @throws TerminalError with Helm's own text; also for a refused `lookup`, and when the chart
+   * needs more memory than the engine has.
    */
   render(request: RenderRequest): RenderedChart;
 }
 
 /**
- * A chart's content by path: `Chart.yaml` lies at the root. Files that .helmignore names are left
- * out by the engine; archives of subcharts (`charts/*.tgz`) are opened by it.
+ * A chart's content by path, with `Chart.yaml` at the root. The engine skips files in .helmignore,
+ * and opens archives of subcharts (`charts/*.tgz`).
  */
 export type ChartFiles = ReadonlyMap<string, Uint8Array>;
 
-/** What Chart.yaml says, as far as a provisioner needs it. */
+/** The fields of Chart.yaml that a provisioner needs. */
 export interface Chart {
   readonly name: string;
   readonly version: string;
   readonly appVersion?: string;
   readonly description?: string;
-  /** Versions of Kubernetes that it is for; `render` holds the cluster's to it. */
+  /** Supported versions of Kubernetes; `render` compares the cluster's version. */
   readonly kubeVersion?: string;
   readonly deprecated: boolean;
   readonly dependencies: readonly ChartDependency[];
@@ -37,35 +37,35 @@ export interface Chart {
 
 interface ChartDependency {
   readonly name: string;
-  /** As written: a range, often. */
+  /** As written, often a range. */
   readonly version: string;
   readonly repository?: string;
   readonly alias?: string;
 }
 
-/** Everything that a rendering depends on. */
+/** All inputs of a rendering. */
 export interface RenderRequest {
   readonly files: ChartFiles;
-  /** Over the chart's own values, in order; later ones win, as with `helm -f`. */
+  /** Override the chart's own values, in order; later ones win, as with `helm -f`. */
   readonly values: readonly ValuesDocument[];
   readonly release: ChartRelease;
   /** Of the cluster, such as `v1.36.3`. */
   readonly kubeVersion: string;
-  /** `v1`, `apps/v1`, `apps/v1/Deployment`: what `.Capabilities.APIVersions.Has` is asked for. */
+  /** `v1`, `apps/v1`, `apps/v1/Deployment`: the arguments of `.Capabilities.APIVersions.Has`. */
   readonly apiVersions: readonly string[];
   /**
-   * What random functions (`randAlphaNum`, `genCA` …) draw from, with the release and the chart's
-   * name. Where absent they differ at every call, as with Helm.
+   * Source of random functions (`randAlphaNum`, `genCA` …), together with the release and the
+   * chart's name. Without it they differ at every call, as in Helm.
    */
   readonly seed?: Uint8Array;
   /**
-   * What templates take for the time: `now`, and the dates in certificates. The real one where
-   * absent, as with Helm; with a seed and a time the same request renders the same bytes.
+   * The time for templates: `now`, and the dates in certificates (default: the real time, as in
+   * Helm). With a seed and a time, equal requests render equal bytes.
    */
   readonly now?: Date;
   /**
-   * What a template that calls `lookup` gets: an error (default) that names `lookup: Empty` of the
-   * configuration, or Helm's answer without a cluster.
+   * The result of `lookup` in a template: an error that names `lookup: Empty` of the config
+   * (default), or Helm's answer without a cluster.
    */
   readonly lookup?: 'refuse' | 'empty';
 }
@@ -77,7 +77,7 @@ export interface ValuesDocument {
   readonly text: string;
 }
 
-/** What templates see as `.Release`; always an install, of revision 1. */
+/** `.Release` for templates; always an install, of revision 1. */
 export interface ChartRelease {
   readonly name: string;
   readonly namespace: string;
@@ -85,25 +85,25 @@ export interface ChartRelease {
 
 /** A rendered chart, in Helm's order of installation. */
 export interface RenderedChart {
-  /** Files of crds/, those of subcharts included; applied before the rest. */
+  /** Files of crds/, including those of subcharts; applied before the rest. */
   readonly crds: readonly RenderedFile[];
   /** One document each. */
   readonly manifests: readonly RenderedFile[];
   readonly hooks: readonly RenderedHook[];
-  /** The text of the chart's NOTES.txt; empty where it has none. */
+  /** The text of the chart's NOTES.txt; empty without one. */
   readonly notes: string;
-  /** What Helm would say besides, on its standard error. */
+  /** Warnings that Helm would print on its standard error. */
   readonly warnings: readonly string[];
 }
 
 export interface RenderedFile {
-  /** Of the template, such as `web/templates/service.yaml`. */
+  /** Path of the template, such as `web/templates/service.yaml`. */
   readonly path: string;
   /** YAML, without a `---` before it. */
   readonly text: string;
 }
 
-/** A manifest that Helm runs at a point of the release's life instead of installing it. */
+/** A manifest that Helm runs at an event of the release instead of installing it. */
 export interface RenderedHook extends RenderedFile {
   readonly kind: string;
   readonly name: string;

@@ -5,7 +5,7 @@ import { type WasmModule, webAssembly } from './web-assembly.ts';
 // `npm run helm-engine` puts it here, and into dist.
 const file = new URL('./helm-engine.wasm', import.meta.url);
 
-/** @throws Error where it was not built, with the command that builds it. */
+/** @throws Error when it was not built, with the command that builds it. */
 export async function compileEngine(memoryMegabytes: number, from = file): Promise<WasmModule> {
   const bytes = await readEngine(from);
   return await webAssembly.compile(withMemoryLimit(bytes, memoryMegabytes));
@@ -27,9 +27,9 @@ const memorySection = 5;
 const pagesPerMegabyte = 16;
 
 /**
- * The module with a bound on its memory. Go writes none, and nothing else bounds how far a module's
- * memory grows; within the bound, Go's own allocator fails and says so.
- * @throws Error where the module has not the one memory without a bound that Go gives it.
+ * The module with a memory limit. Go writes no limit, and nothing else limits a module's memory;
+ * within the limit, Go's own allocator fails with a message.
+ * @throws Error when the module does not have exactly Go's one unlimited memory.
  */
 export function withMemoryLimit(
   module: Uint8Array<ArrayBuffer>,
@@ -47,7 +47,7 @@ export function withMemoryLimit(
   throw new Error('the module has no memory of its own');
 }
 
-/** One memory, with flags that say whether it has a bound, and its first size. */
+/** One memory, with flags that tell whether it has a limit, and its first size. */
 function boundedMemory(section: Uint8Array, megabytes: number): Uint8Array {
   const [count, flags] = section;
   if (count !== 1 || flags !== 0) throw new Error('the module has not one unbounded memory');
@@ -68,7 +68,7 @@ interface ReadNumber {
   readonly next: number;
 }
 
-/** LEB128, as all numbers in a module. */
+/** LEB128, the format of all numbers in a module. */
 function readNumber(bytes: Uint8Array, start: number): ReadNumber {
   let value = 0;
   for (let next = start, factor = 1; ; next++, factor *= 128) {

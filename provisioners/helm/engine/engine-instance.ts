@@ -12,7 +12,10 @@ export interface EngineCall {
   readonly now?: Date;
 }
 
-/** What go/main.go exports. Addresses and sizes are 32 bits without a sign, which arrive with one. */
+/**
+ * Exports of go/main.go. Addresses and sizes are unsigned 32-bit numbers, which arrive as signed
+ * ones.
+ */
 interface EngineExports {
   readonly memory: WasmMemory;
   readonly _initialize: () => void;
@@ -26,7 +29,7 @@ interface EngineExports {
 const outputKept = 64 * 1024;
 const bytesPerMegabyte = 1024 * 1024;
 
-/** A running module: Go's, as it is kept alive between calls. After a throw it is of no use. */
+/** A running Go module that stays alive between calls; useless after an error. */
 export class EngineInstance {
   readonly #exports: EngineExports;
   readonly #memoryMegabytes: number;
@@ -48,14 +51,14 @@ export class EngineInstance {
     this.#guard(() => this.#exports._initialize());
   }
 
-  /** What its memory has grown to. */
+  /** The present size of its memory. */
   get megabytes(): number {
     return this.#exports.memory.buffer.byteLength / bytesPerMegabyte;
   }
 
   /**
    * The answer's text.
-   * @throws TerminalError where the memory or the stack does not suffice for the request.
+   * @throws TerminalError when memory or stack are too small for the request.
    */
   call(name: 'inspect' | 'render', { request, ...call }: EngineCall): string {
     this.#call = call;
@@ -63,7 +66,7 @@ export class EngineInstance {
     const { memory, reserve, answer, forget } = this.#exports;
     return this.#guard(() => {
       const start = reserve(request.byteLength) >>> 0;
-      // Memory that grows gets another buffer, so it is asked for each time.
+      // Growing memory gets another buffer, so it is read each time.
       new Uint8Array(memory.buffer, start).set(request);
       const size = this.#exports[name]() >>> 0;
       const text = Buffer.from(memory.buffer, answer() >>> 0, size).toString();
@@ -81,7 +84,7 @@ export class EngineInstance {
   }
 }
 
-/** The reason why an instance ended, by what it threw and what Go printed before. */
+/** Why an instance ended, from the error and Go's output before. */
 function engineFailure(thrown: unknown, output: string, memoryMegabytes: number): Error {
   if (/out of memory|cannot allocate memory/.test(output)) {
     return new TerminalError(

@@ -1,7 +1,7 @@
 import type { RandomBytes } from './wasm-chart-engine.ts';
 import { type WasmImports, type WasmModule, webAssembly } from './web-assembly.ts';
 
-/** What an instance may have of the machine. */
+/** The machine's resources for an instance. */
 export interface System {
   readonly memory: () => ArrayBuffer;
   readonly random: RandomBytes;
@@ -10,7 +10,7 @@ export interface System {
   readonly print: (text: string) => void;
 }
 
-/** Of WASI's preview 1. */
+/** Error numbers of WASI's preview 1. */
 const errno = { success: 0, badFile: 8, notSupported: 52 } as const;
 
 const eventBytes = 32;
@@ -18,16 +18,16 @@ const subscriptionBytes = 48;
 const nanosecondsPerMillisecond = 1_000_000n;
 const realTime = 0;
 
-// Go's standard library looks for a first argument.
+// Go's standard library expects a first argument.
 const argument = Buffer.from('helm\0');
 
 type SystemCall = (...args: never[]) => number;
 type FourNumbers = readonly [number, number, number, number];
 
 /**
- * WASI as far as Go's runtime cannot do without: time, random numbers, and a place for its last
- * words. Everything else, whatever the module asks for, is refused. Node's own WASI would let
- * everything in that is not closed, and says of itself that it is no sandbox.
+ * The part of WASI that Go's runtime needs: time, random numbers, and an output for its last
+ * message. Refuses everything else. Node's own WASI would allow everything by default, and is not a
+ * sandbox by its own documentation.
  */
 export function systemCalls(module: WasmModule, system: System): WasmImports {
   const granted: Readonly<Record<string, SystemCall>> = {
@@ -71,7 +71,7 @@ function environmentCalls({ memory }: System) {
       return errno.success;
     },
     environ_get: () => errno.success,
-    // No folder is there.
+    // There is no folder.
     fd_prestat_get: () => errno.badFile,
   };
 }
@@ -84,14 +84,17 @@ function timeCalls({ memory, now }: System) {
       new DataView(memory()).setBigUint64(result, time, true);
       return errno.success;
     },
-    /** All that one may wait for here is time, and nothing else happens meanwhile: it is over. */
+    /**
+     * An instance can wait only for time, and nothing else happens meanwhile: the wait ends at
+     * once.
+     */
     poll_oneoff(...[subscriptions, events, count, done]: FourNumbers): number {
       const view = new DataView(memory());
       for (let i = 0; i < count; i++) {
         const from = (subscriptions >>> 0) + i * subscriptionBytes;
         const to = (events >>> 0) + i * eventBytes;
         new Uint8Array(memory(), to, eventBytes).fill(0);
-        // What the subscriber knows it by.
+        // The subscriber's identifier.
         view.setBigUint64(to, view.getBigUint64(from, true), true);
       }
       view.setUint32(done >>> 0, count, true);

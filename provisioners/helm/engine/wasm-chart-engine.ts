@@ -18,9 +18,9 @@ interface ChartEngineOptions {
 }
 
 /**
- * Helm's engine, ready for calls. The module is read and compiled here, some 30 MB, so it is called
- * when the first chart comes.
- * @throws Error where the engine was not built: it names the command.
+ * Helm's engine, ready for calls. Reads and compiles the module, some 30 MB, so call it when the
+ * first chart comes.
+ * @throws Error that names the build command, when the engine was not built.
  */
 export async function loadChartEngine(options: ChartEngineOptions = {}): Promise<ChartEngine> {
   const { memoryMegabytes = 512 } = options;
@@ -30,7 +30,7 @@ export async function loadChartEngine(options: ChartEngineOptions = {}): Promise
 
 let loading: Promise<ChartEngine> | undefined;
 
-/** The one engine of this process, loaded when the first chart comes. */
+/** The single engine of this process, loaded when the first chart comes. */
 export async function sharedEngine(): Promise<ChartEngine> {
   loading ??= loadChartEngine();
   try {
@@ -41,18 +41,18 @@ export async function sharedEngine(): Promise<ChartEngine> {
   }
 }
 
-/** What the engine writes, as JSON: one of the first three. */
+/** The engine's JSON answer: one of the first three fields. */
 interface Answer<T> {
   readonly result?: T;
   readonly error?: string;
-  /** A defect of the engine. */
+  /** A bug in the engine. */
   readonly panic?: string;
   readonly warnings: readonly string[];
 }
 
 /**
- * Keeps one instance of the module alive, because making one costs more than most renderings, and
- * makes another where one failed or has grown large: a module's memory never shrinks.
+ * Keeps one instance of the module alive, because creating one costs more than most renderings, and
+ * replaces one that failed or has grown large, because a module's memory never shrinks.
  */
 class WasmChartEngine implements ChartEngine {
   readonly #module: WasmModule;
@@ -86,7 +86,7 @@ class WasmChartEngine implements ChartEngine {
   ): Pick<Answer<T>, 'warnings'> & { result: T } {
     this.#instance ??= new EngineInstance(this.#module, this.#memoryMegabytes);
     const instance = this.#instance;
-    // Put back only once it is known to be sound.
+    // Restored only after it is known to work.
     this.#instance = undefined;
     const { result, error, panic, warnings } = JSON.parse(instance.call(name, call)) as Answer<T>;
     if (panic !== undefined) {
@@ -107,7 +107,7 @@ function headerOf(request: RenderRequest): RequestHeader {
 type RequestHeader = Omit<RenderRequest, 'files' | 'seed' | 'now'>;
 
 /**
- * A request as the engine reads it (go/request.go): the length of a JSON text, that text, and the
+ * A request in the engine's format (go/request.go): the length of a JSON text, that text, and the
  * content of the files in its order.
  */
 function requestBytes(files: ChartFiles, header: Partial<RequestHeader>): Uint8Array {
@@ -118,13 +118,13 @@ function requestBytes(files: ChartFiles, header: Partial<RequestHeader>): Uint8A
   return Buffer.concat([length, text, ...files.values()]);
 }
 
-/** Fills the bytes with the next ones. */
+/** Fills the buffer with the next random bytes. */
 export type RandomBytes = (bytes: Uint8Array) => void;
 
-/** Random bytes that depend on seed and release alone, and that cannot be guessed without the seed. */
+/** Random bytes that depend only on seed and release, and cannot be guessed without the seed. */
 function randomStream(seed: Uint8Array, { name, namespace }: ChartRelease): RandomBytes {
   const key = createHmac('sha256', seed).update(`helm ${namespace}/${name}`).digest();
-  // Each key has one stream only, so that its counter may begin at zero.
+  // Each key has only one stream, so that its counter may start at zero.
   const cipher = createCipheriv('aes-256-ctr', key, Buffer.alloc(16));
   return (bytes) => bytes.set(cipher.update(new Uint8Array(bytes.byteLength)));
 }
@@ -133,8 +133,8 @@ const mostCharacters = 8_000;
 const keptAtEachEnd = 2_000;
 
 /**
- * Helm's error, as long as a person may want to read it. One of templates that include each other
- * has a line for each of a thousand levels, and says at its end what is wrong.
+ * Helm's error in a readable length. An error of templates that include each other has a line for
+ * each of a thousand levels, and the reason at its end.
  */
 export function readableError(text: string): string {
   if (text.length <= mostCharacters) return text;

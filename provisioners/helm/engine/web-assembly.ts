@@ -1,4 +1,4 @@
-/** As much of the global `WebAssembly` as is used here: its types come with those of browsers only. */
+/** The used part of the global `WebAssembly`, whose types exist only in those of browsers. */
 interface WasmNamespace {
   compile(bytes: Uint8Array<ArrayBuffer>): Promise<WasmModule>;
   readonly Module: { imports(module: WasmModule): readonly WasmImport[] };

@@ -3,7 +3,7 @@ import { fieldOf, isMap, itemsOf } from '../objects.ts';
 import { secretName, servedPorts } from '../serving.ts';
 import { type StepContext, withContainers, withPodSpec } from './pod-template.ts';
 
-/** A place where operators look for their serving certificate, and what the files are called there. */
+/** A path where operators expect their serving certificate, and the names of its files. */
 interface CertificateVolume {
   readonly name: string;
   readonly mountPath: string;
@@ -11,7 +11,7 @@ interface CertificateVolume {
   readonly key: string;
 }
 
-/** Where API servers and where kubebuilder's webhook servers look. */
+/** The paths of API servers and of kubebuilder's webhook servers. */
 const certificateVolumes: readonly CertificateVolume[] = [
   {
     name: 'apiservice-cert',
@@ -28,9 +28,9 @@ const certificateVolumes: readonly CertificateVolume[] = [
 ];
 
 /**
- * Mounts the serving certificate of a deployment that serves webhooks or APIs, by OLM's rules: a
- * volume of the same name is replaced, a mount of the same name stays where it is, one at the same
- * path gives way. A volume that no container mounts any more goes: its Secret may not exist.
+ * Mounts the serving certificate of a deployment with webhooks or APIs, by OLM's rules: replaces a
+ * volume of the same name, keeps a mount of the same name, and removes one at the same path.
+ * Removes a volume that no container mounts any more, because its Secret may not exist.
  */
 export function withCertificateMounts(
   spec: JsonObject,
@@ -77,7 +77,7 @@ function secretVolume({ name, certificate, key }: CertificateVolume, secret: str
   return { name, secret: { secretName: secret, items } };
 }
 
-/** Names of the volumes that any container mounts, init containers' too. */
+/** Names of the volumes that any container mounts, including init containers. */
 function mountNames(spec: JsonObject): ReadonlySet<JsonValue | undefined> {
   const names = new Set<JsonValue | undefined>();
   withPodSpec(spec, (podSpec) => {
@@ -92,6 +92,6 @@ function mountNames(spec: JsonObject): ReadonlySet<JsonValue | undefined> {
 
 function pathOf(mount: JsonValue): string | undefined {
   const path = fieldOf(mount, 'mountPath');
-  // One is written with a slash at the end by some, which is the same place.
+  // Some write the path with a slash at the end.
   return typeof path === 'string' ? path.replace(/\/+$/, '') : undefined;
 }

@@ -8,8 +8,8 @@ import { caSource } from '../serving.ts';
 import { webhookService } from './webhooks.ts';
 
 /**
- * The bundle's CRDs: as written, but for the case of fields of printer columns, and for those that a
- * conversion webhook of the CSV converts.
+ * The bundle's CRDs as written, except for the case of printer column fields, and conversion
+ * webhooks of the CSV.
  */
 export function customResourceDefinitions(
   { csv, crds }: RegistryBundle,
@@ -43,7 +43,7 @@ function converted(
       conversion: {
         strategy: 'Webhook',
         webhook: {
-          // Where the CSV names no path, OLM asks at the root.
+          // When the CSV names no path, OLM uses the root.
           clientConfig: { service: { path: '/', ...webhookService(webhook, namespace) } },
           conversionReviewVersions: webhook.fields['admissionReviewVersions'],
         },
@@ -55,8 +55,8 @@ function converted(
 const columnFields = ['name', 'type', 'format', 'description', 'priority', 'jsonPath'] as const;
 
 /**
- * A CRD whose printer columns have their fields in the case of the API: `JSONPath`, as v1beta1 had it,
- * is `jsonPath`. Go's decoder took either, and so catalogs have both; the API server takes one.
+ * A CRD with its printer column fields in the API's case: `JSONPath` of v1beta1 is `jsonPath`. Go's
+ * decoder accepted both, and so catalogs contain both; the API server accepts one.
  */
 function withColumnFields(crd: KubernetesObject): KubernetesObject {
   const { spec } = crd as JsonObject;
@@ -83,11 +83,11 @@ function corrected(column: JsonValue): JsonValue {
   const entries = Object.entries(column).map(([key, value]) => [fields.get(key) ?? key, value]);
   const names: readonly string[] = columnFields;
   const rightCase = Object.entries(column).filter(([key]) => names.includes(key));
-  // What is written as the API has it counts.
+  // Fields in the right case have priority.
   return Object.fromEntries([...entries, ...rightCase]);
 }
 
-/** Keys that are fields but for their case, with these. */
+/** Keys that differ from a field only in case, with the field. */
 function otherCase(column: JsonObject): readonly (readonly [written: string, field: string])[] {
   return Object.keys(column).flatMap((key) => {
     const field = columnFields.find((each) => each.toLowerCase() === key.toLowerCase());

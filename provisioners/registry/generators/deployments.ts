@@ -11,12 +11,12 @@ import {
   withPodAnnotations,
 } from './pod-template.ts';
 
-/** The annotation from which operators read, by a fieldRef too, the namespaces they watch. */
+/** The annotation with the watched namespaces, which operators also read by a fieldRef. */
 const targetNamespacesKey = 'olm.targetNamespaces';
 
 /**
- * The CSV's deployments: annotations of CSV and pods on the Deployment, pod templates as
- * written but for what operators are given at run time.
+ * The CSV's deployments: annotations of CSV and pods on the Deployment, and pod templates as
+ * written, with the additions of OLM at run time.
  */
 export function deployments(
   bundle: RegistryBundle,
@@ -31,7 +31,7 @@ export function deployments(
       namespace: installNamespace,
       ...(Object.keys(deployment.labels).length === 0 ? {} : { labels: deployment.labels }),
       annotations: {
-        // First, because what the bundle says itself wins, as in OLM.
+        // First, because the bundle's own annotations have priority, as in OLM.
         ...overrides.annotations,
         ...bundle.csv.annotations,
         ...deployment.podAnnotations,
@@ -44,7 +44,7 @@ export function deployments(
   }));
 }
 
-/** What operators are given at run time, in OLM's order: later steps see what earlier ones added. */
+/** OLM's additions at run time, in its order: later steps see earlier additions. */
 const deploymentSteps: readonly DeploymentStep[] = [
   withTargetNamespaces,
   withCertificateMounts,
@@ -56,7 +56,7 @@ function completeSpec(spec: JsonObject, context: StepContext): JsonObject {
   return deploymentSteps.reduce((changed, step) => step(changed, context), spec);
 }
 
-/** Has the pods know the watched namespaces, and not only their Deployment as in v0.16. */
+/** Writes the watched namespaces onto the pods, and not only onto their Deployment as in v0.16. */
 function withTargetNamespaces(spec: JsonObject, { installation }: StepContext): JsonObject {
   const value = installation.targetNamespaces.join(',');
   return withPodAnnotations(spec, (written) => ({ ...written, [targetNamespacesKey]: value }));
@@ -69,8 +69,8 @@ const proxyVariables: readonly (readonly [string, keyof ClusterProxy])[] = [
 ];
 
 /**
- * The cluster's proxies in every container, whatever the CSV says there. A spec.config that sets one
- * of the variables replaces all of them, as in OLM: the user may want no proxy.
+ * Sets the cluster's proxies in every container, replacing those of the CSV. A spec.config that
+ * sets one of the variables replaces all of them, as in OLM: the user may want no proxy.
  */
 function withProxy(spec: JsonObject, { installation }: StepContext): JsonObject {
   const { overrides, cluster } = installation;

@@ -14,15 +14,15 @@ import {
 import { apiServiceBindings, apiServices, services } from './services.ts';
 import { mutatingWebhooks, validatingWebhooks } from './webhooks.ts';
 
-/** Makes objects of one kind, or of one part of the bundle. Pure. */
+/** Generates objects of one kind, or of one part of the bundle. Pure. */
 export type Generator = (
   bundle: RegistryBundle,
   installation: Installation,
 ) => readonly KubernetesObject[];
 
 /**
- * In order of output. What the bundle ships itself comes after what may be
- * generated under the same name, because of two such objects the later one is kept.
+ * In order of output. The bundle's own objects come after generated ones of the same name, because
+ * the later one of two is kept.
  */
 export const generators: readonly Generator[] = [
   namespace,
@@ -34,7 +34,7 @@ export const generators: readonly Generator[] = [
   apiServiceBindings,
   customResourceDefinitions,
   otherObjects,
-  // After the bundle's own, which they contain.
+  // After the bundle's own Services, which they include.
   services,
   deployments,
   apiServices,

@@ -7,7 +7,7 @@ import { markSamples } from '../samples.ts';
 import { isMadeSecret } from '../serving.ts';
 import { serviceAccounts } from './permissions.ts';
 
-/** The namespace that everything namespaced goes to. */
+/** The namespace of all namespaced objects. */
 export function namespace(
   _bundle: RegistryBundle,
   { installNamespace, createsNamespace }: Installation,
@@ -16,7 +16,7 @@ export function namespace(
   return [{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: installNamespace } }];
 }
 
-/** What else the bundle ships; namespaced kinds move to the install namespace. */
+/** All other objects of the bundle; namespaced kinds move to the install namespace. */
 export function otherObjects(
   bundle: RegistryBundle,
   installation: Installation,
@@ -39,7 +39,7 @@ function ownAccounts(bundle: RegistryBundle, installation: Installation): Readon
   return new Set([...serviceAccounts(bundle, installation), ...shipped].map(objectName));
 }
 
-// Metadata that is no map spreads to nothing: the API server then says that the name is missing.
+// Invalid metadata spreads to nothing: the API server then reports the missing name.
 function moved(object: KubernetesObject, namespace: string): KubernetesObject {
   const metadata: unknown = object.metadata;
   const kept = typeof metadata === 'object' && !Array.isArray(metadata) ? metadata : {};
@@ -47,21 +47,21 @@ function moved(object: KubernetesObject, namespace: string): KubernetesObject {
 }
 
 const bindingKinds: ReadonlySet<string> = new Set(['RoleBinding', 'ClusterRoleBinding']);
-/** Groups of RBAC bindings; kinds of other groups by these names are anything. */
+/** Groups of RBAC bindings; kinds of these names in other groups have other meanings. */
 const bindingGroups: ReadonlySet<string> = new Set([
   'rbac.authorization.k8s.io',
   'authorization.openshift.io',
 ]);
 
-/** The bundle's own ServiceAccounts, and where they are. */
+/** The bundle's own ServiceAccounts, and their namespace. */
 interface OwnAccounts {
   readonly names: ReadonlySet<string>;
   readonly namespace: string;
 }
 
 /**
- * A binding that the bundle ships names its accounts in the namespace that its author had in mind.
- * Where they are in another one, they are bound there too; other subjects stay as written.
+ * A binding in the bundle names its accounts in the namespace that its author expected. Adjusts the
+ * namespace of the bundle's own accounts; other subjects stay as written.
  */
 function withOwnAccounts(object: KubernetesObject, accounts: OwnAccounts): KubernetesObject {
   const { apiVersion, kind } = object;

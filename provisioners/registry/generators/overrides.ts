@@ -11,7 +11,7 @@ import {
   withPodSpec,
 } from './pod-template.ts';
 
-/** A step that does nothing where spec.config does not have the field. */
+/** A step that does nothing when spec.config lacks the field. */
 function override<Name extends keyof DeploymentOverrides>(
   name: Name,
   apply: (spec: JsonObject, value: NonNullable<DeploymentOverrides[Name]>) => JsonObject,
@@ -22,7 +22,7 @@ function override<Name extends keyof DeploymentOverrides>(
   };
 }
 
-/** What spec.config changes in the operator's pods, by OLM's rules and in its order. */
+/** The changes of the operator's pods by spec.config, by OLM's rules and in its order. */
 export const overrideSteps: readonly DeploymentStep[] = [
   override('env', withEnvironment),
   override('envFrom', (spec, sources) =>
@@ -53,15 +53,15 @@ export const overrideSteps: readonly DeploymentStep[] = [
     withPodSpec(spec, (pod) => ({ ...pod, nodeSelector })),
   ),
   override('affinity', (spec, affinity) => withPodSpec(spec, (pod) => withAffinity(pod, affinity))),
-  // What the bundle says itself wins, for annotations alone.
+  // Only for annotations do the bundle's own values have priority.
   override('annotations', (spec, added) =>
     withPodAnnotations(spec, (written) => ({ ...added, ...written })),
   ),
 ];
 
 /**
- * A list with these items put in: the first one of the same name is replaced where it stands, by
- * the last of those that have it; others come after those there are.
+ * A list with these items: the last one of a name replaces the first item of that name in its
+ * place; others are appended.
  */
 function withNamedItems(
   list: JsonValue | undefined,
@@ -77,7 +77,7 @@ function withNamedItems(
   return merged;
 }
 
-/** A list with those items appended that none of it is equal to. */
+/** A list with those items appended that are not in it. */
 function withUnequalItems(
   list: JsonValue | undefined,
   added: readonly JsonObject[],
@@ -90,7 +90,7 @@ function withUnequalItems(
   ];
 }
 
-/** To the API, an empty text is the same as none. */
+/** The API treats an empty text like a missing one. */
 function saidBy(item: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(item).filter(([, value]) => value !== null && value !== ''),
@@ -100,8 +100,8 @@ function saidBy(item: JsonObject): JsonObject {
 const affinityKinds = ['nodeAffinity', 'podAffinity', 'podAntiAffinity'] as const;
 
 /**
- * A pod spec with its affinity overridden kind by kind: what is not named stays, an empty one is
- * taken away, and an empty affinity takes away all three.
+ * A pod spec with its affinity overridden kind by kind: unnamed kinds stay, an empty one is
+ * removed, and an empty affinity removes all three.
  */
 function withAffinity(podSpec: JsonObject, added: JsonObject): JsonObject {
   const written = mapOf(podSpec['affinity']);
@@ -118,7 +118,7 @@ function mergedAffinity(written: JsonObject, added: JsonObject): JsonObject {
   return Object.fromEntries(replaced);
 }
 
-/** Says nothing: absent, or a map of such. */
+/** Absent, or a map of only absent values. */
 function isEmpty(value: JsonValue | undefined): boolean {
   if (value === undefined || value === null) return true;
   return isMap(value) && Object.values(value).every((each) => each === undefined || each === null);

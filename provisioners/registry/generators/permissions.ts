@@ -7,14 +7,14 @@ import type {
 import { type Installation, watchesAllNamespaces } from '../installation.ts';
 import type { RegistryBundle } from '../registry-bundle.ts';
 
-/** The account that every namespace has, and that is meant where none is named. */
+/** The account of every namespace, used when none is named. */
 const defaultServiceAccount = 'default';
 
 export function serviceAccountOf(user: { readonly serviceAccountName: string }): string {
   return user.serviceAccountName === '' ? defaultServiceAccount : user.serviceAccountName;
 }
 
-/** One per account that a deployment or permission names; `default` exists anyway. */
+/** One per account of a deployment or permission, except `default`, which exists anyway. */
 export function serviceAccounts(
   { csv }: RegistryBundle,
   { installNamespace }: Installation,
@@ -48,7 +48,7 @@ export function clusterRoleBindings(
   );
 }
 
-/** A Role per entry of permissions in each namespace, where the operator does not watch all. */
+/** A Role per entry of permissions in each namespace, unless the operator watches all. */
 export function roles(
   bundle: RegistryBundle,
   installation: Installation,
@@ -72,7 +72,7 @@ export function roleBindings(
 
 const rbac = 'rbac.authorization.k8s.io';
 
-/** A Role where the metadata have a namespace, else a ClusterRole; so too for bindings. */
+/** A Role if the metadata have a namespace, otherwise a ClusterRole; the same for bindings. */
 function role(metadata: ObjectMeta, rules: readonly PolicyRule[]): KubernetesObject {
   return {
     apiVersion: `${rbac}/v1`,
@@ -106,9 +106,9 @@ interface NamedPermissions {
 }
 
 /**
- * A CSV's permissions at cluster scope: its cluster permissions, and where the operator watches all
- * namespaces those meant for one. With the latter the operator may see which
- * namespaces there are, as OLM has it; names are those of the rules as written.
+ * A CSV's permissions at cluster scope: its cluster permissions and, when the operator watches all
+ * namespaces, its namespaced ones. With the latter the operator may also read namespaces, as in
+ * OLM; names are hashes of the rules as written.
  */
 function clusterPermissions(
   { csv }: RegistryBundle,
@@ -123,14 +123,14 @@ function clusterPermissions(
   return [...ofCluster, ...promoted];
 }
 
-/** What one account may do in one namespace. */
+/** The permissions of one account in one namespace. */
 interface NamespacedPermissions extends NamedPermissions {
   readonly namespace: string;
 }
 
 /**
- * A CSV's permissions in each namespace, where the operator does not watch all: in those that it
- * watches, and as by OLM in its own, where it keeps its leases.
+ * A CSV's permissions in each namespace, unless the operator watches all: in the watched namespaces
+ * and, as in OLM, in its own, where it has its leases.
  */
 function namespacedPermissions(
   { csv }: RegistryBundle,
@@ -173,7 +173,7 @@ function roleName(csvName: string, permissions: StrategyPermissions): string {
   return `${fits ? base : base.slice(0, maxNameLength - hash.length - 1)}-${hash}`;
 }
 
-/** The fields that Go writes, in its order: verbs always, the rest where not empty. */
+/** The fields in Go's order: verbs always, the rest if not empty. */
 function hashedRule(rule: PolicyRule): object {
   return {
     verbs: rule.verbs ?? null,

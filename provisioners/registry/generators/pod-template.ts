@@ -5,19 +5,19 @@ import type { Installation } from '../installation.ts';
 import { fieldOf, isList, isMap, itemsOf } from '../objects.ts';
 import type { RegistryBundle } from '../registry-bundle.ts';
 
-/** What a step may look at beside the spec that it changes. */
+/** The inputs of a step besides the spec that it changes. */
 export interface StepContext {
   readonly deployment: StrategyDeployment;
   readonly bundle: RegistryBundle;
   readonly installation: Installation;
 }
 
-/** Adds one thing to the spec of a deployment of the CSV; the rest of it stays as written. Pure. */
+/** Adds one thing to the spec of a CSV's deployment; the rest stays as written. Pure. */
 export type DeploymentStep = (spec: JsonObject, context: StepContext) => JsonObject;
 
 /**
- * A deployment's spec with another pod spec. What is no map, as a CSV may have it, stays as
- * written, here and below: the API server says what is wrong with it.
+ * A deployment's spec with another pod spec. Values of a wrong type stay as written, here and
+ * below: the API server reports them.
  */
 export function withPodSpec(
   spec: JsonObject,
@@ -26,7 +26,7 @@ export function withPodSpec(
   return withPart(spec, 'template', (template) => withPart(template, 'spec', change));
 }
 
-/** A deployment's spec with each container changed; init containers are none of them, as in OLM. */
+/** A deployment's spec with each container changed, but not its init containers, as in OLM. */
 export function withContainers(
   spec: JsonObject,
   change: (container: JsonObject) => JsonObject,
@@ -67,8 +67,8 @@ function withPart(
 }
 
 /**
- * A deployment's spec with these variables in every container: one of the same name is replaced
- * where it stands, others come after those there are. Of two with one name the later counts.
+ * A deployment's spec with these variables in every container: one of the same name is replaced in
+ * its place, others are appended. The later of two with one name counts.
  */
 export function withEnvironment(spec: JsonObject, variables: readonly NamedItem[]): JsonObject {
   if (variables.length === 0) return spec;

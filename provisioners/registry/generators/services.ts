@@ -15,8 +15,8 @@ import {
 import { binding, serviceAccountOf } from './permissions.ts';
 
 /**
- * A Service in front of each deployment that serves webhooks or APIs, with a certificate for it. One
- * of the bundle's own by the same name gets what is missing, since the API server calls this one.
+ * A Service with a certificate for each deployment with webhooks or APIs. The bundle's own Service
+ * of that name gets the missing fields, because the API server calls this one.
  */
 export function services(
   bundle: RegistryBundle,
@@ -55,18 +55,18 @@ function service(
     spec: {
       ...ownSpec,
       ports: [...ports.map(servicePort), ...otherPorts(ownSpec['ports'], ports)],
-      // The deployment's own, so that the Service leads to its pods and to no others.
+      // The deployment's own selector, so that the Service selects only its pods.
       ...(selector === undefined ? {} : { selector }),
     },
   };
 }
 
-// Named by its number, as OLM does.
+// Named by its number, as in OLM.
 function servicePort({ port, targetPort }: ServedPort): JsonObject {
   return { name: String(port), port, targetPort };
 }
 
-/** The bundle's own ports beside those that are served; with several of them each has to have a name. */
+/** The bundle's own ports besides the served ones; with several ports each needs a name. */
 function otherPorts(
   written: JsonValue | undefined,
   served: readonly ServedPort[],
@@ -82,7 +82,7 @@ function isService({ apiVersion, kind }: KubernetesObject): boolean {
   return apiVersion === 'v1' && kind === 'Service';
 }
 
-/** An APIService per group and version that the operator serves itself, of however many kinds. */
+/** An APIService per group and version that the operator serves itself, for any number of kinds. */
 export function apiServices(
   { csv }: RegistryBundle,
   { installNamespace }: Installation,
@@ -106,7 +106,7 @@ function apiService(
     spec: {
       group,
       version,
-      // As OLM has them for every operator.
+      // OLM's value for every operator.
       groupPriorityMinimum: 2000,
       versionPriority: 15,
       service: { namespace, name: serviceName(deploymentName), port: containerPort },
@@ -115,8 +115,8 @@ function apiService(
 }
 
 /**
- * What a server of aggregated APIs needs to authenticate requests: it has the API server check tokens
- * and permissions, and reads the CA of the API server's client certificate.
+ * Permissions with which a server of aggregated APIs authenticates requests: it asks the API server
+ * to check tokens and permissions, and reads the CA of the API server's client certificate.
  */
 export function apiServiceBindings(
   { csv }: RegistryBundle,

@@ -26,7 +26,7 @@ export function validatingWebhooks(
   return bundle.csv.webhookDefinitions
     .filter(({ type }) => type === 'ValidatingAdmissionWebhook')
     .map((definition) => {
-      // Only mutating webhooks are asked again: the API has no such field here, and OLM drops it.
+      // The API has this field only for mutating webhooks, and OLM drops it here.
       const { reinvocationPolicy: _, ...fields } = definition.fields;
       return {
         ...configuration('ValidatingWebhookConfiguration', definition, { bundle, installation }),
@@ -35,7 +35,7 @@ export function validatingWebhooks(
     });
 }
 
-/** A configuration of its own for each webhook, as OLM makes them. */
+/** A separate configuration for each webhook, as in OLM. */
 function configuration(
   kind: string,
   definition: WebhookDefinition,
@@ -44,8 +44,8 @@ function configuration(
   const { generateName, deploymentName } = definition;
   const { installNamespace } = installation;
   const { packageName } = bundle;
-  // OLM lets the API server add five characters, since many operators name their webhooks alike
-  // (`mpod.kb.io`). These are the same at every rendering and every version of the package.
+  // OLM lets the API server add five characters, because many operators use equal names
+  // (`mpod.kb.io`). These five are the same for every rendering and every version of the package.
   const suffix = hashObject({ packageName, installNamespace }).slice(0, 5);
   const labels = labelValue.test(generateName)
     ? { labels: { 'olm.webhook-description-generate-name': generateName } }
@@ -55,7 +55,7 @@ function configuration(
     kind,
     metadata: {
       name: `${webhookName(definition)}-${suffix}`,
-      // By which OLM, and operators that look for their own webhooks, find them.
+      // Labels by which OLM, and operators themselves, find the webhooks.
       ...labels,
       annotations: { [annotation.injectCaFrom]: caSource(deploymentName, installNamespace) },
     },
@@ -64,12 +64,12 @@ function configuration(
 
 const labelValue = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 
-/** The name that a webhook goes by in messages of the API server. */
+/** The name of a webhook in messages of the API server. */
 export function webhookName({ generateName }: WebhookDefinition): string {
   return generateName.endsWith('-') ? generateName.slice(0, -1) : generateName;
 }
 
-/** Where the API server is to send what it asks. */
+/** The Service that the API server calls. */
 export function webhookService(definition: WebhookDefinition, namespace: string): JsonObject {
   const { deploymentName, webhookPath, containerPort } = definition;
   return {
@@ -89,7 +89,9 @@ function webhook(definition: WebhookDefinition, installation: Installation): Jso
   };
 }
 
-/** Others' namespaces are none of the operator's business; cluster-scoped objects are always asked. */
+/**
+ * Excludes namespaces that the operator does not watch; cluster-scoped objects are always included.
+ */
 function namespaceSelector({ targetNamespaces }: Installation): JsonObject {
   if (targetNamespaces.length === 0 || targetNamespaces.includes('')) return {};
   const key = 'kubernetes.io/metadata.name';

@@ -7,7 +7,7 @@ const label = '[a-z0-9](?:[-a-z0-9]*[a-z0-9])?';
 const subdomain = new RegExp(`^${label}(?:\\.${label})*$`);
 const maxLength = 253;
 
-/** The API server takes no other names. */
+/** The API server accepts no other names. */
 export function* deploymentNames({ csv }: RegistryBundle): Problems {
   for (const { name } of csv.deployments) {
     if (name.length <= maxLength && subdomain.test(name)) continue;
@@ -17,7 +17,7 @@ export function* deploymentNames({ csv }: RegistryBundle): Problems {
   }
 }
 
-/** Of two deployments with one name the cluster would keep one. */
+/** The cluster would keep only one of two deployments with the same name. */
 export function* uniqueDeployments({ csv }: RegistryBundle): Problems {
   const seen = new Set<string>();
   for (const { name } of csv.deployments) {
@@ -30,7 +30,7 @@ export function* uniqueDeployments({ csv }: RegistryBundle): Problems {
   }
 }
 
-/** Each owned API is served by a deployment of the CSV, and has a group and a version. */
+/** Each owned API needs a deployment of the CSV, a group and a version. */
 export function* apiServiceDeployments({ csv }: RegistryBundle): Problems {
   const names = new Set(csv.deployments.map(({ name }) => name));
   for (const item of csv.ownedApiServices) {
@@ -46,7 +46,7 @@ export function* apiServiceDeployments({ csv }: RegistryBundle): Problems {
   }
 }
 
-/** A Service's port leads to one port of the pods. */
+/** A Service's port can have only one target port of the pods. */
 export function* oneTargetPerPort({ csv }: RegistryBundle): Problems {
   for (const { name } of csv.deployments) {
     const targets = Map.groupBy(servedPorts(csv, name), ({ port }) => port);

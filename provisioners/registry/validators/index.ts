@@ -20,10 +20,10 @@ import {
   webhookRules,
 } from './webhooks.ts';
 
-/** Finds every reason of one kind why a bundle cannot be converted. Pure. */
+/** Finds all problems of one sort that prevent the conversion of a bundle. Pure. */
 type Validator = (bundle: RegistryBundle, installation: Installation) => Iterable<BundleProblem>;
 
-/** In order of report: the first problem of the first of them begins the message. */
+/** In order of report: the first validator's first problem starts the message. */
 export const validators: readonly Validator[] = [
   supportedInstallMode,
   roomForRoles,
@@ -45,14 +45,14 @@ export const validators: readonly Validator[] = [
   servedCrdVersion,
 ];
 
-/** A reader mends the first of them; a bundle may have thousands, each quoting a long name. */
+/** Maximum number: users fix the first ones; a bundle may have thousands, each with a long name. */
 const maxProblems = 50;
 /** Characters, after which no problem is added. */
 const maxLength = 6 * 1024;
 
 /**
- * The message of all problems of a bundle, or nothing where it has none: a single one as it is, of
- * several the first, and the others on lines below it.
+ * The message of all problems of a bundle, or undefined without any: a single one as it is,
+ * otherwise the first one, and the others on lines below it.
  */
 export function problemsMessage(
   bundle: RegistryBundle,

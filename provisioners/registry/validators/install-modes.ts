@@ -8,8 +8,8 @@ import {
 import type { BundleProblem, RegistryBundle } from '../registry-bundle.ts';
 
 /**
- * The namespaces to watch must be what one of the operator's install modes allows, by OLM's rules.
- * Without a spec.config they are all namespaces, and the message is v0.16's.
+ * One of the operator's install modes must allow the watched namespaces, by OLM's rules. Without a
+ * spec.config these are all namespaces, with v0.16's message.
  */
 export function* supportedInstallMode(
   { csv }: RegistryBundle,
@@ -53,12 +53,14 @@ function ownNamespaceWays({ installNamespace, targetNamespaces }: Installation):
 }
 
 const mebibyte = 1024 * 1024;
-/** As much as content may have, and far more than any operator. */
+/** As much as content may have, and far more than any operator needs. */
 const maxRoleBytes = 64 * mebibyte;
-/** Of a Role and a RoleBinding without their rules. */
+/** Bytes of a Role and a RoleBinding without their rules. */
 const roleBytes = 1024;
 
-/** Permissions are repeated in each namespace: a few names must not make more than can be held. */
+/**
+ * Permissions are repeated in each namespace: few names must not make more than fits into memory.
+ */
 export function* roomForRoles(
   { csv: { permissions } }: RegistryBundle,
   installation: Installation,

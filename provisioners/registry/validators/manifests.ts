@@ -3,13 +3,13 @@ import { supportedKinds } from '../kinds.ts';
 import { objectName } from '../objects.ts';
 import type { BundleProblem, RegistryBundle } from '../registry-bundle.ts';
 
-/** Of two definitions of one kind the cluster would keep one, and nothing says which. */
+/** The cluster would keep only one of two different definitions of a kind. */
 export function* uniqueCrds({ crds }: RegistryBundle): Generator<BundleProblem, void> {
   const seen = new Map<string, KubernetesObject>();
   for (const item of crds) {
     const name = objectName(item);
     const other = seen.get(name);
-    // The same in two files is no question.
+    // Equal definitions in two files are allowed.
     if (other !== undefined && stringifyJson(other) !== stringifyJson(item)) {
       const message = `bundle contains duplicate custom resource definition '${name}'; keep one of them in manifests/`;
       yield { message, item };
@@ -18,7 +18,7 @@ export function* uniqueCrds({ crds }: RegistryBundle): Generator<BundleProblem, 
   }
 }
 
-/** A bundle may ship objects of the kinds in supportedKinds only. */
+/** A bundle may contain only kinds in supportedKinds. */
 export function* onlySupportedKinds({ others }: RegistryBundle): Generator<BundleProblem, void> {
   for (const item of others) {
     if (supportedKinds.has(item.kind)) continue;
@@ -30,8 +30,8 @@ export function* onlySupportedKinds({ others }: RegistryBundle): Generator<Bundl
 const gone = 'apiextensions.k8s.io/v1beta1';
 
 /**
- * CRDs have to be of the version that clusters serve: no change of the version alone makes a v1beta1
- * CRD one of v1, and the cluster would refuse it when all else is installed.
+ * CRDs must have the served version: changing only the version of a v1beta1 CRD does not make a
+ * valid v1 one, and the cluster would refuse it after everything else is installed.
  */
 export function* servedCrdVersion({ crds }: RegistryBundle): Generator<BundleProblem, void> {
   const old = crds.filter(({ apiVersion }) => apiVersion === gone);

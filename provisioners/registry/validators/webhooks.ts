@@ -18,7 +18,7 @@ export function* knownWebhookTypes({ csv }: RegistryBundle): Problems {
   }
 }
 
-/** Each webhook is served by a deployment of the CSV: without one, every request it is for fails. */
+/** Each webhook needs a deployment of the CSV: otherwise all its requests would fail. */
 export function* webhookDeployments({ csv }: RegistryBundle): Problems {
   const names = new Set(csv.deployments.map(({ name }) => name));
   for (const item of csv.webhookDefinitions) {
@@ -31,10 +31,10 @@ export function* webhookDeployments({ csv }: RegistryBundle): Problems {
 
 const label = '[a-z0-9](?:[-a-z0-9]*[a-z0-9])?';
 const threeLabels = new RegExp(`^${label}(?:\\.${label}){2,}$`);
-// A configuration's name has six characters more.
+// A configuration's name has six more characters.
 const maxLength = 253 - 6;
 
-/** The API server takes no other names; a conversion webhook has none there. */
+/** The API server accepts no other names; a conversion webhook has no name there. */
 export function* webhookNames(bundle: RegistryBundle): Problems {
   for (const item of admissionWebhooks(bundle)) {
     const name = webhookName(item);
@@ -44,7 +44,7 @@ export function* webhookNames(bundle: RegistryBundle): Problems {
   }
 }
 
-/** Of two webhooks with one type and name the cluster would keep one. */
+/** The cluster would keep only one of two webhooks with the same type and name. */
 export function* uniqueWebhooks(bundle: RegistryBundle): Problems {
   const seen = new Set<string>();
   for (const item of admissionWebhooks(bundle)) {
@@ -57,13 +57,13 @@ export function* uniqueWebhooks(bundle: RegistryBundle): Problems {
   }
 }
 
-/** A webhook that is asked about these groups can keep an operator from being changed or removed. */
+/** A webhook for these groups could prevent changes to an operator, or its removal. */
 const forbiddenGroups = ['*', 'core.rukpak.io', 'olm.operatorframework.io'];
 
 const registration = 'admissionregistration.k8s.io';
 const forbiddenResource = /^(?:\*|\*\/\*|(?:mutating|validating)webhookconfigurations?)$/i;
 
-/** No webhook may stand in the way of what installs, upgrades and removes it. */
+/** A webhook must not block its own installation, upgrade or removal. */
 export function* webhookRules(bundle: RegistryBundle): Problems {
   for (const item of admissionWebhooks(bundle)) {
     for (const rule of itemsOf(item.fields['rules']).filter(isMap)) {
@@ -90,8 +90,8 @@ function textsOf(list: JsonValue | undefined): readonly string[] {
 }
 
 /**
- * A CRD is converted in all namespaces by one operator. What other modes the CSV has besides is no
- * obstacle, as it is in OLM: the one that is chosen counts.
+ * A CRD is converted for all namespaces by one operator. Other supported modes of the CSV do not
+ * matter, unlike in OLM: only the chosen one counts.
  */
 export function* conversionInAllNamespaces(
   bundle: RegistryBundle,
@@ -104,7 +104,7 @@ export function* conversionInAllNamespaces(
   }
 }
 
-/** A conversion webhook converts CRDs that the bundle brings, since nothing else is its to change. */
+/** A conversion webhook may convert only CRDs of its bundle. */
 export function* conversionOfOwnCrds(bundle: RegistryBundle): Problems {
   const own = new Set(bundle.crds.map(objectName));
   for (const item of conversionWebhooks(bundle)) {
@@ -116,7 +116,7 @@ export function* conversionOfOwnCrds(bundle: RegistryBundle): Problems {
   }
 }
 
-/** A CRD has one place where it is converted. */
+/** A CRD can have only one conversion webhook. */
 export function* oneConversionPerCrd(bundle: RegistryBundle): Problems {
   const webhooks = new Map<string, WebhookDefinition[]>();
   for (const webhook of conversionWebhooks(bundle)) {
@@ -147,14 +147,14 @@ export function* conversionPrunes(bundle: RegistryBundle): Problems {
   }
 }
 
-/** Webhooks that the API server asks whether, or how, it stores an object. */
+/** Webhooks that validate or mutate objects before they are stored. */
 function admissionWebhooks({ csv }: RegistryBundle): readonly WebhookDefinition[] {
   return csv.webhookDefinitions.filter(
     ({ type }) => type === 'ValidatingAdmissionWebhook' || type === 'MutatingAdmissionWebhook',
   );
 }
 
-/** Webhooks that turn custom resources of one version into those of another. */
+/** Webhooks that convert custom resources between versions. */
 function conversionWebhooks({ csv }: RegistryBundle): readonly WebhookDefinition[] {
   return csv.webhookDefinitions.filter(({ type }) => type === 'ConversionWebhook');
 }

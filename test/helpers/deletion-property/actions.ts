@@ -57,7 +57,7 @@ async function setPolicy({ site, model }: Stage, choice: Choice): Promise<string
   return `policy ${nameOf(index)} ${deletionPolicy}`;
 }
 
-/** Custom resources of others may be of the kind of the one whose CRD stays. */
+/** Others' custom resources may belong to the kind whose CRD stays. */
 function anyPolicy(index: number): readonly string[] {
   return index === keepsDefinition ? [] : ['Delete', 'Delete'];
 }
@@ -170,7 +170,10 @@ const actions: readonly (readonly [weight: number, action: Action])[] = [
   [6, rest],
 ];
 
-/** Does one thing, and returns what; what the server refuses a user is told as such. */
+/**
+ * Performs one action, and returns its description; a server's refusal of the user becomes a
+ * description as well.
+ */
 export async function act(stage: Stage, random: () => number): Promise<string> {
   const choice = new Choice(random);
   const deck = actions.flatMap(([weight, action]) => Array.from({ length: weight }, () => action));

@@ -13,7 +13,7 @@ export const deploymentCount = 10;
 export const versions = [1, 2, 3] as const;
 export type Version = (typeof versions)[number];
 
-/** Of users; no deployment makes or deletes them. */
+/** Namespaces of users, which no deployment creates or deletes. */
 export const places = ['prop-a', 'prop-b'] as const;
 /** Belongs to the content of one deployment. */
 export const ownNamespace = 'prop-own';
@@ -94,7 +94,7 @@ function aDefinition(index: number): KubernetesObject {
   };
 }
 
-/** What a deployment is to have in one version. */
+/** The objects of a deployment in one version. */
 export function contentOf(index: number, version: Version): readonly KubernetesObject[] {
   const [a, b] = places;
   const name = nameOf(index);

@@ -31,7 +31,10 @@ function byName(objects: readonly KubernetesObject[]): ReadonlyMap<string, Kuber
   return new Map(objects.map((object) => [object.metadata.name ?? '', object]));
 }
 
-/** What must never happen, whatever core is at work on: nothing that is to stay is gone or changed. */
+/**
+ * Violations that may never occur, in any state of core's work: an object that must stay is missing
+ * or changed.
+ */
 export function losses({ content }: Look, model: Model): readonly string[] {
   const found: string[] = [];
   for (const [id, wanted] of model.foreign) {
@@ -56,7 +59,7 @@ function essence({ metadata, ...rest }: KubernetesObject): string {
   return JSON.stringify([rest['data'], rest['spec'], own]);
 }
 
-/** What is not yet, or not any more, as it has to be once core has done everything. */
+/** Differences from the final state, in which core has finished everything. */
 export function unfinished(look: Look, model: Model): readonly string[] {
   const living = model.deployments.flatMap(({ version }, index) => {
     const object = look.deployments.get(nameOf(index));
@@ -95,7 +98,7 @@ function problemsOf(living: Living, look: Look, model: Model): readonly string[]
   return problems.map((problem) => `${problem}; ${told}`);
 }
 
-/** Something of others stands in its way; the version before stays as it is. */
+/** A foreign object blocks it; the version before stays installed. */
 function refusedProblems(living: Living, look: Look, model: Model): readonly string[] {
   if (squatters(living, look).length === 0) return ['refused for nothing'];
   const active = activeVersion(living.object, look);
@@ -115,12 +118,12 @@ function activeProblems(living: Living, look: Look, model: Model): readonly stri
   return missing(living, look);
 }
 
-/** What it drops waits for the deployment that it hands over to. */
+/** Dropped objects wait for the deployment to which ownership is transferred. */
 function handsOver({ index, object }: Pick<Living, 'index' | 'object'>): boolean {
   return sharing.some((each) => each === index) && holdsPrune(object);
 }
 
-/** The user made it anew after core had deleted it: nobody has asked core to delete that one. */
+/** The user recreated it after core had deleted it: nobody asked core to delete the new one. */
 function holdsRestored({ index, version, object }: Living, look: Look, model: Model): boolean {
   const dropped = versions.flatMap((each) => [...idsOf(index, each)]);
   const isRestored = dropped.some(
@@ -135,7 +138,7 @@ function holdsPrune(object: KubernetesObject): boolean {
 
 const refusal = /has no owner|belongs to|bears the labels|is controlled by/;
 
-/** What stands in its way is somebody else's: that is for the user to decide. */
+/** A foreign object blocks it, and the user must decide. */
 export function isRefused(object: KubernetesObject): boolean {
   const installed = conditionOf(object, 'Installed');
   return installed?.status === 'False' && refusal.test(installed.message);
@@ -155,7 +158,7 @@ function missing({ index, version, object }: Living, look: Look): readonly strin
     if (live === undefined) return [`${id} is missing`];
     if (live.metadata.deletionTimestamp !== undefined) return [`${id} is being deleted`];
     const owner = look.deployments.get(labelledName(live) ?? '');
-    // Another deployment may have it, where this one hands it over.
+    // Another deployment may own it after a transfer of ownership.
     if (owner === undefined || !isMade(live, owner)) return [`${id} has not its owner's marks`];
     if (owner.metadata.name !== object.metadata.name) return [];
     const differs = Object.entries(dataOf(wanted)).some(

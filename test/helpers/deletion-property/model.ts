@@ -12,17 +12,17 @@ import {
   versions,
 } from './content.ts';
 
-/** What the user wants of one BundleDeployment. */
+/** The user's wishes for one BundleDeployment. */
 export interface KnownDeployment {
-  /** Undefined where it is not to be there. */
+  /** Undefined when the user wants no deployment. */
   version: Version | undefined;
-  /** What core may be at work on: all versions since it was last seen at rest. */
+  /** Versions that core may be working on: all since it was last idle. */
   readonly pending: Set<Version>;
 }
 
 /**
- * What a user knows: which objects are foreign and how they look, what is to stay, and which
- * strangers bear marks of ours because the user has put them there.
+ * The user's knowledge: foreign objects and their content, objects that must stay, and foreign
+ * objects with core's marks that the user has set.
  */
 export class Model {
   readonly deployments: readonly KnownDeployment[] = Array.from(
@@ -33,16 +33,25 @@ export class Model {
   readonly foreign = new Map<string, KubernetesObject>();
   /** Left behind by a deployment: to stay, with this UID, whatever becomes of their marks. */
   readonly left = new Map<string, string | undefined>();
-  /** Annotated to be kept: to stay, whoever has them. */
+  /** Objects with a keep annotation: they must stay, with any owner. */
   readonly kept = new Map<string, string | undefined>();
   /** May bear marks of ours without a deployment that has them. */
   readonly strangers = new Set<string>();
-  /** Of a living deployment in all versions since it was last at rest: never made anew, with this UID. */
+  /**
+   * Objects of an existing deployment in all versions since it was last idle: never recreated, with
+   * this UID.
+   */
   readonly lasting = new Map<string, string | undefined>();
-  /** `<deployment>:<id>`: what a deployment has left may be its own again, whatever a namesake adopts. */
+  /**
+   * `<deployment>:<id>`: a deployment's orphaned object may become its own again, even if a
+   * deployment of the same name adopted others.
+   */
   readonly mayReturn = new Set<string>();
 
-  /** The user has deleted them: core does not repair what is installed while an upgrade is refused. */
+  /**
+   * Objects that the user deleted: core does not repair the installed version while an upgrade is
+   * refused.
+   */
   readonly deleted = new Set<string>();
 
   addForeign(object: KubernetesObject): void {
@@ -96,15 +105,15 @@ export class Model {
     return known;
   }
 
-  /** True where all that core may be at work on has this object. */
+  /** True when all versions that core may be working on have this object. */
   isSettledContent(index: number, id: string): boolean {
     const { pending } = this.deployment(index);
     return pending.size > 0 && [...pending].every((version) => idsOf(index, version).has(id));
   }
 
   /**
-   * A deployment may take over what it wants and nobody has, or what it had under another UID: from
-   * then on it is that one's, to change and to delete.
+   * A deployment may take over a wanted object without an owner, or its own one with another UID:
+   * from then on it may change and delete the object.
    */
   takeOver(): void {
     for (const [index, { pending }] of this.deployments.entries()) {
@@ -120,7 +129,7 @@ export class Model {
   }
 }
 
-/** True where several deployments want an object: it goes with the one that has it. */
+/** True when several deployments want an object: it is deleted with its owner. */
 export function isShared(id: string): boolean {
   return sharing.every((index) => idsOf(index, 1).has(id));
 }
@@ -130,7 +139,7 @@ export function labelledName({ metadata }: KubernetesObject): string | undefined
   return metadata.labels?.[label.ownerName];
 }
 
-/** True where core made this very object for this very deployment. */
+/** True when core made exactly this object for exactly this deployment. */
 export function isMade(object: KubernetesObject, by: KubernetesObject): boolean {
   return trackedUID(object) === by.metadata.uid && labelledName(object) === by.metadata.name;
 }

@@ -51,7 +51,7 @@ export async function restoreObject(stage: Stage, choice: Choice): Promise<strin
 export async function copyObject(stage: Stage, choice: Choice): Promise<string | undefined> {
   const { site, model } = stage;
   const object = await anObject(stage, choice);
-  // Of the other kind a copy goes with the CRD, when its deployment is deleted.
+  // A copy of another kind is deleted with the CRD, when its deployment is deleted.
   if (object === undefined || object.kind === customKind(hasDefinition)) return undefined;
   const { metadata, ...rest } = unborn(object);
   const namespace = choice.of(places) ?? places[0];
@@ -72,10 +72,10 @@ function unborn({ metadata, ...rest }: KubernetesObject): KubernetesObject {
 export async function keep(stage: Stage, choice: Choice): Promise<string | undefined> {
   const object = await anObject(stage, choice);
   if (object === undefined) return undefined;
-  // What is in a kind goes with the kind.
+  // Deleting a kind deletes its objects.
   if (!['ConfigMap', 'Secret'].includes(object.kind)) return undefined;
   const id = idOf(object);
-  // While core deletes a namespace, nobody could keep what is in it.
+  // While core deletes a namespace, its content cannot be kept.
   if (object.metadata.namespace === ownNamespace) await stage.settle();
   const annotated = await stage.site.merge(id, {
     metadata: { annotations: { [annotation.keep]: 'true' } },
@@ -132,7 +132,10 @@ export async function writeCustom(
   return `create ${idOf(custom)}`;
 }
 
-/** Writes into the namespace of a deployment. While core deletes that, nobody could prevent it. */
+/**
+ * Writes into the namespace of a deployment. While core deletes that, nobody could prevent the
+ * loss.
+ */
 export async function writeInside(stage: Stage, choice: Choice): Promise<string | undefined> {
   const { site, model } = stage;
   if (model.deployment(hasNamespace).version === undefined) return undefined;

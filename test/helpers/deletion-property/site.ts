@@ -3,7 +3,7 @@ import { bundleDeploymentResource, bundleResource } from '../../../api/v1alpha1/
 import { isNotFound, type KubeClient, type Resource } from '../../../core/platform/kube/index.ts';
 import { contentKinds, idOf } from './content.ts';
 
-/** What is in the cluster, by `Kind/namespace/name`; undefined where it is not there. */
+/** The objects in the cluster, by `Kind/namespace/name`; undefined for a missing one. */
 export class Site {
   readonly client: KubeClient;
 
@@ -11,7 +11,7 @@ export class Site {
     this.client = client;
   }
 
-  /** Objects of all kinds that a bundle here has, also those of others. */
+  /** Objects of all kinds in these bundles, also foreign ones. */
   async content(): Promise<ReadonlyMap<string, KubernetesObject>> {
     const lists = await Promise.all(contentKinds.map((resource) => this.list(resource)));
     return new Map(lists.flat().map((object) => [idOf(object), object]));

@@ -13,7 +13,7 @@ export interface Stage {
   readonly settle: () => Promise<void>;
 }
 
-/** One thing that a user does; returns how to tell it, or undefined where there was nothing to do it to. */
+/** An action of a user; returns its description, or undefined when it did not apply. */
 export type Action = (stage: Stage, choice: Choice) => Promise<string | undefined>;
 
 /** Draws of one step: another step's number of draws changes nothing. */

@@ -1,12 +1,12 @@
 import type { World } from '../world/world.ts';
 
-/** Something that goes wrong. */
+/** A fault to inject. */
 export interface Fault {
   /** In kebab-case: the argument of `--only`, and a row of the report. */
   readonly name: string;
-  /** Why it cannot be tried here; undefined where it can. */
+  /** Why it cannot be injected here; undefined when it can. */
   unavailable?(world: World): string | undefined;
-  /** Breaks it, and resolves when that is over, as far as it is not core's to mend. */
+  /** Injects it, and resolves after its end; core must repair the rest. */
   strike(world: World, random: () => number): Promise<void>;
 }
 
