@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -142,6 +142,8 @@ test('what is kept is taken at the next start', async () => {
   await (await cache.open(join(directory, 'catalog'), options))[Symbol.asyncDispose]();
   const again = await cache.open(join(directory, 'catalog'), options);
   expect([builds, again.blobs.index.blobs]).toEqual([1, 1]);
+  // Whoever runs an image reads what was built with it.
+  expect((await stat(join(directory, 'cache/rukpak.v1'))).mode & 0o777).toBe(0o775);
   await again[Symbol.asyncDispose]();
   await writeFile(join(directory, 'cache/rukpak.v1/index.json'), '{}');
   await (await cache.open(join(directory, 'catalog'), options))[Symbol.asyncDispose]();

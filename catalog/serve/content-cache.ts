@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { goFileError } from '../../api/go-file-error.ts';
 import { goQuote } from '../../api/go-quote.ts';
@@ -11,6 +11,8 @@ import { ServedContent } from './served-content.ts';
 const format = 'rukpak.v1';
 const digestFile = 'digest';
 const mostAttempts = 5;
+/** A cache is built with an image, and read by whatever user runs it. */
+const sharedMode = 0o775;
 /** Caches of opm, which other versions of a catalog's image may have: left alone. */
 const ofOthers: ReadonlySet<string> = new Set(['pogreb.v1', 'cache', 'digest']);
 
@@ -123,6 +125,7 @@ export class ContentCache {
         return undefined;
       }
       await writeFile(join(next, digestFile), digest);
+      await chmod(next, sharedMode);
       // A directory is not renamed over another one. Content that is open stays readable.
       await rm(this.#path, { recursive: true, force: true });
       await rename(next, this.#path);

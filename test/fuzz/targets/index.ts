@@ -4,6 +4,7 @@ import { imageLayers } from './archives/image-layers.ts';
 import { tar } from './archives/tar.ts';
 import { uploads } from './archives/uploads.ts';
 import { zstd } from './archives/zstd.ts';
+import { catalogRequests } from './catalogs/catalog-requests.ts';
 import { comparedCatalogs } from './catalogs/compared-catalogs.ts';
 import { admissionReviews } from './cluster/admission-reviews.ts';
 import { healthRules } from './cluster/health-rules.ts';
@@ -35,6 +36,7 @@ export const targets: readonly FuzzTarget[] = [
   registryBundles,
   bundleChecks,
   comparedCatalogs,
+  catalogRequests,
   tar,
   gzip,
   zstd,
