@@ -1,4 +1,4 @@
-import { type ChannelGraph, entriesByName } from './channel-graph.ts';
+import { entriesByName, type PackageChannel } from './package-channel.ts';
 import type { BundleNode } from './package-graph.ts';
 
 /** A line from one row of a column to another. */
@@ -12,13 +12,13 @@ export interface ColumnEdge {
 
 /** The edges between the entries of a channel, by the rows of a package's bundles. */
 export class ColumnEdges {
-  readonly #channel: ChannelGraph;
+  readonly #channel: PackageChannel;
   /** Of each entry, its row and its place among the rows of the channel. */
   readonly #places: ReadonlyMap<string, { readonly row: number; readonly index: number }>;
   /** Row of the highest version; undefined where the channel has no entries. */
   readonly top: number | undefined;
 
-  constructor(channel: ChannelGraph, bundles: readonly BundleNode[]) {
+  constructor(channel: PackageChannel, bundles: readonly BundleNode[]) {
     this.#channel = channel;
     const entries = entriesByName(channel);
     const own = bundles

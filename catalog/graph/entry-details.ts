@@ -1,4 +1,4 @@
-import { entriesByName, type ReachedEntry } from './channel-graph.ts';
+import { entriesByName, type ReachedEntry } from './package-channel.ts';
 import type { BundleNode, PackageGraph } from './package-graph.ts';
 
 interface NamedChannel {

@@ -1,6 +1,6 @@
-import { entriesByName } from './channel-graph.ts';
 import { EntryDetails, oneLine } from './entry-details.ts';
 import { markup } from './markup.ts';
+import { entriesByName } from './package-channel.ts';
 import type { BundleNode, PackageGraph } from './package-graph.ts';
 import { svgElement } from './svg-drawing.ts';
 import { titleOf } from './text-drawing.ts';

@@ -1,11 +1,14 @@
-import { type ChannelGraph, entriesByName } from './channel-graph.ts';
+import { entriesByName, type PackageChannel } from './package-channel.ts';
 import type { BundleNode } from './package-graph.ts';
 
 /**
  * What passes each row of a channel's column: `|` an edge by replaces, or the line from the channel's
  * name to its highest version; `:` an edge by skips alone; a space where nothing does.
  */
-export function lanesOf(channel: ChannelGraph, bundles: readonly BundleNode[]): readonly string[] {
+export function lanesOf(
+  channel: PackageChannel,
+  bundles: readonly BundleNode[],
+): readonly string[] {
   const rows = new Map(bundles.map(({ name }, row) => [name, row]));
   const replaces = new Spans(bundles.length);
   const skips = new Spans(bundles.length);

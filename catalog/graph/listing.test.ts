@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { bundlePart, channelPart, packagePart } from '../../test/helpers/catalog-parts.ts';
-import { bundleRows, CollectedGraph, channelRows, packageRows } from './index.ts';
+import { CollectedGraph, listedBundles, listedChannels, listedPackages } from './index.ts';
 
 const graph = new CollectedGraph();
 for (const part of [
@@ -14,20 +14,20 @@ for (const part of [
 }
 
 test('packages have the name of the head of their default channel', () => {
-  expect(packageRows(graph)).toEqual([
+  expect(listedPackages(graph)).toEqual([
     { name: 'p', displayName: 'Operator p.v2', defaultChannel: 'stable', heads: ['p.v2'] },
   ]);
 });
 
 test('channels are sorted, and show all heads', () => {
-  expect(channelRows(graph, 'p')).toEqual([
+  expect(listedChannels(graph, 'p')).toEqual([
     { package: 'p', channel: 'broken', heads: ['p.v1', 'p.v2'] },
     { package: 'p', channel: 'stable', heads: ['p.v2'] },
   ]);
 });
 
 test('bundles are listed once for each channel, with their edges and image', () => {
-  const rows = bundleRows(graph).map((row) => [row.channel, row.name, row.replaces, row.image]);
+  const rows = listedBundles(graph).map((row) => [row.channel, row.name, row.replaces, row.image]);
   expect(rows).toEqual([
     ['broken', 'p.v1', '', 'q.io/p.v1'],
     ['broken', 'p.v2', '', 'q.io/p.v2'],
@@ -36,6 +36,9 @@ test('bundles are listed once for each channel, with their edges and image', () 
   ]);
 });
 
-test.each([packageRows, channelRows, bundleRows])('%o refuses an unknown package', (rows) => {
-  expect(() => rows(graph, 'zz')).toThrow('package "zz" not found');
-});
+test.each([listedPackages, listedChannels, listedBundles])(
+  '%o refuses an unknown package',
+  (rows) => {
+    expect(() => rows(graph, 'zz')).toThrow('package "zz" not found');
+  },
+);

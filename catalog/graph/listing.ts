@@ -5,7 +5,7 @@ import type { ChannelEntry, OlmChannel } from '../blobs/index.ts';
 import { channelHeads } from '../validate/index.ts';
 import type { UpgradeGraph } from './upgrade-graph.ts';
 
-export interface PackageRow {
+export interface ListedPackage {
   readonly name: string;
   /** What people call the operator, by the head of the default channel. */
   readonly displayName: string;
@@ -14,7 +14,7 @@ export interface PackageRow {
   readonly heads: readonly string[];
 }
 
-export interface ChannelRow {
+export interface ListedChannel {
   readonly package: string;
   readonly channel: string;
   /** Of a broken channel none, or several. */
@@ -22,7 +22,7 @@ export interface ChannelRow {
 }
 
 /** A bundle in a channel. */
-export interface BundleRow extends ChannelEntry {
+export interface ListedBundle extends ChannelEntry {
   readonly package: string;
   readonly channel: string;
   /** Empty where the catalog does not have the bundle. */
@@ -33,7 +33,7 @@ export interface BundleRow extends ChannelEntry {
  * The packages of a catalog by name, or one of them.
  * @throws TerminalError `package "…" not found`
  */
-export function packageRows(graph: UpgradeGraph, owner?: string): readonly PackageRow[] {
+export function listedPackages(graph: UpgradeGraph, owner?: string): readonly ListedPackage[] {
   const { packages, channels, bundles } = graph;
   checkPackage(graph, owner);
   const heads = new Map(
@@ -43,7 +43,7 @@ export function packageRows(graph: UpgradeGraph, owner?: string): readonly Packa
     bundles.map((each) => [keyOf(each.package, each.name), each.displayName] as const),
   );
   const chosen = packages.filter(({ name }) => owner === undefined || name === owner);
-  const rows = chosen.map(({ name, defaultChannel }): PackageRow => {
+  const rows = chosen.map(({ name, defaultChannel }): ListedPackage => {
     const found = heads.get(keyOf(name, defaultChannel)) ?? [];
     const [head, second] = found;
     const isHead = head !== undefined && second === undefined;
@@ -57,7 +57,7 @@ export function packageRows(graph: UpgradeGraph, owner?: string): readonly Packa
  * The channels of all packages, or of one, by package and name.
  * @throws TerminalError `package "…" not found`
  */
-export function channelRows(graph: UpgradeGraph, owner?: string): readonly ChannelRow[] {
+export function listedChannels(graph: UpgradeGraph, owner?: string): readonly ListedChannel[] {
   return chosenChannels(graph, owner)
     .map((each) => ({ package: each.package, channel: each.name, heads: headsOf(each) }))
     .toSorted(byChannel);
@@ -68,7 +68,7 @@ export function channelRows(graph: UpgradeGraph, owner?: string): readonly Chann
  * channel that a bundle is in.
  * @throws TerminalError `package "…" not found`
  */
-export function bundleRows(graph: UpgradeGraph, owner?: string): readonly BundleRow[] {
+export function listedBundles(graph: UpgradeGraph, owner?: string): readonly ListedBundle[] {
   const images = new Map(
     graph.bundles.map((each) => [keyOf(each.package, each.name), each.image] as const),
   );
@@ -94,7 +94,7 @@ function checkPackage({ packages }: UpgradeGraph, owner: string | undefined): vo
   throw new TerminalError(`package ${goQuote(owner)} not found`);
 }
 
-function byChannel(a: Omit<ChannelRow, 'heads'>, b: Omit<ChannelRow, 'heads'>): number {
+function byChannel(a: Omit<ListedChannel, 'heads'>, b: Omit<ListedChannel, 'heads'>): number {
   return compareBytes(a.package, b.package) || compareBytes(a.channel, b.channel);
 }
 

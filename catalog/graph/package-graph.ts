@@ -4,7 +4,7 @@ import { TerminalError } from '../../core/errors.ts';
 import { shortList } from '../../core/short-list.ts';
 import type { OlmChannel } from '../blobs/index.ts';
 import { compareVersions, versionText, zeroVersion } from '../versions/index.ts';
-import { type ChannelGraph, channelGraph } from './channel-graph.ts';
+import { type PackageChannel, packageChannel } from './package-channel.ts';
 import { PackageDeprecations } from './package-deprecations.ts';
 import type { GraphBundle, UpgradeGraph } from './upgrade-graph.ts';
 
@@ -24,7 +24,7 @@ export interface PackageGraph {
   readonly defaultChannel: string;
   readonly deprecation: string | undefined;
   /** The default channel, then the others by name. */
-  readonly channels: readonly ChannelGraph[];
+  readonly channels: readonly PackageChannel[];
   /** From the highest version to the lowest; those without a version come last. */
   readonly bundles: readonly BundleNode[];
 }
@@ -46,7 +46,7 @@ export function packageGraph(
   const channels = chosen(graph, name, only)
     .toSorted((a, b) => compareBytes(a.name, b.name))
     .toSorted((a, b) => Number(isDefault(b)) - Number(isDefault(a)))
-    .map((channel) => channelGraph(channel, deprecations.ofChannel(channel.name)));
+    .map((channel) => packageChannel(channel, deprecations.ofChannel(channel.name)));
   const names = new Set(channels.flatMap(({ entries }) => entries.map((entry) => entry.name)));
   const bundles = bundlesOf(graph, name);
   return {

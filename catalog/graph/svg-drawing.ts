@@ -1,7 +1,7 @@
-import { type ChannelGraph, entriesByName, type Reach } from './channel-graph.ts';
 import { ColumnEdges } from './column-edges.ts';
 import { EntryDetails, oneLine } from './entry-details.ts';
 import { markup, shortMarkup } from './markup.ts';
+import { entriesByName, type PackageChannel, type Reach } from './package-channel.ts';
 import type { BundleNode, PackageGraph } from './package-graph.ts';
 import { titleOf } from './text-drawing.ts';
 
@@ -87,7 +87,10 @@ interface ColumnPlace {
   readonly bundles: readonly BundleNode[];
 }
 
-function* columnOf(channel: ChannelGraph, { x, y, top, bundles }: ColumnPlace): Generator<string> {
+function* columnOf(
+  channel: PackageChannel,
+  { x, y, top, bundles }: ColumnPlace,
+): Generator<string> {
   const edges = new ColumnEdges(channel, bundles);
   const yOf = (row: number): number => top + row * size.row;
   if (edges.top !== undefined) {
@@ -122,7 +125,7 @@ function label({ name, deprecation }: BundleNode, details: string): string {
   return details === '' ? shown : `${tooltip}${shown}${beside}`;
 }
 
-function channelLabel({ name, deprecation, problem }: ChannelGraph): string {
+function channelLabel({ name, deprecation, problem }: PackageChannel): string {
   const classes = deprecation === undefined ? 'name' : 'name deprecated';
   const shown = `<tspan class="${classes}">${shortMarkup(oneLine(name), most.name)}</tspan>`;
   if (problem === undefined) return shown;

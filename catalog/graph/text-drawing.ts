@@ -1,6 +1,6 @@
-import { type ChannelGraph, entriesByName, type Reach } from './channel-graph.ts';
 import { EntryDetails, oneLine, sentence } from './entry-details.ts';
 import { lanesOf } from './lanes.ts';
+import { entriesByName, type PackageChannel, type Reach } from './package-channel.ts';
 import type { PackageGraph } from './package-graph.ts';
 
 /** A line of a drawing in characters. */
@@ -72,7 +72,7 @@ export function titleOf({ package: name, deprecation, channels, bundles }: Packa
   return `${oneLine(name)}: ${counts}${message}`;
 }
 
-function channelDetails(channel: ChannelGraph, isDefault: boolean): string {
+function channelDetails(channel: PackageChannel, isDefault: boolean): string {
   const { deprecation, problem, entries } = channel;
   const facts = [
     deprecation === undefined ? '' : `deprecated: ${sentence(deprecation)}`,

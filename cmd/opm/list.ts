@@ -1,11 +1,11 @@
 import { goQuote } from '../../api/go-quote.ts';
 import type { CatalogConfig } from '../../catalog/blobs/index.ts';
 import {
-  bundleRows,
   CollectedGraph,
-  channelRows,
-  type PackageRow,
-  packageRows,
+  type ListedPackage,
+  listedBundles,
+  listedChannels,
+  listedPackages,
   type UpgradeGraph,
 } from '../../catalog/graph/index.ts';
 import {
@@ -42,7 +42,7 @@ export const listPackagesCommand: CobraCommand = {
   args: exactArgs(1),
   run: async (call) => {
     const headings = ['NAME', 'DISPLAY NAME', 'DEFAULT CHANNEL'];
-    await print(call, (graph) => [headings, ...packageRows(graph).map(cellsOf)], displayNameOf);
+    await print(call, (graph) => [headings, ...listedPackages(graph).map(cellsOf)], displayNameOf);
   },
 };
 
@@ -53,7 +53,7 @@ export const listChannelsCommand: CobraCommand = {
   run: async (call) => {
     await print(call, (graph, owner) => [
       ['PACKAGE', 'CHANNEL', 'HEAD'],
-      ...channelRows(graph, owner).map((row) => [row.package, row.channel, row.heads.join()]),
+      ...listedChannels(graph, owner).map((row) => [row.package, row.channel, row.heads.join()]),
     ]);
   },
 };
@@ -69,7 +69,7 @@ ${note}`,
   run: async (call) => {
     await print(call, (graph, owner) => [
       ['PACKAGE', 'CHANNEL', 'BUNDLE', 'REPLACES', 'SKIPS', 'SKIP RANGE', 'IMAGE'],
-      ...bundleRows(graph, owner).map((row) => [
+      ...listedBundles(graph, owner).map((row) => [
         row.package,
         row.channel,
         row.name,
@@ -82,7 +82,7 @@ ${note}`,
   },
 };
 
-function cellsOf({ name, displayName, defaultChannel }: PackageRow): readonly string[] {
+function cellsOf({ name, displayName, defaultChannel }: ListedPackage): readonly string[] {
   return [name, displayName, defaultChannel];
 }
 

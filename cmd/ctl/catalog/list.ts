@@ -60,8 +60,8 @@ type TableOf = (graph: UpgradeGraph, owner: string | undefined) => Promise<Table
 
 const tables: Readonly<Record<(typeof listed)[number], TableOf>> = {
   packages: async (graph, owner) => {
-    const { packageRows } = await import('../../../catalog/graph/index.ts');
-    const values = packageRows(graph, owner);
+    const { listedPackages } = await import('../../../catalog/graph/index.ts');
+    const values = listedPackages(graph, owner);
     const rows = values.map(({ name, displayName, defaultChannel, heads }) => [
       name,
       displayName,
@@ -71,14 +71,14 @@ const tables: Readonly<Record<(typeof listed)[number], TableOf>> = {
     return { headings: ['NAME', 'DISPLAY NAME', 'DEFAULT CHANNEL', 'HEAD'], rows, values };
   },
   channels: async (graph, owner) => {
-    const { channelRows } = await import('../../../catalog/graph/index.ts');
-    const values = channelRows(graph, owner);
+    const { listedChannels } = await import('../../../catalog/graph/index.ts');
+    const values = listedChannels(graph, owner);
     const rows = values.map((row) => [row.package, row.channel, row.heads.join(', ')]);
     return { headings: ['PACKAGE', 'CHANNEL', 'HEAD'], rows, values };
   },
   bundles: async (graph, owner) => {
-    const { bundleRows } = await import('../../../catalog/graph/index.ts');
-    const values = bundleRows(graph, owner);
+    const { listedBundles } = await import('../../../catalog/graph/index.ts');
+    const values = listedBundles(graph, owner);
     const rows = values.map(({ skips, ...row }) => [
       row.package,
       row.channel,

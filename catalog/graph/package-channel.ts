@@ -12,7 +12,7 @@ export interface ReachedEntry extends ChannelEntry {
 }
 
 /** A channel of a package: a column of drawings. */
-export interface ChannelGraph {
+export interface PackageChannel {
   readonly name: string;
   readonly deprecation: string | undefined;
   /** One, unless the channel is broken. */
@@ -24,11 +24,14 @@ export interface ChannelGraph {
 }
 
 /** The entries of a channel by name. */
-export function entriesByName({ entries }: ChannelGraph): ReadonlyMap<string, ReachedEntry> {
+export function entriesByName({ entries }: PackageChannel): ReadonlyMap<string, ReachedEntry> {
   return new Map(entries.map((entry) => [entry.name, entry]));
 }
 
-export function channelGraph(channel: OlmChannel, deprecation: string | undefined): ChannelGraph {
+export function packageChannel(
+  channel: OlmChannel,
+  deprecation: string | undefined,
+): PackageChannel {
   const entries = new Map(channel.entries.map((entry) => [entry.name, entry]));
   const heads = channelHeads(entries);
   const skipped = new Set(channel.entries.flatMap(({ skips }) => skips));
