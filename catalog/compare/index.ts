@@ -1,4 +1,4 @@
-export { diffCatalogs } from './diff.ts';
+export { diffCatalogs } from './diff/diff.ts';
 export type {
   CatalogDiff,
   ChannelDiff,
@@ -6,11 +6,11 @@ export type {
   NamedChange,
   PackageDiff,
   Stranded,
-} from './diff-model.ts';
-export { type LintOptions, lintCatalog } from './lint.ts';
-export type { Finding, LintLevel } from './lint-model.ts';
-export { lintRules } from './lint-rules.ts';
-export { pruneCatalog } from './prune.ts';
+} from './diff/diff-model.ts';
+export { type LintOptions, lintCatalog } from './lint/lint.ts';
+export type { Finding, LintLevel } from './lint/lint-model.ts';
+export { lintRules } from './lint/lint-rules.ts';
+export { pruneCatalog } from './prune/prune.ts';
 export {
   type CatalogSelection,
   type ChosenVersions,
@@ -20,4 +20,4 @@ export {
   versionsBetween,
   versionsInRange,
   type WrittenSelection,
-} from './selection.ts';
+} from './prune/selection.ts';

@@ -1,16 +1,16 @@
-import { quoted } from '../../core/errors.ts';
-import { shortList } from '../../core/short-list.ts';
-import { channelHeads } from '../validate/index.ts';
+import { quoted } from '../../../core/errors.ts';
+import { shortList } from '../../../core/short-list.ts';
+import { channelHeads } from '../../validate/index.ts';
 import {
   compareVersions,
   isInRange,
   parseRange,
   rangeProblem,
   versionText,
-} from '../versions/index.ts';
+} from '../../versions/index.ts';
+import { upgradeSteps } from '../upgrade-paths.ts';
+import { byVersion } from '../version-order.ts';
 import type { FieldPath, Found, LintBundle, LintChannel, LintPackage } from './lint-model.ts';
-import { upgradeSteps } from './upgrade-paths.ts';
-import { byVersion } from './version-order.ts';
 
 /** A step from a higher version to a lower one. */
 export function* upgradeOrder(checked: LintPackage): Generator<Found> {

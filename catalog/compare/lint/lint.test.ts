@@ -1,10 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, test } from 'vitest';
-import { reading } from '../../test/helpers/random-catalog.ts';
-import { type BlobPlace, blobOfValue, readBlobs } from '../blobs/index.ts';
-import { loadDirectory } from '../load/index.ts';
-import { type Finding, lintCatalog, lintRules } from './index.ts';
+import { reading } from '../../../test/helpers/random-catalog.ts';
+import { type BlobPlace, blobOfValue, readBlobs } from '../../blobs/index.ts';
+import { loadDirectory } from '../../load/index.ts';
+import { type Finding, lintCatalog, lintRules } from '../index.ts';
 
 /** A catalog that no rule finds anything in. */
 const clean = `
@@ -243,7 +243,7 @@ test('a rule that does not exist is refused', async () => {
   );
 });
 
-const shared = join(import.meta.dirname, '../../../shared/catalogs/packages');
+const shared = join(import.meta.dirname, '../../../../shared/catalogs/packages');
 
 test('real packages have no errors, and images by tag', async () => {
   const names = (await readdir(shared)).filter((name) => name !== 'slurm-operator');

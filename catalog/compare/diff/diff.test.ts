@@ -1,12 +1,12 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
-import type { JsonObject } from '../../api/json.ts';
-import { collected, randomCatalog, reading } from '../../test/helpers/random-catalog.ts';
-import { type Blob, blobOfValue, decodeChannel } from '../blobs/index.ts';
-import { loadDirectory } from '../load/index.ts';
-import { channelHeads } from '../validate/index.ts';
-import { type CatalogDiff, diffCatalogs, pruneCatalog, versionsInRange } from './index.ts';
+import type { JsonObject } from '../../../api/json.ts';
+import { collected, randomCatalog, reading } from '../../../test/helpers/random-catalog.ts';
+import { type Blob, blobOfValue, decodeChannel } from '../../blobs/index.ts';
+import { loadDirectory } from '../../load/index.ts';
+import { channelHeads } from '../../validate/index.ts';
+import { type CatalogDiff, diffCatalogs, pruneCatalog, versionsInRange } from '../index.ts';
 
 interface WrittenEntry {
   readonly name: string;
@@ -62,7 +62,7 @@ describe('a catalog and itself have no difference', () => {
   });
 
   test('also of real ones', async () => {
-    const shared = join(import.meta.dirname, '../../../shared/catalogs/packages');
+    const shared = join(import.meta.dirname, '../../../../shared/catalogs/packages');
     const names = (await readdir(shared)).filter((name) => name !== 'slurm-operator');
     for (const name of names) {
       const dir = join(shared, name);

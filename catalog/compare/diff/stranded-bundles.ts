@@ -1,10 +1,10 @@
-import { compareBytes } from '../../api/byte-order.ts';
-import { channelHeads } from '../validate/index.ts';
-import { type Version, versionText } from '../versions/index.ts';
+import { compareBytes } from '../../../api/byte-order.ts';
+import { channelHeads } from '../../validate/index.ts';
+import { type Version, versionText } from '../../versions/index.ts';
+import { upgradeSteps } from '../upgrade-paths.ts';
+import { byVersion } from '../version-order.ts';
 import type { CatalogSnapshot, ChannelSnapshot, PackageSnapshot } from './catalog-snapshot.ts';
 import type { Stranded } from './diff-model.ts';
-import { upgradeSteps } from './upgrade-paths.ts';
-import { byVersion } from './version-order.ts';
 
 /** Bundles of old channels with a path to the head that have none in the new ones, lowest version first. */
 export function strandedBundles(

@@ -1,9 +1,9 @@
-import { compareBytes } from '../../api/byte-order.ts';
-import { goQuote } from '../../api/go-quote.ts';
-import { TerminalError } from '../../core/errors.ts';
-import { shortList } from '../../core/short-list.ts';
-import type { Blob } from '../blobs/index.ts';
-import { outlineOf, type PackageOutline } from './catalog-outline.ts';
+import { compareBytes } from '../../../api/byte-order.ts';
+import { goQuote } from '../../../api/go-quote.ts';
+import { TerminalError } from '../../../core/errors.ts';
+import { shortList } from '../../../core/short-list.ts';
+import type { Blob } from '../../blobs/index.ts';
+import { outlineOf, type PackageOutline } from '../catalog-outline.ts';
 import { Dependencies } from './dependencies.ts';
 import { KeptPackage } from './kept-package.ts';
 import { PrunedPackage, prunedBlob } from './pruned-blob.ts';

@@ -1,10 +1,10 @@
-import { goQuote } from '../../api/go-quote.ts';
-import { TerminalError } from '../../core/errors.ts';
-import { shortList } from '../../core/short-list.ts';
-import type { BundleOutline, PackageOutline } from './catalog-outline.ts';
+import { goQuote } from '../../../api/go-quote.ts';
+import { TerminalError } from '../../../core/errors.ts';
+import { shortList } from '../../../core/short-list.ts';
+import type { BundleOutline, PackageOutline } from '../catalog-outline.ts';
+import type { Requirement } from '../requirement.ts';
 import { KeptPackage } from './kept-package.ts';
 import { PreferredEntries, type PreferredEntry } from './preferred-entries.ts';
-import type { Requirement } from './requirement.ts';
 
 /** Comparisons of requirements with bundles; real catalogs need some ten thousand. */
 const mostComparisons = 10_000_000;

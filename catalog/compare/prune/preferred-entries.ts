@@ -1,7 +1,7 @@
-import { compareBytes } from '../../api/byte-order.ts';
-import { chainProblem, channelHeads } from '../validate/index.ts';
-import type { BundleOutline, ChannelOutline, PackageOutline } from './catalog-outline.ts';
-import type { Requirement, Verdict } from './requirement.ts';
+import { compareBytes } from '../../../api/byte-order.ts';
+import { chainProblem, channelHeads } from '../../validate/index.ts';
+import type { BundleOutline, ChannelOutline, PackageOutline } from '../catalog-outline.ts';
+import type { Requirement, Verdict } from '../requirement.ts';
 
 /** A bundle of a channel that meets a requirement, or that may meet it. */
 export interface PreferredEntry {

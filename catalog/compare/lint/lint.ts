@@ -1,6 +1,6 @@
-import { compareBytes } from '../../api/byte-order.ts';
-import { TerminalError } from '../../core/errors.ts';
-import type { Blob, BlobPlace } from '../blobs/index.ts';
+import { compareBytes } from '../../../api/byte-order.ts';
+import { TerminalError } from '../../../core/errors.ts';
+import type { Blob, BlobPlace } from '../../blobs/index.ts';
 import { FieldLines } from './field-line.ts';
 import { lintFacts } from './lint-facts.ts';
 import type { Finding, Found, LintRule } from './lint-model.ts';

@@ -1,5 +1,5 @@
-import type { ChannelEntry } from '../blobs/index.ts';
-import { chainProblem } from '../validate/index.ts';
+import type { ChannelEntry } from '../../blobs/index.ts';
+import { chainProblem } from '../../validate/index.ts';
 
 export interface ChannelGraph {
   readonly entries: ReadonlyMap<string, ChannelEntry>;

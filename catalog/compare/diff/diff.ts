@@ -1,6 +1,6 @@
-import { compareBytes } from '../../api/byte-order.ts';
-import type { Blob } from '../blobs/index.ts';
-import { channelHeads } from '../validate/index.ts';
+import { compareBytes } from '../../../api/byte-order.ts';
+import type { Blob } from '../../blobs/index.ts';
+import { channelHeads } from '../../validate/index.ts';
 import {
   type CatalogSnapshot,
   type ChannelSnapshot,

@@ -1,5 +1,5 @@
 import { isMap, isScalar, isSeq, type Node, type ParsedNode } from 'yaml';
-import { composeDocument, decodeYamlText, lineAt } from '../../core/manifests/index.ts';
+import { composeDocument, decodeYamlText, lineAt } from '../../../core/manifests/index.ts';
 import type { FieldPath } from './lint-model.ts';
 
 /** Larger blobs take seconds to compose: all their fields have the line of the blob. */

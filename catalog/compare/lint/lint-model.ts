@@ -1,5 +1,5 @@
-import type { BlobPlace, ChannelEntry } from '../blobs/index.ts';
-import type { BundleOutline } from './catalog-outline.ts';
+import type { BlobPlace, ChannelEntry } from '../../blobs/index.ts';
+import type { BundleOutline } from '../catalog-outline.ts';
 
 /** `error`: clusters or servers refuse it, or get a wrong version. `info`: may well be meant so. */
 export type LintLevel = 'error' | 'warning' | 'info';

@@ -1,15 +1,15 @@
-import { goQuote } from '../../api/go-quote.ts';
-import type { JsonObject, JsonValue } from '../../api/json.ts';
-import { listOf } from '../../api/json-fields.ts';
-import { shortList } from '../../core/short-list.ts';
+import { goQuote } from '../../../api/go-quote.ts';
+import type { JsonObject, JsonValue } from '../../../api/json.ts';
+import { listOf } from '../../../api/json-fields.ts';
+import { shortList } from '../../../core/short-list.ts';
 import {
   type Blob,
   type DeprecationEntry,
   decodeChannel,
   decodeDeprecations,
-} from '../blobs/index.ts';
+} from '../../blobs/index.ts';
+import { memberOf, withMember } from '../written-fields.ts';
 import type { KeptPackage } from './kept-package.ts';
-import { memberOf, withMember } from './written-fields.ts';
 
 /** What the second reading needs of a kept package. */
 export class PrunedPackage {

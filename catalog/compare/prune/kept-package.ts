@@ -1,13 +1,13 @@
-import { compareBytes } from '../../api/byte-order.ts';
-import { goQuote } from '../../api/go-quote.ts';
-import { TerminalError } from '../../core/errors.ts';
-import { shortList } from '../../core/short-list.ts';
-import { chainProblem, channelHeads } from '../validate/index.ts';
-import { isInRange } from '../versions/index.ts';
-import type { BundleOutline, ChannelOutline, PackageOutline } from './catalog-outline.ts';
+import { compareBytes } from '../../../api/byte-order.ts';
+import { goQuote } from '../../../api/go-quote.ts';
+import { TerminalError } from '../../../core/errors.ts';
+import { shortList } from '../../../core/short-list.ts';
+import { chainProblem, channelHeads } from '../../validate/index.ts';
+import { isInRange } from '../../versions/index.ts';
+import type { BundleOutline, ChannelOutline, PackageOutline } from '../catalog-outline.ts';
+import { byVersion } from '../version-order.ts';
 import { connectedEntries } from './connected-entries.ts';
 import type { ChosenVersions, PackageSelection, SelectedChannel } from './selection.ts';
-import { byVersion } from './version-order.ts';
 
 interface KeptChannel {
   readonly head: string;

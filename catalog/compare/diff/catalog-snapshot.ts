@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { goQuote } from '../../api/go-quote.ts';
-import type { JsonValue } from '../../api/json.ts';
+import { goQuote } from '../../../api/go-quote.ts';
+import type { JsonValue } from '../../../api/json.ts';
 import {
   type Blob,
   BlobError,
@@ -11,9 +11,9 @@ import {
   decodePackage,
   jsonText,
   type Property,
-} from '../blobs/index.ts';
-import type { Version } from '../versions/index.ts';
-import { versionOf } from './catalog-outline.ts';
+} from '../../blobs/index.ts';
+import type { Version } from '../../versions/index.ts';
+import { versionOf } from '../catalog-outline.ts';
 
 /** What two catalogs are compared by: names and short values as they are, long ones as digests. */
 export interface CatalogSnapshot {

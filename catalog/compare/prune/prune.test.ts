@@ -1,9 +1,9 @@
 import { describe, expect, it, test } from 'vitest';
-import type { JsonObject } from '../../api/json.ts';
-import { collected, randomCatalog, reading } from '../../test/helpers/random-catalog.ts';
-import { type Blob, blobOfValue, decodeBundle, decodeChannel } from '../blobs/index.ts';
-import { chainProblem, channelHeads, validateCatalog } from '../validate/index.ts';
-import { outlineOf } from './catalog-outline.ts';
+import type { JsonObject } from '../../../api/json.ts';
+import { collected, randomCatalog, reading } from '../../../test/helpers/random-catalog.ts';
+import { type Blob, blobOfValue, decodeBundle, decodeChannel } from '../../blobs/index.ts';
+import { chainProblem, channelHeads, validateCatalog } from '../../validate/index.ts';
+import { outlineOf } from '../catalog-outline.ts';
 import {
   type CatalogSelection,
   type PackageSelection,
@@ -11,7 +11,7 @@ import {
   readSelection,
   versionsBetween,
   versionsInRange,
-} from './index.ts';
+} from '../index.ts';
 
 interface WrittenEntry {
   readonly name: string;

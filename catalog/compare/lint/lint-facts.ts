@@ -1,4 +1,4 @@
-import { stringAt } from '../../api/json-fields.ts';
+import { stringAt } from '../../../api/json-fields.ts';
 import {
   type Blob,
   decodeBundle,
@@ -8,9 +8,10 @@ import {
   type Icon,
   iconMediaType,
   type OlmBundle,
-} from '../blobs/index.ts';
-import { rangeProblem } from '../versions/index.ts';
-import { type BundleOutline, bundleOutline } from './catalog-outline.ts';
+} from '../../blobs/index.ts';
+import { rangeProblem } from '../../versions/index.ts';
+import { type BundleOutline, bundleOutline } from '../catalog-outline.ts';
+import { Requirements } from '../requirement.ts';
 import type {
   LintBundle,
   LintCatalog,
@@ -19,7 +20,6 @@ import type {
   LintPackage,
   OwnBlob,
 } from './lint-model.ts';
-import { Requirements } from './requirement.ts';
 
 /**
  * What the rules see of a catalog. Of names that are there twice the last counts: `catalog validate`

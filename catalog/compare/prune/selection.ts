@@ -1,6 +1,6 @@
-import { goQuote } from '../../api/go-quote.ts';
-import { TerminalError } from '../../core/errors.ts';
-import { parseRange, parseVersion, rangeProblem, type VersionRange } from '../versions/index.ts';
+import { goQuote } from '../../../api/go-quote.ts';
+import { TerminalError } from '../../../core/errors.ts';
+import { parseRange, parseVersion, rangeProblem, type VersionRange } from '../../versions/index.ts';
 
 /** Versions of a channel that are chosen: all, the head alone, or those of a range. */
 export type ChosenVersions =

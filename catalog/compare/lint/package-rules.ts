@@ -1,7 +1,7 @@
-import { quoted } from '../../core/errors.ts';
-import { shortList } from '../../core/short-list.ts';
+import { quoted } from '../../../core/errors.ts';
+import { shortList } from '../../../core/short-list.ts';
+import type { Requirement } from '../requirement.ts';
 import type { Found, LintBundle, LintCatalog, LintPackage } from './lint-model.ts';
-import type { Requirement } from './requirement.ts';
 
 export function* missingIcon({ own }: LintPackage): Generator<Found> {
   if (own === undefined || own.icon !== undefined) return;
