@@ -5,6 +5,7 @@ import { benchServe } from './catalogs/serve.ts';
 import { benchConversion } from './conversion/conversion.ts';
 import { benchCorpus } from './corpus/corpus.ts';
 import { benchHelm } from './helm/helm.ts';
+import { benchMirror } from './mirror/mirror.ts';
 import { benchRender } from './render.ts';
 import { benchCrowd } from './scale/crowd.ts';
 import { benchScale } from './scale/scale.ts';
@@ -18,6 +19,7 @@ const benchmarks = new Map([
   ['corpus', benchCorpus],
   ['unpack-memory', benchUnpackMemory],
   ['helm', benchHelm],
+  ['mirror', benchMirror],
   ['catalogs', benchCatalogs],
   ['serve', benchServe],
 ]);

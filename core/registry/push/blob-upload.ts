@@ -5,13 +5,14 @@ import type { BlobToPush } from '../place.ts';
 import type { RegistryClient } from '../registry-client.ts';
 import { UnavailableError } from '../registry-errors.ts';
 import { discard, type TransportResponse } from '../transport.ts';
+import { withChunkBuffer } from './chunk-buffers.ts';
 import { refusedPush } from './refused-push.ts';
 
 const mebibyte = 1024 * 1024;
 /** Up to here a blob goes in one request: to begin it again costs little. */
 const maxMonolithic = 32 * mebibyte;
-/** Held in memory until the registry has it. */
-const defaultChunk = 8 * mebibyte;
+/** Held in memory until the registry has it; the least that registries on object stores take. */
+const defaultChunk = 5 * mebibyte;
 const maxChunk = 64 * mebibyte;
 /** In a row, each without progress. */
 const maxResumes = 4;
@@ -91,24 +92,30 @@ export class BlobUpload {
 
   async #inChunks(first: Session): Promise<void> {
     const reader = new ByteReader(asAsync(this.#blob.open()), this.#signal);
+    const length = Math.min(Math.max(defaultChunk, first.minChunk), maxChunk);
     try {
-      const { size } = this.#blob.descriptor;
-      const length = Math.min(Math.max(defaultChunk, first.minChunk), maxChunk);
-      // One for all chunks: they are large, and garbage of that kind stays for long.
-      const buffer = new Uint8Array(length);
-      let session = first;
-      for (let offset = 0; offset < size; ) {
-        const chunk = await reader.readInto(buffer.subarray(0, Math.min(length, size - offset)));
-        if (chunk.byteLength === 0) throw this.#ended(offset);
-        session = await this.#chunk(session, chunk, offset);
-        offset += chunk.byteLength;
-      }
+      const last = await withChunkBuffer(length, (buffer) =>
+        this.#sendChunks(first, reader, buffer.subarray(0, length)),
+      );
       // Also says what is wrong with the content as a whole.
       if ((await reader.next()) !== undefined) throw this.#ended('more than');
-      await this.#expect(await this.#send(this.#finish(session), { method: 'PUT' }), 201);
+      await this.#expect(await this.#send(this.#finish(last), { method: 'PUT' }), 201);
     } finally {
       reader.release();
     }
+  }
+
+  async #sendChunks(first: Session, reader: ByteReader, buffer: Uint8Array): Promise<Session> {
+    const { size } = this.#blob.descriptor;
+    let session = first;
+    for (let offset = 0; offset < size; ) {
+      const length = Math.min(buffer.byteLength, size - offset);
+      const chunk = await reader.readInto(buffer.subarray(0, length));
+      if (chunk.byteLength === 0) throw this.#ended(offset);
+      session = await this.#chunk(session, chunk, offset);
+      offset += chunk.byteLength;
+    }
+    return session;
   }
 
   /** Sends a chunk; of one that is lost on its way, what the registry does not have. */
