@@ -1,3 +1,5 @@
+import { maxBlobBytes } from './blob-size.ts';
+
 /** The next JSON value of a stream, as Go's decoder finds it. */
 export interface JsonPiece {
   readonly start: number;
@@ -15,17 +17,51 @@ const char = {
   closeBracket: 0x5d,
 } as const;
 
+/** How often an end is guessed in vain before the guess is given up for a file. */
+const guesses = 8;
+
 /**
- * The JSON value that starts at `start`, which is no white space; undefined where there is none. What
- * programs write ends at a brace in the first column or stands on one line: looking for these takes a
- * fraction of the time of counting braces.
+ * Finds the JSON values of a text one after another. What programs write ends at a brace in the first
+ * column or stands on one line: looking for these takes a fraction of the time of counting braces.
  */
-export function jsonPieceAt(bytes: Buffer, start: number): JsonPiece | undefined {
-  return (
-    pieceUntil(bytes, start, endOfIndented(bytes, start)) ??
-    pieceUntil(bytes, start, endOfLine(bytes, start)) ??
-    pieceUntil(bytes, start, endOfValue(bytes, start))
-  );
+export class JsonPieces {
+  readonly #bytes: Buffer;
+  /** Ways to guess an end, and how often each may still be wrong. */
+  readonly #ways = [
+    { endOf: endOfIndented, left: guesses },
+    { endOf: endOfLine, left: guesses },
+  ];
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  /**
+   * The value that starts at `start`, which is no white space; undefined where there is none.
+   * @throws OversizedValue
+   */
+  at(start: number): JsonPiece | undefined {
+    for (const way of this.#ways) {
+      if (way.left === 0) continue;
+      const end = way.endOf(this.#bytes, start);
+      const piece = end - start > maxBlobBytes ? undefined : pieceUntil(this.#bytes, start, end);
+      if (piece !== undefined) return piece;
+      way.left -= 1;
+    }
+    const end = endOfValue(this.#bytes, start);
+    if (end - start > maxBlobBytes) throw new OversizedValue(end - start);
+    return pieceUntil(this.#bytes, start, end);
+  }
+}
+
+/** Thrown for a value of more than 64 MiB. */
+export class OversizedValue extends Error {
+  readonly bytes: number;
+
+  constructor(bytes: number) {
+    super('a value has too many bytes');
+    this.bytes = bytes;
+  }
 }
 
 function pieceUntil(bytes: Buffer, start: number, end: number): JsonPiece | undefined {

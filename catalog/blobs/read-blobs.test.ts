@@ -23,6 +23,9 @@ describe('the blobs of a file', () => {
     ['{\n"schema":"x","a":{\n}\n}\n{\n "schema": "w"\n}', ['x', 'w']],
     ['{"schema":"x", bad}', ['x']],
     ['SCHEMA: x\n', ['x']],
+    // After some wrong guesses of where a blob ends, its brackets are counted.
+    ['{\n"schema":"x" } '.repeat(20), Array.from({ length: 20 }, () => 'x')],
+    ['{"schema":"x"}{"schema":"x"}\n'.repeat(20), Array.from({ length: 40 }, () => 'x')],
   ])('of %j are %j', (content, expected) => {
     expect(schemas(content)).toEqual(expected);
   });

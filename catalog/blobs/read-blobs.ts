@@ -3,8 +3,9 @@ import { errorMessage, TerminalError } from '../../core/errors.ts';
 import { parseYaml } from '../../core/manifests/index.ts';
 import type { Blob, BlobPlace } from './blob.ts';
 import { errorAt } from './blob-error.ts';
+import { checkBlobSize } from './blob-size.ts';
 import { blobOfDecoded, missingSchema, objectOf, withSchema } from './blob-value.ts';
-import { jsonPieceAt, textOf } from './json-values.ts';
+import { type JsonPiece, JsonPieces, OversizedValue, textOf } from './json-values.ts';
 import { withGoNumbers } from './numbers.ts';
 import { nextChunk, type YamlChunk } from './yaml-chunks.ts';
 
@@ -42,10 +43,11 @@ class FileReader {
 
   *json(): Generator<Blob> {
     const { bytes } = this;
+    const pieces = new JsonPieces(bytes);
     let count = 0;
     let behind = 0;
     for (let at = startOfValue(bytes, 0); at < bytes.length; at = startOfValue(bytes, behind)) {
-      const piece = jsonPieceAt(bytes, at);
+      const piece = this.#pieceAt(pieces, at);
       if (piece === undefined) {
         const problem = syntaxProblem(bytes, at);
         const place = this.#placeOf(at, bytes.length);
@@ -57,6 +59,16 @@ class FileReader {
       yield this.#jsonBlob(piece.value as JsonValue, this.#placeOf(at, piece.end));
       count += 1;
       behind = piece.end;
+    }
+  }
+
+  #pieceAt(pieces: JsonPieces, start: number): JsonPiece | undefined {
+    try {
+      return pieces.at(start);
+    } catch (error) {
+      if (!(error instanceof OversizedValue)) throw error;
+      checkBlobSize(this.#placeOf(start, start + error.bytes));
+      throw error;
     }
   }
 
@@ -74,6 +86,7 @@ class FileReader {
       const { start, end } = chunk;
       const problem = earlier;
       const place = this.#placeOf(start, end);
+      checkBlobSize(place);
       yield at(place, () => yamlBlob(this.bytes.subarray(start, end), place, problem));
       earlier = undefined;
     }

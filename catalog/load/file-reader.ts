@@ -1,7 +1,6 @@
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { TerminalError } from '../../core/errors.ts';
-import { BlobError } from '../blobs/index.ts';
 
 /** What one file may have: a Buffer of Node and its text must hold it. */
 const maxFileBytes = 512 * 1024 * 1024;
@@ -20,7 +19,7 @@ export class FileReader {
 
   /**
    * The bytes of a file, until the next one is read.
-   * @throws BlobError for a file beyond 512 MiB, TerminalError for one that cannot be read
+   * @throws TerminalError for a file beyond 512 MiB, or one that cannot be read
    */
   read(file: string): Buffer {
     try {
@@ -39,7 +38,7 @@ export class FileReader {
     const stats = fstatSync(descriptor);
     if (stats.size > maxFileBytes) {
       const message = `${file} has ${stats.size} bytes, more than ${maxFileBytes}: split it by package`;
-      throw new BlobError(message, { file, line: 1 });
+      throw new TerminalError(message);
     }
     // Of a pipe, only its end tells the size.
     if (!stats.isFile()) return readFileSync(descriptor);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../core/platform/clock.ts';
 import { emptyKeychain, RegistryAccess } from '../../core/registry/index.ts';
+import { FakeRegistry } from '../../test/helpers/fake-registry.ts';
 import { type BuiltImage, buildBundleImage, buildCatalogImage } from '../images/index.ts';
 import { openCatalog } from './index.ts';
 
@@ -69,5 +70,33 @@ describe('a catalog is opened', () => {
     const file = join(dir, 'catalog/app/index.yaml');
     await expect(open(file)).rejects.toThrow(`${file} is a file: name the directory`);
     await expect(open(join(dir, 'none'))).rejects.toThrow('no such file or directory');
+  });
+
+  test('unless a layer unpacks to a thousand times its size', async () => {
+    const server = await FakeRegistry.start();
+    try {
+      const labels = { 'operators.operatorframework.io.index.configs.v1': '/configs' };
+      const config = server.addBlob(
+        Buffer.from(JSON.stringify({ config: { Labels: labels } })),
+        'application/vnd.oci.image.config.v1+json',
+      );
+      const files = { 'configs/catalog.yaml': Buffer.alloc(50_000_000) };
+      await server.addImage('v1', [{ files, compression: 'zstd' }], (manifest) => {
+        return { ...manifest, config };
+      });
+      const access = new RegistryAccess({
+        insecureRegistries: [server.host],
+        caCertificates: [],
+        keychain: emptyKeychain,
+        clock: systemClock,
+      });
+      const opening = openCatalog(`${server.host}/catalog:v1`, {
+        registry: async () => access,
+        signal,
+      });
+      await expect(opening).rejects.toThrow(/^layer sha256:.* times its compressed size/);
+    } finally {
+      await server.stop();
+    }
   });
 });
