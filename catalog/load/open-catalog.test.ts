@@ -70,6 +70,12 @@ describe('a catalog is opened', () => {
     const file = join(dir, 'catalog/app/index.yaml');
     await expect(open(file)).rejects.toThrow(`${file} is a file: name the directory`);
     await expect(open(join(dir, 'none'))).rejects.toThrow('no such file or directory');
+    await expect(open('catalogue')).rejects.toThrow(
+      'there is no directory catalogue: name the directory of the catalog, an OCI layout, or an image with its registry',
+    );
+    await expect(open('catalogs/greeter')).rejects.toThrow(
+      'there is no directory catalogs/greeter',
+    );
   });
 
   test('unless a layer unpacks to a thousand times its size', async () => {

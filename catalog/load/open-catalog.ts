@@ -33,6 +33,11 @@ export async function openCatalog(
       `${place} is a file: name the directory of the catalog, an image or an OCI layout`,
     );
   }
+  if (!withTransportOrRegistry.test(place) && !isFile(place) && !isDirectory(place)) {
+    throw new TerminalError(
+      `there is no directory ${place}: name the directory of the catalog, an OCI layout, or an image with its registry, such as docker.io/org/catalog:v1`,
+    );
+  }
   const { configsLabel, unpackTemporarily } = await import('../images/index.ts');
   const only = (labels: Readonly<Record<string, string>>): string =>
     pathInImage(place, labels[configsLabel], configsLabel);
@@ -45,6 +50,10 @@ export async function openCatalog(
     `image ${place} has no directory ${path}, which its label ${configsLabel} names`,
   );
 }
+
+/** A mistyped directory would be a name at Docker Hub otherwise. Paths are told by the registry client. */
+const withTransportOrRegistry =
+  /^(?:[./~]|docker:\/\/|oci:|oci-archive:|localhost\/|[^/]*[.:][^/]*\/)/;
 
 function isDirectory(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
