@@ -66,7 +66,11 @@ export async function pushCarried(
     const record = await readRecord(place, signal);
     const { images } = record;
     const mountFrom = repositoriesOf(record.earlier, registry);
-    const run = new MirrorRun(options, { mountFrom });
+    const isPart = record.earlier.size > 0;
+    const hint = isPart
+      ? '; it goes on from what was carried before, which is to be pushed first'
+      : '';
+    const run = new MirrorRun(options, { mountFrom, hint });
     const targets = registryTargets(registry, options);
     const earlier = images.filter(({ isEarlier }) => isEarlier === true);
     const known = await run.confirm(earlier, targets);

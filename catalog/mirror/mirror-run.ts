@@ -44,6 +44,8 @@ export interface RunDetails {
   readonly earlier?: ReadonlyMap<string, ReadonlySet<string>> | undefined;
   /** The repository of the target's host that may have a blob. */
   readonly mountFrom?: ((digest: string) => string | undefined) | undefined;
+  /** Behind the problem of an image that could not be copied. */
+  readonly hint?: string | undefined;
 }
 
 /** An image to copy, and where it is. */
@@ -62,6 +64,7 @@ interface Attempt {
   readonly source: string;
   readonly bundle?: string | undefined;
   readonly host?: string | undefined;
+  readonly hint?: string | undefined;
 }
 
 /** A place for images; not all places have tags. */
@@ -102,9 +105,9 @@ export class MirrorRun {
   }
 
   /** Notes an image that cannot be copied. */
-  fail({ source, bundle }: Attempt, error: unknown): void {
+  fail({ source, bundle, hint = '' }: Attempt, error: unknown): void {
     const named = bundle === undefined ? '' : ` (bundle ${bundle} names it)`;
-    const problem = `${errorMessage(error)}${named}`;
+    const problem = `${errorMessage(error)}${named}${hint}`;
     this.#failed.set(source, problem);
     this.#options.onEvent({ kind: 'failed', source, problem });
   }
@@ -130,7 +133,7 @@ export class MirrorRun {
     try {
       this.#plan(read);
       const { signal } = this.#options;
-      const { earlier = new Map(), mountFrom } = this.#details;
+      const { earlier = new Map(), mountFrom, hint } = this.#details;
       const carried = new Set([...earlier.values()].flatMap((digests) => [...digests]));
       const isLeftOut = (digest: string) => carried.has(digest);
       const onBytes = this.#counter();
@@ -139,7 +142,7 @@ export class MirrorRun {
       const copied: CarriedImage[] = [];
       await inParallel(read, imagesAtOnce, async (each) => {
         const { source, path, bundle } = each.image;
-        await this.attempt({ source, bundle }, async () => {
+        await this.attempt({ source, bundle, hint }, async () => {
           copied.push(await this.#copy(each, copier, target(path)));
           this.#note(path, each.content);
         });

@@ -90,6 +90,7 @@ test.each(['carried', 'carried.tar'])('%s: only what is new since the last time'
   expect(early.stdout).toMatch(
     /one:v1: it was carried before, and .* push what was carried before/,
   );
+  expect(early.stdout).toMatch(/two:v1: .* does not have blob .*, which is to be pushed first/);
   expect((await mirrored('--from', first, '--to', to())).code).toBe(0);
   const late = await mirrored('--from', second, '--to', to());
   expect(late.stdout).toContain('2 mirrored, 0 failed');
@@ -111,6 +112,8 @@ describe('a run that is killed', () => {
       // One after the other, so that those before the one that stalls are there.
       args.push('--max-per-registry', '1');
       const killed = await spawnRukpakctl(args, {
+        // What it leaves goes with the rest.
+        env: { TMPDIR: dir },
         onStart: (child) => void stalling.stalled.then(() => child.kill('SIGKILL')),
       });
       expect(killed.code).toBeNull();
