@@ -12,7 +12,7 @@ import {
   recordName,
   writeRecord,
 } from './carried-record.ts';
-import type { ImageSet } from './image-set.ts';
+import type { ImageSet } from './image-set/image-set.ts';
 import { copySet, type MirrorOptions, type MirrorResult, registryTargets } from './mirror.ts';
 import { type ImageToCopy, MirrorRun } from './mirror-run.ts';
 

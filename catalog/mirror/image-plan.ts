@@ -1,5 +1,5 @@
 import { type RegistryAccess, registryHost } from '../../core/registry/index.ts';
-import type { ImageSet } from './image-set.ts';
+import type { ImageSet } from './image-set/image-set.ts';
 import { MirrorList, type WantedImage } from './mirror-list.ts';
 import type { ImageToCopy, MirrorRun } from './mirror-run.ts';
 
@@ -24,7 +24,7 @@ export async function imagesOfSet(
   const catalogImages: ImageToCopy[] = [];
   if (catalogs.length > 0) {
     // Images alone need no code for catalogs.
-    const { readCatalogs } = await import('./catalog-plan.ts');
+    const { readCatalogs } = await import('./catalogs/catalog-plan.ts');
     catalogImages.push(...(await readCatalogs(catalogs, list, options)));
   }
   for (const { image, bundle, problem } of list.refused) {

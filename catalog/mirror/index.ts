@@ -2,7 +2,7 @@ export type { MirrorRegistry } from './carried-images.ts';
 export { isCarriedPlace } from './carried-place.ts';
 export { recordText } from './carried-record.ts';
 export { type CarryResult, mirrorToCarried, pushCarried } from './carry.ts';
-export { type ImageSet, readImageSet } from './image-set.ts';
+export { type ImageSet, readImageSet } from './image-set/image-set.ts';
 export {
   type MirrorOptions,
   type MirrorResult,

@@ -13,10 +13,10 @@ import {
   mirrorName,
   repositoryPath,
 } from './carried-images.ts';
-import { clusterResources } from './cluster-resources.ts';
+import { clusterResources } from './files/cluster-resources.ts';
+import { mappingText, mirroredRepositories, registriesConf } from './files/mirror-files.ts';
 import { imagesOfSet } from './image-plan.ts';
-import type { ImageSet } from './image-set.ts';
-import { mappingText, mirroredRepositories, registriesConf } from './mirror-files.ts';
+import type { ImageSet } from './image-set/image-set.ts';
 import { type MirrorPlace, MirrorRun, type MirrorRunOptions } from './mirror-run.ts';
 
 export interface MirrorOptions extends MirrorRunOptions {

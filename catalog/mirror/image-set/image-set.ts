@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import type { z } from 'zod';
-import type { JsonValue } from '../../api/json.ts';
-import { errorMessage, quoted, TerminalError } from '../../core/errors.ts';
-import { parseYaml } from '../../core/manifests/index.ts';
-import { parseImageReference } from '../../core/registry/index.ts';
+import type { JsonValue } from '../../../api/json.ts';
+import { errorMessage, quoted, TerminalError } from '../../../core/errors.ts';
+import { parseYaml } from '../../../core/manifests/index.ts';
+import { parseImageReference } from '../../../core/registry/index.ts';
 import { lineOfField } from './field-lines.ts';
 import {
   imageSetSchema,

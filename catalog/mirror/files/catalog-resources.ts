@@ -1,4 +1,4 @@
-import { type CarriedImage, type MirrorRegistry, mirrorName } from './carried-images.ts';
+import { type CarriedImage, type MirrorRegistry, mirrorName } from '../carried-images.ts';
 
 /** Objects that have clusters read the mirrored catalogs, by the file that holds them. */
 export function catalogObjects(

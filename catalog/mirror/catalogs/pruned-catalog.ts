@@ -1,12 +1,12 @@
-import type { RegistryAccess } from '../../core/registry/index.ts';
-import { type Blob, decodeBundle, writeJson } from '../blobs/index.ts';
-import { pruneCatalog } from '../compare/index.ts';
-import { buildCatalogImage } from '../images/index.ts';
-import { loadDirectory, openCatalog, toConfig } from '../load/index.ts';
-import { SpooledCatalog, writeCatalogFiles } from '../render/index.ts';
+import type { RegistryAccess } from '../../../core/registry/index.ts';
+import { type Blob, decodeBundle, writeJson } from '../../blobs/index.ts';
+import { pruneCatalog } from '../../compare/index.ts';
+import { buildCatalogImage } from '../../images/index.ts';
+import { loadDirectory, openCatalog, toConfig } from '../../load/index.ts';
+import { SpooledCatalog, writeCatalogFiles } from '../../render/index.ts';
+import type { ChosenCatalog } from '../image-set/image-set.ts';
 import { imagesOfBlob } from './bundle-images.ts';
 import { selectionOf } from './catalog-selection.ts';
-import type { ChosenCatalog } from './image-set.ts';
 
 export interface CatalogOptions {
   readonly access: RegistryAccess;

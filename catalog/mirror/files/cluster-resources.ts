@@ -1,5 +1,5 @@
-import { toYaml } from '../../core/manifests/index.ts';
-import type { CarriedImage, MirrorRegistry } from './carried-images.ts';
+import { toYaml } from '../../../core/manifests/index.ts';
+import type { CarriedImage, MirrorRegistry } from '../carried-images.ts';
 import { catalogObjects } from './catalog-resources.ts';
 import type { MirroredRepository } from './mirror-files.ts';
 

@@ -4,7 +4,7 @@ import {
   decodeYamlText,
   lineAt,
   splitDocuments,
-} from '../../core/manifests/index.ts';
+} from '../../../core/manifests/index.ts';
 
 /**
  * The line, from 1, where a field of a YAML file stands; that of the nearest field around it where

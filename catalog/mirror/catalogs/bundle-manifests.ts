@@ -1,9 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorMessage, TerminalError } from '../../core/errors.ts';
-import type { RegistryAccess } from '../../core/registry/index.ts';
-import { unpackTemporarily } from '../images/index.ts';
-import { firstDocument } from '../render/index.ts';
+import { errorMessage, TerminalError } from '../../../core/errors.ts';
+import type { RegistryAccess } from '../../../core/registry/index.ts';
+import { unpackTemporarily } from '../../images/index.ts';
+import { firstDocument } from '../../render/index.ts';
 import { imagesOfManifests } from './bundle-images.ts';
 
 export interface BundleOptions {

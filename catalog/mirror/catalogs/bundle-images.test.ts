@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { parseObjects } from '../../core/sdk.ts';
-import { realBundleDirectory, realBundlesArePresent } from '../../test/helpers/real-bundles.ts';
-import type { OlmBundle } from '../blobs/index.ts';
+import { parseObjects } from '../../../core/sdk.ts';
+import { realBundleDirectory, realBundlesArePresent } from '../../../test/helpers/real-bundles.ts';
+import type { OlmBundle } from '../../blobs/index.ts';
 import { imagesOfBlob, imagesOfManifests } from './bundle-images.ts';
 
 const version = {

@@ -3,8 +3,8 @@ import {
   type ChosenVersions,
   type PackageSelection,
   versionsBetween,
-} from '../compare/index.ts';
-import type { ChosenCatalog, ChosenPackage, VersionRange } from './image-set.ts';
+} from '../../compare/index.ts';
+import type { ChosenCatalog, ChosenPackage, VersionRange } from '../image-set/image-set.ts';
 
 /** What oc-mirror mirrors of a catalog for the same image set. */
 export function selectionOf({ full, packages, skipDependencies }: ChosenCatalog): CatalogSelection {

@@ -1,5 +1,5 @@
-import { parseImageReference, repositoryName } from '../../core/registry/index.ts';
-import { type CarriedImage, type MirrorRegistry, mirrorName } from './carried-images.ts';
+import { parseImageReference, repositoryName } from '../../../core/registry/index.ts';
+import { type CarriedImage, type MirrorRegistry, mirrorName } from '../carried-images.ts';
 
 /** A repository whose images are on the mirror too. */
 export interface MirroredRepository {

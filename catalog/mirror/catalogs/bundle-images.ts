@@ -1,6 +1,6 @@
-import { type JsonObject, type JsonValue, parseJson } from '../../api/json.ts';
-import { isMap } from '../../api/json-fields.ts';
-import type { OlmBundle } from '../blobs/index.ts';
+import { type JsonObject, type JsonValue, parseJson } from '../../../api/json.ts';
+import { isMap } from '../../../api/json-fields.ts';
+import type { OlmBundle } from '../../blobs/index.ts';
 
 /**
  * The images that a bundle of a catalog names, as it writes them, each once: its own, those of its

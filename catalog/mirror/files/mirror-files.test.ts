@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { parseManifests } from '../../core/manifests/index.ts';
-import type { CarriedImage, MirrorRegistry } from './carried-images.ts';
+import { parseManifests } from '../../../core/manifests/index.ts';
+import type { CarriedImage, MirrorRegistry } from '../carried-images.ts';
 import { clusterResources } from './cluster-resources.ts';
 import { mappingText, mirroredRepositories, registriesConf } from './mirror-files.ts';
 

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
-import { parseImageReference, registryHost } from '../../core/registry/index.ts';
-import { configsLabel, platformImage } from '../images/index.ts';
+import { parseImageReference, registryHost } from '../../../core/registry/index.ts';
+import { configsLabel, platformImage } from '../../images/index.ts';
+import type { PlanOptions } from '../image-plan.ts';
+import { type ChosenCatalog, isPlace } from '../image-set/image-set.ts';
+import { inParallel } from '../in-parallel.ts';
+import { type MirrorList, sourceText, tagOfDigest, type WantedImage } from '../mirror-list.ts';
+import { type ImageToCopy, imagesAtOnce } from '../mirror-run.ts';
 import { imagesOfBundle } from './bundle-manifests.ts';
-import type { PlanOptions } from './image-plan.ts';
-import { type ChosenCatalog, isPlace } from './image-set.ts';
-import { inParallel } from './in-parallel.ts';
-import { type MirrorList, sourceText, tagOfDigest, type WantedImage } from './mirror-list.ts';
-import { type ImageToCopy, imagesAtOnce } from './mirror-run.ts';
 import { buildPrunedImage, type MirroredBundle, writePrunedCatalog } from './pruned-catalog.ts';
 
 /**
