@@ -241,7 +241,7 @@ describe('a namespace of the bundle', () => {
       const spec = { adoption };
       await rollOut({ name: 'spaces', objects: [labelled, inside('l-in')], spec });
       await isInstalled('spaces');
-      await told('NamespaceUsed', 'Namespace "lost-ns" exists and is not', 'tier=gold');
+      await told('NamespaceUsed', 'Namespace "lost-ns" exists and does not belong', 'tier=gold');
       await remove('spaces');
       expect(await kubectl.exists('configmap', 'l-in', 'lost-ns')).toBe(false);
       expect((await kubectl.get('namespace', 'lost-ns')).metadata).toEqual(metadata);
