@@ -44,7 +44,8 @@ async function isInstalled(name: string): Promise<BundleDeployment> {
   return await eventually(async () => {
     const deployment = await live(name);
     expect(deployment.status?.observedGeneration).toBe(deployment.metadata.generation);
-    expect(conditionOf(deployment, 'Installed')?.status).toBe('True');
+    const isTrue = expect.objectContaining({ type: 'Installed', status: 'True' });
+    expect(deployment.status?.conditions).toContainEqual(isTrue);
     return deployment;
   });
 }
