@@ -131,7 +131,7 @@ export class SetWriter {
     const fresh = objects.filter((object) => !set.isServed(object));
     const kinds = [...new Set(fresh.map(({ resource }) => resource))];
     if (crds.length === 0 && kinds.length === 0) return [];
-    await definitions.served(kinds, signal);
+    await definitions.served(kinds, crds, signal);
     await watches.ensure(kinds, signal);
     return [];
   }

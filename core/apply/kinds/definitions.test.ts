@@ -10,8 +10,11 @@ const crd = aDesiredObject({
   metadata: { name: 'gizmos.example.com' },
 });
 
-/** Waits for a CRD that an API server establishes after that many milliseconds. */
-async function establishedAfter(ms: number): Promise<unknown> {
+/**
+ * Waits for a CRD that an API server establishes after that many milliseconds, or that somebody
+ * deletes.
+ */
+async function establishedAfter(ms: number, deletedAfter = Infinity): Promise<unknown> {
   let passed = 0;
   const clock = {
     now: () => passed,
@@ -20,7 +23,8 @@ async function establishedAfter(ms: number): Promise<unknown> {
       passed += pause;
     },
   };
-  const live = (): InventoryEntry => {
+  const live = (): InventoryEntry | undefined => {
+    if (passed >= deletedAfter) return undefined;
     const conditions = passed < ms ? [] : [{ type: 'Established', status: 'True' }];
     const entry = anOwnedEntry('CustomResourceDefinition', { name: 'gizmos.example.com' });
     const apiVersion = 'apiextensions.k8s.io/v1';
@@ -39,5 +43,11 @@ test('a CRD is waited for as long as a busy API server may take', async () => {
 test('after three minutes the next try goes on', async () => {
   await expect(establishedAfter(200_000)).rejects.toThrow(
     'CustomResourceDefinition "gizmos.example.com" is not established after 180 s',
+  );
+});
+
+test('a CRD that is deleted meanwhile is not waited for', async () => {
+  await expect(establishedAfter(120_000, 100)).rejects.toThrow(
+    'CustomResourceDefinition "gizmos.example.com" was deleted while core waited',
   );
 });

@@ -29,9 +29,9 @@ export class Definitions {
   }
 
   /**
-   * Waits until the watch shows all of these CRDs as established; returns those whose names the
-   * server refuses.
-   * @throws Error after three minutes.
+   * Waits until the watch shows all of these CRDs, which are applied, as established; returns those
+   * whose names the server refuses.
+   * @throws Error after three minutes, or when somebody deletes one of them.
    */
   async established(
     definitions: readonly DesiredObject[],
@@ -40,9 +40,9 @@ export class Definitions {
     const deadline = this.#options.clock.monotonic() + establishTimeout;
     const failures: ApplyFailure[] = [];
     for (const definition of definitions) {
-      const what = `CustomResourceDefinition "${definition.key.name}"`;
+      const what = nameOf(definition);
       let state = this.#stateOf(definition);
-      while (state?.status !== 'Current' && state?.status !== 'Failed') {
+      while (state.status !== 'Current' && state.status !== 'Failed') {
         await this.#pause(deadline, signal, what);
         state = this.#stateOf(definition);
       }
@@ -53,22 +53,35 @@ export class Definitions {
     return failures;
   }
 
-  /** Resolves once discovery knows all of these kinds. */
-  async served(kinds: readonly Resource[], signal: AbortSignal): Promise<void> {
+  /**
+   * Resolves once discovery knows all of these kinds.
+   * @throws Error after three minutes, or when somebody deletes one of the CRDs.
+   */
+  async served(
+    kinds: readonly Resource[],
+    definitions: readonly DesiredObject[],
+    signal: AbortSignal,
+  ): Promise<void> {
     const { discovery, clock } = this.#options;
     const deadline = clock.monotonic() + establishTimeout;
     discovery.invalidate();
     for (const kind of kinds) {
       while ((await discovery.resourceFor(kind, signal)) === undefined) {
+        for (const definition of definitions) this.#stateOf(definition);
         await this.#pause(deadline, signal, `kind ${kind.kind} of ${kind.group}/${kind.version}`);
         discovery.invalidate();
       }
     }
   }
 
-  #stateOf({ resource, key }: DesiredObject): ObjectStatus | undefined {
-    const entry = this.#options.inventory.get(resource, key);
-    return entry && computeStatus(entry.object, this.#options.clock.now());
+  /** @throws Error when the CRD was deleted since it was applied: only another apply helps. */
+  #stateOf(definition: DesiredObject): ObjectStatus {
+    const { inventory, clock } = this.#options;
+    const entry = inventory.get(definition.resource, definition.key);
+    if (entry !== undefined) return computeStatus(entry.object, clock.now());
+    throw new Error(
+      `${nameOf(definition)} was deleted while core waited for the API server to establish it. Core applies it again`,
+    );
   }
 
   async #pause(deadline: number, signal: AbortSignal, what: string): Promise<void> {
@@ -80,6 +93,10 @@ export class Definitions {
     }
     await clock.sleep(pollInterval, signal);
   }
+}
+
+function nameOf({ key }: DesiredObject): string {
+  return `CustomResourceDefinition "${key.name}"`;
 }
 
 interface CustomResourceQuery {
