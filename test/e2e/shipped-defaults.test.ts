@@ -29,6 +29,8 @@ afterAll(async () => {
   await kubectl.run(['delete', 'crd', crd, '--ignore-not-found', '--timeout=120s']);
   await kubectl.run(['delete', 'namespace', ...namespaces, '--ignore-not-found', '--wait=false']);
   await kubectl.run(['delete', 'configmaps', '--all', '--namespace=default']);
+  // It has no seed in it, which charts of the next test file would need.
+  await kubectl.run(['delete', 'secret', 'rukpak-seed', '--namespace=rukpak-system']);
 });
 
 interface Given {

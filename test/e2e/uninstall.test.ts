@@ -25,6 +25,8 @@ afterAll(async () => {
   await system.stop();
   await kubectl.run(['delete', 'configmaps', '--all', '--namespace=default']);
   await kubectl.run(['delete', 'namespace', 'crdvalidator-system', '--ignore-not-found']);
+  // It has no seed in it, which charts of the next test file would need.
+  await kubectl.run(['delete', 'secret', 'rukpak-seed', '--namespace=rukpak-system']);
 });
 
 /** One of a deployment that removes its objects itself. */
