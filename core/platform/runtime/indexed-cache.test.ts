@@ -185,6 +185,21 @@ describe('IndexedCache', () => {
     expect(changes.slice(-1)).toEqual(['deleted a 4 was 3']);
   });
 
+  test('events from before our own removal of the last finalizer bring nothing back', () => {
+    const { cache, changes } = aCache();
+    const deletionTimestamp = '2026-01-01T00:00:00Z';
+    const guarded = { finalizers: ['x'] };
+    cache.upsert(aWidget('a', 1, { metadata: guarded }));
+    cache.upsertIfNewer(aWidget('a', 3, { metadata: { deletionTimestamp, ...guarded } }));
+    cache.upsertIfNewer(aWidget('a', 3, { metadata: { deletionTimestamp } }));
+    cache.upsert(aWidget('a', 2, { metadata: guarded }));
+    cache.upsert(aWidget('a', 3, { metadata: { deletionTimestamp, ...guarded } }));
+    expect(cache.size).toBe(0);
+    cache.remove(aWidget('a', 4));
+    cache.upsert(aWidget('a', 5));
+    expect(changes).toEqual(['added a 1', 'updated a 3 was 1', 'deleted a 3 was 3', 'added a 5']);
+  });
+
   test('takes versions that are no numbers as they come', () => {
     const { cache } = aCache();
     cache.upsert(aWidget('a', 'v2'));

@@ -29,7 +29,7 @@ export class IndexedCache<T extends KubernetesObject = KubernetesObject>
 {
   readonly #objects = new Map<string, T>();
   readonly #indexes: ReadonlyMap<string, ValueIndex<T>>;
-  /** resourceVersions of deletions, for late responses to core's own writes. */
+  /** resourceVersions of deletions, for events and responses that arrive after them. */
   #tombstones = new BoundedMap<string, string>(rememberedDeletions);
   /**
    * The resourceVersion of the last list: an object that was missing in it, and is not newer, is
@@ -95,6 +95,9 @@ export class IndexedCache<T extends KubernetesObject = KubernetesObject>
 
   upsert(item: T): void {
     const key = formatKey(keyOf(item));
+    // The watch may be behind core's own removal of the last finalizer: a deleted object that came
+    // back in an earlier state would be worked on as if nobody had deleted it.
+    if (isNotAfter(item, this.#tombstones.get(key))) return;
     const previous = this.#objects.get(key);
     if (previous !== undefined && !isNewer(item, previous)) return;
     this.#put(key, item, previous);
@@ -120,10 +123,7 @@ export class IndexedCache<T extends KubernetesObject = KubernetesObject>
       this.remove(object);
       return;
     }
-    const deletedAt = this.#tombstones.get(key) ?? this.#listedWithout(key);
-    const order = compareResourceVersions(object.metadata.resourceVersion, deletedAt);
-    if (order !== undefined && order <= 0) return;
-    this.upsert(object);
+    if (!isNotAfter(object, this.#listedWithout(key))) this.upsert(object);
   }
 
   #listedWithout(key: string): string | undefined {
@@ -179,6 +179,12 @@ export class IndexedCache<T extends KubernetesObject = KubernetesObject>
   #notify(change: CacheChange<T>): void {
     for (const listener of this.#listeners) listener(change);
   }
+}
+
+/** Whether the object is of that version or an earlier one. */
+function isNotAfter({ metadata }: KubernetesObject, version: string | undefined): boolean {
+  const order = compareResourceVersions(metadata.resourceVersion, version);
+  return order !== undefined && order <= 0;
 }
 
 function isLater(version: string | undefined, than: string): boolean {
