@@ -73,6 +73,20 @@ describe('the finalizer', () => {
   });
 });
 
+test('a deployment that is gone is not applied again when the watch lags behind', async () => {
+  const fixture = installedFixture();
+  const before = fixture.live;
+  const metadata = { ...before.metadata, deletionTimestamp };
+  const deleted = fixture.client.put({ ...before, metadata }) as BundleDeployment;
+  // Core learns of the deletion from the response to a write of its own.
+  fixture.deployments.upsertIfNewer(deleted);
+  await fixture.reconcile();
+  expect(fixture.applier.remove).toHaveBeenCalledOnce();
+  fixture.deployments.upsert(before);
+  await fixture.reconcile();
+  expect(fixture.applier.apply).not.toHaveBeenCalled();
+});
+
 describe('a deleted deployment', () => {
   let fixture: BundleDeploymentFixture;
 
