@@ -92,8 +92,17 @@ describe('unpackImage', () => {
     await expect(unpack([{ files }], { maxBytes: 1_000_000 })).rejects.toThrow(
       /^layer sha256:[0-9a-f]{64}: archive unpacks to more than the limit of 1000000 bytes/,
     );
-    await rm(join(dir, 'out'), { recursive: true });
-    const bomb = { files: { zeros: Buffer.alloc(50_000_000) }, compression: 'zstd' as const };
+  });
+
+  it('refuses layers that together unpack to too much', async () => {
+    const layers = ['a', 'b', 'c'].map((name) => ({ files: { [name]: Buffer.alloc(400_000) } }));
+    await expect(unpack(layers, { maxBytes: 1_000_000 })).rejects.toThrow(
+      /^layer sha256:[0-9a-f]{64}: the image unpacks to more than the limit of 1000000 bytes$/,
+    );
+  });
+
+  it.each(['gzip', 'zstd'] as const)('refuses a bomb of %s', async (compression) => {
+    const bomb = { files: { zeros: Buffer.alloc(50_000_000) }, compression };
     await expect(unpack([bomb])).rejects.toThrow('times its compressed size');
   });
 });

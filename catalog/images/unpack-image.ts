@@ -1,5 +1,5 @@
 import { mkdir, readdir } from 'node:fs/promises';
-import { decompressed, readTar } from '../../core/content/index.ts';
+import { decompressed, readTar, type TarEntry } from '../../core/content/index.ts';
 import { errorMessage, TerminalError } from '../../core/errors.ts';
 import { type Descriptor, type OpenedImage } from '../../core/registry/index.ts';
 import { ImageDirectory } from './image-directory.ts';
@@ -8,7 +8,7 @@ import { type PlatformImage, platformImage } from './opened-image.ts';
 export interface UnpackImageOptions {
   /** Path of the image, such as `configs`, that alone is unpacked; defaults to all of the image. */
   readonly only?: string | ((labels: PlatformImage['labels']) => string) | undefined;
-  /** Bytes of all layers, unpacked. */
+  /** Bytes of all files of all layers. */
   readonly maxBytes?: number | undefined;
   readonly signal: AbortSignal;
 }
@@ -34,9 +34,17 @@ export async function unpackImage(
   if ((await readdir(directory)).length > 0) throw new TerminalError(`${directory} is not empty`);
   const path = typeof only === 'string' ? only : only(labels);
   const prefix = `${path.replace(/^\/+|\/+$/g, '')}/`;
+  let unpacked = 0;
+  const take = async (entry: TarEntry): Promise<void> => {
+    unpacked += entry.content.byteLength;
+    if (unpacked > maxBytes) {
+      throw new TerminalError(`the image unpacks to more than the limit of ${maxBytes} bytes`);
+    }
+    await tree.add(entry);
+  };
   for (const layer of layers.toReversed()) {
     try {
-      await unpackLayer({ image, layer, tree, prefix, maxBytes, signal });
+      await unpackLayer({ image, layer, take, prefix, maxBytes, signal });
     } catch (error) {
       if (!(error instanceof TerminalError)) throw error;
       throw new TerminalError(`layer ${layer.digest}: ${errorMessage(error)}`, { cause: error });
@@ -49,13 +57,13 @@ export async function unpackImage(
 interface UnpackLayer {
   readonly image: OpenedImage;
   readonly layer: Descriptor;
-  readonly tree: ImageDirectory;
+  readonly take: (entry: TarEntry) => Promise<void>;
   readonly prefix: string;
   readonly maxBytes: number;
   readonly signal: AbortSignal;
 }
 
-async function unpackLayer({ image, layer, tree, ...rest }: UnpackLayer): Promise<void> {
+async function unpackLayer({ image, layer, take, ...rest }: UnpackLayer): Promise<void> {
   const { prefix, maxBytes, signal } = rest;
   const limits = { ...layerLimits, maxBytes };
   const blob = image.place.blob(layer, signal);
@@ -64,7 +72,7 @@ async function unpackLayer({ image, layer, tree, ...rest }: UnpackLayer): Promis
       limits,
       signal,
       skip: (path) => !isWanted(path, prefix),
-      onEntry: (entry) => tree.add(entry),
+      onEntry: take,
     });
     await blob.verify();
   } finally {
@@ -72,7 +80,13 @@ async function unpackLayer({ image, layer, tree, ...rest }: UnpackLayer): Promis
   }
 }
 
-const layerLimits = { maxEntries: 1_000_000, maxPathLength: 4096, maxCompressionRatio: 1000 };
+const layerLimits = {
+  maxEntries: 1_000_000,
+  maxPathLength: 4096,
+  // The largest file of public catalogs has 200 MB; each is in memory once.
+  maxFileBytes: 512 * mebibyte,
+  maxCompressionRatio: 1000,
+};
 
 /** What is below the prefix, the directories above it, and whiteouts of these. */
 function isWanted(path: string, prefix: string): boolean {

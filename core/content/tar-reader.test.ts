@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { cpuTime } from '../../test/helpers/cpu-time.ts';
 import { TerminalError } from '../errors.ts';
 import { defaultLimits } from './bundle-files-builder.ts';
-import { readTar, type TarEntry } from './tar-reader.ts';
+import { type ReadTarOptions, readTar, type TarEntry } from './tar-reader.ts';
 
 interface Part {
   readonly path: string;
@@ -43,7 +43,10 @@ async function* repeated(bytes: Buffer): AsyncGenerator<Uint8Array> {
   for (;;) yield bytes;
 }
 
-async function read(bytes: Buffer, limits = defaultLimits): Promise<TarEntry[]> {
+async function read(
+  bytes: Buffer,
+  limits: ReadTarOptions['limits'] = defaultLimits,
+): Promise<TarEntry[]> {
   const entries: TarEntry[] = [];
   await readTar(chunks(bytes), {
     limits,
@@ -161,6 +164,16 @@ describe('readTar', () => {
     });
     await expect(refused).rejects.toThrow('more than the limit of 67108864 bytes');
     expect(bodies).toBe(0);
+  });
+
+  it('refuses one file over its own limit, by its header', async () => {
+    const small = entry({ path: 'small', content: 'x' });
+    const limits = { ...defaultLimits, maxFileBytes: 1 };
+    expect(await read(Buffer.concat([small, small, end]), limits)).toHaveLength(2);
+    const large = Buffer.concat([small, entry({ path: 'large', content: 'xx' }), end]);
+    await expect(read(large, limits)).rejects.toThrow(
+      'archive has a file of 2 bytes, over the limit of 1 for one file: "large"',
+    );
   });
 
   it('refuses endless extended headers and an endless tail', async () => {

@@ -21,7 +21,10 @@ export interface TarEntry {
 }
 
 export interface ReadTarOptions {
-  readonly limits: Pick<ContentLimits, 'maxBytes' | 'maxEntries' | 'maxPathLength'>;
+  readonly limits: Pick<ContentLimits, 'maxBytes' | 'maxEntries' | 'maxPathLength'> & {
+    /** Bytes of one file, which is in memory as a whole (default: maxBytes). */
+    readonly maxFileBytes?: number;
+  };
   readonly signal: AbortSignal;
   /** Reserves the bytes of each file. */
   readonly memory?: ContentMemory | undefined;
@@ -55,6 +58,7 @@ export async function readTar(stream: ByteStream, options: ReadTarOptions): Prom
         state.entries += 1;
         state.bytes += header.size;
         checkTotals(state, options.limits);
+        checkFile(header, options.limits);
         await options.onEntry(await readEntry(reader, header, options.memory));
       }
       header = await nextHeader(reader, options);
@@ -202,6 +206,14 @@ function checkTotals(
     );
   }
   if (Math.max(state.bytes, state.skipped) > limits.maxBytes) throw tooLarge(limits);
+}
+
+function checkFile({ path, size }: TarHeader, limits: ReadTarOptions['limits']): void {
+  const { maxFileBytes = limits.maxBytes } = limits;
+  if (size <= maxFileBytes) return;
+  throw new TerminalError(
+    `archive has a file of ${size} bytes, over the limit of ${maxFileBytes} for one file: ${JSON.stringify(path.slice(0, 200))}`,
+  );
 }
 
 /**

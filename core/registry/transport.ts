@@ -169,7 +169,9 @@ export class Transport {
       await discard(response);
       const next = URL.parse(location, url.href);
       if (next === null) {
-        throw new UnavailableError(`registry ${url.host} redirects to an address that is none`);
+        throw new UnavailableError(
+          `registry ${url.host} redirects to an address that is not a URL: ${JSON.stringify(location.slice(0, 200))}`,
+        );
       }
       url = next;
     }

@@ -35,7 +35,9 @@ export async function lintCommand(): Promise<Command> {
 function ruleOption(flags: string, summary: string, names: readonly string[]): Option {
   return new Option(flags, summary).argParser((name: string, earlier: readonly string[]) => {
     if (names.includes(name)) return [...earlier, name];
-    throw new InvalidArgumentError(`It is none of ${names.join(', ')}.`);
+    throw new InvalidArgumentError(
+      `There is no rule of this name. The rules: ${names.join(', ')}.`,
+    );
   });
 }
 

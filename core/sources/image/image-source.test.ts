@@ -401,7 +401,7 @@ describe('redirects', () => {
   it.each([
     ['http://127.0.0.1:1/x', 'registry sends us to http://127.0.0.1:1, which is not listed'],
     ['file:///etc/passwd', 'registry sends us to file://, which is not listed'],
-    ['http://', 'redirects to an address that is none'],
+    ['http://', 'redirects to an address that is not a URL: "http://"'],
   ])('to %s are not followed', async (location, words) => {
     registry.intercept = (_, response) => {
       response.writeHead(302, { location }).end();
