@@ -143,7 +143,8 @@ class LayerOutput {
     for (const chunk of this.#ready) {
       this.#digest.update(chunk);
       this.#size += chunk.byteLength;
-      await this.#file.write(chunk);
+      // Unlike `write`, it fails where a full disk takes only a part of the chunk.
+      await this.#file.writeFile(chunk);
     }
     this.#ready = [];
   }

@@ -103,7 +103,7 @@ export class ArchiveTarget implements ImageTarget {
     await this.#inTurn(async () => {
       const index = this.#index.toBytes();
       await this.#append(indexFile, [index], index.byteLength);
-      await this.#file.write(tarEnd, 0, tarEnd.byteLength, this.#end);
+      await this.#write(tarEnd, this.#end);
     });
     await this.#file.close();
     await rename(partialOf(this.#path), this.#path);
@@ -123,7 +123,7 @@ export class ArchiveTarget implements ImageTarget {
   ): Promise<void> {
     let position = this.#end;
     const write = async (bytes: Uint8Array): Promise<void> => {
-      await this.#file.write(bytes, 0, bytes.byteLength, position);
+      await this.#write(bytes, position);
       position += bytes.byteLength;
     };
     try {
@@ -134,6 +134,14 @@ export class ArchiveTarget implements ImageTarget {
     } catch (error) {
       await this.#file.truncate(this.#end);
       throw error;
+    }
+  }
+
+  /** All of the bytes: a full disk first takes a part of them, and then fails. */
+  async #write(bytes: Uint8Array, position: number): Promise<void> {
+    for (let at = 0; at < bytes.byteLength; ) {
+      const left = bytes.byteLength - at;
+      at += (await this.#file.write(bytes, at, left, position + at)).bytesWritten;
     }
   }
 

@@ -124,7 +124,8 @@ export class DirectoryTarget implements ImageTarget {
     try {
       const file = await open(partial, 'wx');
       try {
-        for await (const chunk of checkedBytes(blob, signal)) await file.write(chunk);
+        // Unlike `write`, it fails where a full disk takes only a part of the chunk.
+        for await (const chunk of checkedBytes(blob, signal)) await file.writeFile(chunk);
       } finally {
         await file.close();
       }

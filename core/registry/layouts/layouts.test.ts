@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../platform/clock.ts';
 import { copyImage, emptyKeychain, RegistryAccess, referrersOf } from '../index.ts';
@@ -173,6 +175,30 @@ describe('a directory that is written', () => {
     const digests = await Promise.all(tags.map((tag) => place.findDigest(tag, signal)));
     expect(new Set(digests).size).toBe(20);
     expect(digests).not.toContain(undefined);
+  });
+
+  // A file over the limit of its process is written in part, as on a disk that is full.
+  it('has no blob of which the disk took only a part', { tags: 'process' }, async () => {
+    const script = `
+      import { systemClock } from './core/platform/clock.ts';
+      import { emptyKeychain, RegistryAccess } from './core/registry/index.ts';
+      import { digestOf } from './core/registry/reference.ts';
+      const access = new RegistryAccess({ insecureRegistries: [], caCertificates: [], keychain: emptyKeychain, clock: systemClock });
+      const { target } = await access.openTarget(process.argv[1]);
+      const bytes = Buffer.alloc(5_000);
+      const descriptor = { mediaType: 'application/octet-stream', digest: digestOf(bytes), size: bytes.length };
+      await target.pushBlob({ descriptor, open: () => [bytes] }, new AbortController().signal).catch(({ code }) => console.log(code));
+    `;
+    const { NODE_COMPILE_CACHE: _, ...env } = process.env;
+    const limited = 'ulimit -f 4; trap "" XFSZ; exec "$0" --input-type=module -e "$@"';
+    const { stdout } = await promisify(execFile)(
+      'bash',
+      ['-c', limited, process.execPath, script, `oci:${join(dir, 'full')}`],
+      { cwd: join(import.meta.dirname, '../../..'), env },
+    );
+    expect(stdout).toBe('EFBIG\n');
+    const names = await readdir(join(dir, 'full/blobs'), { recursive: true });
+    expect(names).toEqual(['sha256']);
   });
 
   it('is refused where it is of another version, or lists images and is no layout', async () => {

@@ -24,7 +24,12 @@ const chunkSize = 256 * 1024;
  */
 export async function openUnfinished(path: string, partial: string): Promise<UnfinishedArchive> {
   const broken = await openIfThere(partial);
-  if (broken !== undefined) return await recovered(broken);
+  if (broken !== undefined) {
+    return await recovered(broken).catch(async (error: unknown) => {
+      await broken.close();
+      throw error;
+    });
+  }
   const finished = await openIfThere(path);
   if (finished === undefined) return { file: await open(partial, 'w+'), blobs: new Map(), end: 0 };
   try {
