@@ -1,8 +1,8 @@
 import { TerminalError } from '../../core/errors.ts';
 
 /**
- * Bytes of a standard base64 text, line breaks ignored, as Go decodes it.
- * @throws TerminalError with the offset of the group of characters that is wrong.
+ * Decodes a standard base64 text like Go, which ignores line breaks.
+ * @throws TerminalError with the offset of the first wrong character or incomplete group.
  */
 export function decodeBase64(text: string): Buffer {
   const plain = /[\r\n]/.test(text) ? text.replaceAll(/[\r\n]/g, '') : text;
@@ -13,7 +13,7 @@ export function decodeBase64(text: string): Buffer {
 
 const foreign = /[^A-Za-z0-9+/]/g;
 
-/** Where Go stops: at what is no character of base64, or at the group that is cut short. */
+/** Offset of the first wrong character or incomplete group, where Go stops; -1 if none. */
 function firstWrong(text: string): number {
   foreign.lastIndex = 0;
   const end = foreign.exec(text)?.index ?? text.length;

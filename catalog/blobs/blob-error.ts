@@ -7,8 +7,8 @@ interface ErrorPlace {
 }
 
 /**
- * What is wrong with a file of a catalog. The message is opm's, to the letter, and opm names no file:
- * whoever shows it to a person puts `place` in front of it.
+ * An error in a file of a catalog. The message is exactly opm's, which names no file: callers that
+ * show it to a person prefix it with `place`.
  */
 export class BlobError extends TerminalError {
   readonly place: ErrorPlace;
@@ -19,7 +19,7 @@ export class BlobError extends TerminalError {
   }
 }
 
-/** The same error, with its place where it has none. */
+/** A TerminalError as a BlobError at `place`; any other error, and a BlobError, unchanged. */
 export function errorAt(error: unknown, place: ErrorPlace): unknown {
   if (error instanceof BlobError || !(error instanceof TerminalError)) return error;
   return new BlobError(errorMessage(error), place, { cause: error });
@@ -27,12 +27,12 @@ export function errorAt(error: unknown, place: ErrorPlace): unknown {
 
 const longestShown = 65_536;
 
-/** A text of a catalog as an error shows it: whole, unless nobody could read it. */
+/** A text of a catalog for an error message, cut after `longestShown` characters. */
 export function bounded(text: string): string {
   return text.length <= longestShown ? text : `${text.slice(0, longestShown)}…`;
 }
 
-/** The error with file and line in front of its text, where it is of a blob or caused by one. */
+/** Prefixes the text of a BlobError, or of an error caused by one, with file and line. */
 export function placedError(error: unknown): unknown {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (!(cause instanceof BlobError)) continue;

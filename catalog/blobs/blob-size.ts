@@ -1,7 +1,7 @@
 import { TerminalError } from '../../core/errors.ts';
 import type { BlobPlace } from './blob.ts';
 
-/** Real ones have a few hundred kilobytes, icon and all; twelve times as much memory is needed to read one. */
+/** Real blobs have a few hundred KB with icon; reading one takes twelve times as much memory. */
 export const maxBlobBytes = 64 * 1024 * 1024;
 
 /** @throws TerminalError for a blob of more than 64 MiB */

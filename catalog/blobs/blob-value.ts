@@ -12,15 +12,15 @@ import { ownText } from './own-text.ts';
 const nowhere: BlobPlace = { file: '', start: 0, end: 0, line: 1 };
 
 /**
- * The blob that an object is.
- * @throws BlobError where it has no schema, two keys that differ in case only, or a schema, package
- * or name that is no string.
+ * Reads an object as a blob.
+ * @throws BlobError for a missing schema, TerminalError for two keys that differ only in case, or
+ * for a schema, package or name that is not a string.
  */
 export function blobOfValue(value: JsonObject, place: BlobPlace = nowhere): Blob {
   return withSchema(blobOfDecoded(value, place));
 }
 
-/** A blob whose schema may be missing; opm finds that later than all else. */
+/** Reads a blob that may lack a schema; opm checks the schema last. */
 export function blobOfDecoded(value: JsonObject, place: BlobPlace): Blob {
   const keys = uniqueKeys(value);
   return {
@@ -32,18 +32,18 @@ export function blobOfDecoded(value: JsonObject, place: BlobPlace): Blob {
   };
 }
 
-/** @throws BlobError where the blob has no schema. */
+/** @throws BlobError for a blob without a schema. */
 export function withSchema(blob: Blob): Blob {
   if (blob.schema !== '') return blob;
   throw new BlobError(missingSchema(`${jsonText(blob.value)}\n`), blob.place);
 }
 
-/** The text of a document that has no schema since it has nothing, or `null`. */
+/** opm's error text for a document without a schema. */
 export function missingSchema(written: string): string {
   return `object '${bounded(written)}' is missing root schema field`;
 }
 
-/** What a key is by its case-folded name. */
+/** Keys by their case-folded names. */
 function uniqueKeys(value: JsonObject): ReadonlyMap<string, string> {
   const keys = new Map<string, string>();
   let duplicates: Map<string, string[]> | undefined;
@@ -71,7 +71,7 @@ function duplicateKeys(duplicates: ReadonlyMap<string, readonly string[]>): stri
 
 const lowerCase = /^[a-z0-9._-]*$/;
 
-/** A text without the differences of case, by Unicode's folding: `ſchema` is `schema`. */
+/** A text after Unicode case folding: `ſchema` becomes `schema`. */
 export function foldCase(text: string): string {
   if (lowerCase.test(text)) return text;
   return text.toUpperCase().toLowerCase().replaceAll('ς', 'σ');
@@ -89,7 +89,7 @@ function textAt(value: JsonObject, keys: ReadonlyMap<string, string>, name: stri
   );
 }
 
-/** @throws TerminalError for what is no object, as Go's decoder words it. */
+/** @throws TerminalError for anything but an object, in the words of Go's decoder. */
 export function objectOf(value: JsonValue): JsonObject {
   if (isJsonObject(value)) return value;
   const written = jsonText(value);

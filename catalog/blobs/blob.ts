@@ -1,10 +1,10 @@
 import type { JsonObject, JsonValue } from '../../api/json.ts';
 
-/** Where a blob stands in a catalog. */
+/** Location of a blob in a catalog. */
 export interface BlobPlace {
   /** Path of the file, relative to the catalog's root, with slashes. */
   readonly file: string;
-  /** First byte, and the byte after the last. */
+  /** Offset of the first byte, and of the byte after the last. */
   readonly start: number;
   readonly end: number;
   /** Line of the first byte, from 1. */
@@ -12,8 +12,8 @@ export interface BlobPlace {
 }
 
 /**
- * One blob of a file-based catalog, whatever its schema (operator-registry's `declcfg.Meta`). Package
- * and name are empty where the blob has none. `value` has the keys as they are written.
+ * One blob of a file-based catalog, of any schema (operator-registry's `declcfg.Meta`). Package and
+ * name are empty if the blob has none. `value` has its keys as written.
  */
 export interface Blob {
   readonly schema: string;
@@ -23,20 +23,20 @@ export interface Blob {
   readonly place: BlobPlace;
 }
 
-/** A typed value of a package, channel or bundle, such as what it provides and requires. */
+/** A typed value of a package, channel or bundle, such as a provided or required API. */
 export interface Property {
   readonly type: string;
-  /** Undefined where the property has no value at all. */
+  /** Undefined if the property has no field `value`. */
   readonly value: JsonValue | undefined;
   /**
-   * The value as compact JSON, where its text counts: properties of a rendered bundle are written as
-   * JSON with the escapes, key order and numbers of their bundle. Written from `value` where absent.
+   * The value as compact JSON, if its exact text counts: properties of a rendered bundle keep the
+   * escapes, key order and numbers of their bundle. Defaults to JSON of `value`.
    */
   readonly json?: string | undefined;
 }
 
 export interface Icon {
-  /** Null where the icon has none at all, which is written so. */
+  /** Null if the icon has no data; written as `null`. */
   readonly base64data: string | null;
   readonly mediatype: string;
 }
@@ -50,7 +50,7 @@ export interface OlmPackage {
   readonly properties: readonly Property[];
 }
 
-/** A place of a bundle in a channel's upgrade graph. */
+/** A bundle in a channel's upgrade graph. */
 export interface ChannelEntry {
   readonly name: string;
   readonly replaces: string;
@@ -63,7 +63,7 @@ export interface OlmChannel {
   readonly name: string;
   readonly package: string;
   readonly entries: readonly ChannelEntry[];
-  /** True for a list that is there and empty: opm writes `[]` for it, and else `null`. */
+  /** True for an empty list in the blob: opm writes it as `[]`, a missing one as `null`. */
   readonly hasEmptyEntries?: boolean | undefined;
   readonly properties: readonly Property[];
 }
@@ -91,11 +91,11 @@ export interface OlmDeprecations {
   readonly schema: 'olm.deprecations';
   readonly package: string;
   readonly entries: readonly DeprecationEntry[];
-  /** As that of a channel. */
+  /** As for a channel. */
   readonly hasEmptyEntries?: boolean | undefined;
 }
 
-/** A blob of a schema that catalogs give no meaning to: kept as it is. */
+/** A blob of a schema that catalogs do not interpret; kept unchanged. */
 export interface CustomBlob {
   readonly schema: string;
   readonly package: string;
@@ -104,8 +104,8 @@ export interface CustomBlob {
 }
 
 /**
- * A catalog, or a part of one, in memory (operator-registry's `declcfg.DeclarativeConfig`): what
- * rendering and templates return. A whole catalog is read blob by blob instead.
+ * A catalog, or a part of one, in memory (operator-registry's `declcfg.DeclarativeConfig`): the
+ * result of rendering and templates. Whole catalogs are read blob by blob instead.
  */
 export interface CatalogConfig {
   readonly packages: readonly OlmPackage[];

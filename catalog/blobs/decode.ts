@@ -57,9 +57,9 @@ const shapes = {
 } satisfies Record<string, StructShape>;
 
 /**
- * The package that an `olm.package` blob is. Names of fields match in any case; what is absent is
- * empty, unknown fields are dropped. The same holds for the other three.
- * @throws BlobError `parse package: …` for fields of another type, as opm words it.
+ * Decodes an `olm.package` blob. Field names match in any case, absent fields are empty, unknown
+ * fields are dropped. The other three decoders do the same.
+ * @throws BlobError `parse package: …` for a field of the wrong type, in opm's words.
  */
 export function decodePackage(blob: Blob): OlmPackage {
   return decoding(blob, 'package', (fields) => {
@@ -97,7 +97,7 @@ export function decodeChannel(blob: Blob): OlmChannel {
   }));
 }
 
-/** @throws BlobError also for an `olm.bundle.object` that cannot be read. */
+/** @throws BlobError also for an unreadable `olm.bundle.object`. */
 export function decodeBundle(blob: Blob): OlmBundle {
   const bundle = decoding(
     blob,
@@ -148,7 +148,7 @@ function decoding<T>(blob: Blob, kind: keyof typeof shapes, read: (fields: JsonO
   }
 }
 
-/** opm decodes what it has written again: of several fields of another type it names the first by key. */
+/** opm decodes what it has encoded again: of several wrong fields it names the first by key. */
 function fieldsOf(shape: StructShape, value: JsonObject): JsonObject {
   try {
     return decodeAs(shape, value) as JsonObject;
@@ -159,7 +159,7 @@ function fieldsOf(shape: StructShape, value: JsonObject): JsonObject {
 
 const bundleObject = struct('property.BundleObject', { data: { kind: 'bytes' } });
 
-// opm turns YAML into JSON here, and takes what starts with a brace as it is.
+// opm converts YAML to JSON here, and leaves text that starts with a brace unchanged.
 function checkBundleObject(
   blob: Blob,
   bundle: OlmBundle,
@@ -206,7 +206,7 @@ function objectsOf(value: JsonValue | undefined): readonly JsonObject[] {
   return listOf(value).map((item) => (isJsonObject(item) ? item : {}));
 }
 
-/** A value that is null is one; only what is absent is not there. */
+/** Keeps a null value as null; only an absent one is undefined. */
 function propertiesOf(value: JsonValue | undefined, blob: JsonObject): readonly Property[] {
   const written = memberOf(blob, 'properties');
   return objectsOf(value).map((property, index) => {

@@ -2,12 +2,12 @@ import { compareBytes } from '../../api/byte-order.ts';
 import type { JsonValue } from '../../api/json.ts';
 import { isJsonObject } from '../../core/manifests/index.ts';
 
-/** A decoded JSON value as Go's `%v` prints it. */
+/** A decoded JSON value in Go's `%v` format. */
 export function goPrinted(value: JsonValue | undefined): string {
   return printed(value, leafText);
 }
 
-/** A decoded JSON value as Go's `%t` prints it, which knows booleans alone. */
+/** A decoded JSON value in Go's `%t` format, which supports only booleans. */
 export function goPrintedAsBool(value: JsonValue | undefined): string {
   if (value === null || value === undefined) return '%!t(<nil>)';
   return printed(value, (leaf) => {

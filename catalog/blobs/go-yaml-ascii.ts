@@ -1,7 +1,7 @@
 import { staysText } from './go-yaml-plain.ts';
 import type { ScalarPlace } from './go-yaml-scalar.ts';
 
-/** A line is folded at the first space behind this column. */
+/** go-yaml folds a line at the first space after this column. */
 export const foldWidth = 80;
 
 const colon = 0x3a;
@@ -9,8 +9,8 @@ const hash = 0x23;
 const space = 0x20;
 
 /**
- * A text of printable ASCII characters that needs neither quotes nor escapes, as nearly all do: plain
- * or as a block. Undefined for any other text.
+ * YAML of a text of printable ASCII characters that needs no quotes or escapes, as nearly all:
+ * plain or as a block. Undefined for any other text.
  */
 export function asciiScalar(text: string, place: ScalarPlace): string | undefined {
   if (isPlain(text)) return staysText(text) ? folded(text, place) : undefined;
@@ -33,7 +33,7 @@ function endsPlain(before: number, code: number): boolean {
   return before === space ? code === hash : before === colon && code === space;
 }
 
-/** First characters that go-yaml puts in quotes, or may; an empty text has none. */
+/** First characters for which go-yaml may write quotes. An empty text counts as one of them. */
 const indicators = '#,[]{}&*!|>\'"%@`?:- .';
 
 const blockText = /^[\n\x20-\x7e]*$/;
@@ -58,7 +58,7 @@ function folded(text: string, { column, indent, isKey }: ScalarPlace): string {
   }
 }
 
-/** Offset of the first space from there on that has no other one beside it. */
+/** Offset of the first space at or after `from` without another space beside it; -1 if none. */
 function singleSpace(text: string, from: number): number {
   let at = text.indexOf(' ', Math.max(from, 1));
   while (at !== -1 && (isSpace(text, at - 1) || isSpace(text, at + 1)))
@@ -70,7 +70,7 @@ function isSpace(text: string, at: number): boolean {
   return text.charCodeAt(at) === space;
 }
 
-/** Each line with its indent, but those that are empty. */
+/** Each line with the indent, except empty ones. */
 function block(text: string, indent: number): string {
   const lead = ' '.repeat(indent);
   let written = `|${headerOf(text)}`;

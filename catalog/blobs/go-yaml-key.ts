@@ -1,16 +1,16 @@
 import { scalarText } from './go-yaml-scalar.ts';
 
-/** A key as it is written, and its columns. */
+/** A key in YAML, and its number of columns. */
 interface KeyText {
   readonly text: string;
   readonly width: number;
 }
 
-/** Catalogs have few keys, many times over. */
+/** Catalogs repeat a few keys many times. */
 const known = new Map<string, KeyText>();
 const mostKnown = 10_000;
 
-/** A key as go-yaml writes it before its colon: on one line, whatever stands around it. */
+/** A key as go-yaml writes it before the colon: always on one line. */
 export function keyText(key: string): KeyText {
   const found = known.get(key);
   if (found !== undefined) return found;

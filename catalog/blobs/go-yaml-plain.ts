@@ -1,4 +1,4 @@
-/** Words that YAML 1.1 reads as something else than a text. */
+/** Words that YAML 1.1 does not read as text. */
 const words: ReadonlySet<string> = new Set(
   [
     'y Y yes Yes YES true True TRUE on On ON n N no No NO false False FALSE off Off OFF',
@@ -6,10 +6,10 @@ const words: ReadonlySet<string> = new Set(
   ].flatMap((line) => line.split(' ')),
 );
 
-/** A text that no reader of YAML could take for anything else, and that needs no quotes: most are. */
+/** Most texts: they need no quotes, and every YAML reader takes them as text. */
 const simple = /^[A-EG-MP-SU-XZa-eg-mp-su-xz/][\w./@=+-]*$/;
 
-/** Whether go-yaml would read the text as a text if it had no quotes. */
+/** Whether go-yaml reads the text without quotes as text. */
 export function staysText(text: string): boolean {
   if (simple.test(text)) return true;
   if (text === '' || words.has(text)) return false;
@@ -30,7 +30,7 @@ function isNumber(text: string): boolean {
   return floats.test(plain) && Number.isFinite(Number(plain));
 }
 
-/** Integers of 64 bits. */
+/** True for signed or unsigned integers of 64 bits. */
 function isInRange(text: string): boolean {
   const digits = text.replace(/^[-+]/, '').replace(/^0(?=[0-7])/, '0o');
   return BigInt(digits) <= (text.startsWith('-') ? 2n ** 63n : 2n ** 64n - 1n);
@@ -59,7 +59,7 @@ function isTime(text: string): boolean {
   return (hour ?? 24) < 24 && (minute ?? 60) < 60 && (second ?? 60) < 60;
 }
 
-/** Other readers take 12:30 for a number. */
+/** Other readers parse 12:30 as a number. */
 function isBase60(text: string): boolean {
   return /^[-+]?\d[\d_]*(?::[0-5]?\d)+(?:\.[\d_]*)?$/.test(text);
 }

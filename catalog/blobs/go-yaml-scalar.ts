@@ -1,13 +1,13 @@
 import { asciiScalar, foldWidth } from './go-yaml-ascii.ts';
 import { staysText } from './go-yaml-plain.ts';
 
-/** Where a text is written. */
+/** Position of a text in a document. */
 export interface ScalarPlace {
   /** Column of its first character, from 0. */
   readonly column: number;
-  /** Spaces before its other lines. */
+  /** Spaces before each further line. */
   readonly indent: number;
-  /** It stays on its line. */
+  /** A key stays on its line. */
   readonly isKey: boolean;
 }
 
@@ -32,7 +32,7 @@ interface Styles {
   readonly block: boolean;
 }
 
-/** Characters that go-yaml writes as escapes alone; those beyond 16 bits among them. */
+/** Characters that go-yaml always escapes, including all beyond 16 bits. */
 const special = /[^\n\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]/u;
 const indicators =
   /^(?:[#,[\]{}&*!|>'"%@`]|[?:-](?:[ \t]|$)|---|\.\.\.)|:(?:[ \t]|$)|[ \t\n\u2028\u2029]#/;
@@ -59,7 +59,7 @@ function singleQuoted(text: string, place: ScalarPlace): string {
   return `'${foldedCharacters(Array.from(text), inside, { isQuoted: true })}'`;
 }
 
-/** Breaks lines at single spaces; in quotes never at the first and last character. */
+/** Breaks lines at single spaces; inside quotes never at the first or last character. */
 function foldedCharacters(
   characters: readonly string[],
   { column, indent, isKey }: ScalarPlace,
@@ -111,7 +111,7 @@ class FoldedLines {
   }
 }
 
-/** Ends a line, and is no line feed. */
+/** A character that ends a line, other than a line feed. */
 const separator = /^[\u2028\u2029]$/;
 
 const escapes: ReadonlyMap<string, string> = new Map([
@@ -134,7 +134,7 @@ const escapes: ReadonlyMap<string, string> = new Map([
 
 function doubleQuoted(text: string, { column, indent, isKey }: ScalarPlace): string {
   const characters = Array.from(text);
-  // go-yaml looks for the mark at the beginning of the text, whichever character it is at.
+  // At every character, go-yaml looks for the mark at the text's start, so it escapes them all.
   if (characters[0] === byteOrderMark) return `"${characters.map(escapedAnyway).join('')}"`;
   let written = '"';
   let at = column + 1;
@@ -154,7 +154,7 @@ function doubleQuoted(text: string, { column, indent, isKey }: ScalarPlace): str
   return `${written}"`;
 }
 
-/** Behind another character. */
+/** Whether the character is a space after a character other than a space. */
 function isFirstSpace(characters: readonly string[], index: number): boolean {
   return characters[index] === ' ' && index > 0 && characters[index - 1] !== ' ';
 }
@@ -175,7 +175,7 @@ function escapedAnyway(character: string): string {
   return code <= 0xffff ? `\\u${hex.padStart(4, '0')}` : `\\U${hex.padStart(8, '0')}`;
 }
 
-/** Each line with its indent, but those that are empty. */
+/** Each line with the indent, except empty ones. */
 function block(text: string, { indent }: ScalarPlace): string {
   const hint = /^[ \n\u2028\u2029]/.test(text) ? '2' : '';
   const lead = ' '.repeat(indent);

@@ -4,7 +4,7 @@ import { isLongKey, keyText } from './go-yaml-key.ts';
 import { scalarText } from './go-yaml-scalar.ts';
 import { inNaturalOrder } from './natural-order.ts';
 
-/** A value as a YAML document, byte by byte as Go's sigs.k8s.io/yaml writes one that it has read from JSON. */
+/** A value as a YAML document, with the bytes of Go's sigs.k8s.io/yaml for a value from JSON. */
 export function goYaml(value: JsonObject): string {
   const writer = new YamlWriter();
   writer.node(value, 0);
@@ -16,7 +16,7 @@ const step = 2;
 class YamlWriter {
   text = '';
 
-  /** A value behind a dash, or as the document, in the column of the mapping or list that it is in. */
+  /** Writes a value after a dash, or the document; `column` is that of its mapping or list. */
   node(value: JsonValue, column: number): void {
     if (Array.isArray(value) && value.length > 0) this.#list(value, column);
     else if (isMap(value) && hasMembers(value)) this.#mapping(value, column);
@@ -55,7 +55,7 @@ class YamlWriter {
     }
   }
 
-  /** A key that is too long for one line has a line of its own. */
+  /** Writes a key that is too long for one line on a line of its own. */
   #explicit(key: string, value: JsonValue, indent: number): void {
     const column = indent + step;
     this.text += `? ${leafLine(key, column, column)}${spaces(indent)}: `;
@@ -74,7 +74,7 @@ function hasMembers(map: JsonObject): boolean {
   return false;
 }
 
-/** A value without members of its own, with the end of its line; further lines begin at the indent. */
+/** A scalar or empty value with its line end; further lines start at the indent. */
 function leafLine(value: JsonValue, indent: number, column: number): string {
   if (typeof value === 'string') return textLine(value, indent, column);
   if (typeof value === 'number' || typeof value === 'bigint') return `${numberText(value)}\n`;
@@ -83,19 +83,19 @@ function leafLine(value: JsonValue, indent: number, column: number): string {
   return value ? 'true\n' : 'false\n';
 }
 
-/** A block whose text ends with a line separator ends the line by that. */
+/** A block that ends with a line separator needs no line feed. */
 function textLine(value: string, indent: number, column: number): string {
   const text = scalarText(value, { indent, column, isKey: false });
   const last = text.charCodeAt(text.length - 1);
   return last === 0x2028 || last === 0x2029 ? text : `${text}\n`;
 }
 
-/** Integers of 64 bits in full; all others as floats. */
+/** Integers of 64 bits in full; all other numbers as floats. */
 function numberText(value: number | bigint): string {
   if (Number.isSafeInteger(value)) return String(value);
   if (typeof value === 'bigint' || Number.isInteger(value)) {
     const integer = BigInt(value);
-    // Go's JSON has the shortest digits that give the same float again, and zeros behind them.
+    // Go's JSON has the shortest digits that restore the same float, followed by zeros.
     const exact =
       typeof value === 'bigint' || Math.abs(value) >= 1e21 ? integer : BigInt(String(value));
     if (exact >= -(2n ** 63n) && exact < 2n ** 64n) return exact.toString();
@@ -103,7 +103,7 @@ function numberText(value: number | bigint): string {
   return floatText(Number(value));
 }
 
-/** As Go's `%g`: with an exponent of at least two digits below 1e-4 and from 1e6 on. */
+/** Go's `%g`: below 1e-4 and from 1e6 with an exponent of at least two digits. */
 function floatText(value: number): string {
   const [mantissa = '', exponent = '0'] = value.toExponential().split('e');
   const power = Number(exponent);

@@ -1,4 +1,4 @@
-/** Bytes of an image by which opm tells its media type, and where they begin. */
+/** Bytes by which opm detects a media type, and their offset. */
 interface Signature {
   readonly mediaType: string;
   readonly at: number;
@@ -27,7 +27,7 @@ const signatures: readonly Signature[] = [
   signature('application/gzip', '1f8b08'),
 ];
 
-/** The media type of an icon, by its first bytes, as opm tells it; empty where it is none that is known. */
+/** Media type of an icon by its first bytes, as opm detects it; empty if unknown. */
 export function iconMediaType(content: Uint8Array): string {
   if (isSvg(content)) return 'image/svg+xml';
   const found = signatures.find(({ at, bytes }) =>
@@ -47,7 +47,7 @@ function isSvg(content: Uint8Array): boolean {
 
 const beginsAsSvg = /^\s*(?:<\?xml[^>]*>\s*)?(?:<!doctype svg[^>]*>\s*)?<svg[^>]*>/i;
 
-/** Comments before the first element are as long as they like: no expression goes over them. */
+/** Comments before the first element have any length, so no regular expression scans them. */
 function withoutComments(text: string): string {
   let rest = text;
   for (;;) {

@@ -1,19 +1,19 @@
 import { compareBytes } from '../../api/byte-order.ts';
 import type { JsonObject, JsonValue } from '../../api/json.ts';
 
-/** How JSON is written, in the two ways that Go's encoder has. */
+/** JSON format options, for the two variants of Go's encoder. */
 export interface JsonRules {
-  /** `<`, `>` and `&` as escapes: Go's default. */
+  /** Escape `<`, `>` and `&`: Go's default. */
   readonly escapeHtml: boolean;
-  /** Members of objects by name, as Go writes maps; else in the order that they have. */
+  /** Sort the members of objects by name, as Go does for maps; else keep their order. */
   readonly sorted: boolean;
 }
 
 const plain: JsonRules = { escapeHtml: false, sorted: true };
 
-/** JSON text that stands for a value, and is written as it is. */
+/** JSON text of a value, written unchanged. */
 export class RawJson {
-  /** Thrown where JSON.stringify meets such a text, which it cannot write. */
+  /** Thrown by JSON.stringify for such a text, which it cannot write. */
   static readonly unwritable = new Error('JSON text');
   readonly text: string;
 
@@ -26,7 +26,7 @@ export class RawJson {
   }
 }
 
-/** A value as compact JSON, byte by byte as Go's encoding/json writes it. */
+/** A value as compact JSON, with exactly the bytes of Go's encoding/json. */
 export function jsonText(value: JsonValue | undefined, rules = plain): string {
   if (typeof value === 'string') return stringText(value, rules.escapeHtml);
   if (Array.isArray(value)) {
@@ -44,7 +44,7 @@ export function jsonText(value: JsonValue | undefined, rules = plain): string {
   return leafText(value);
 }
 
-/** The same over several lines, each level four spaces deeper; `indent` precedes all but the first. */
+/** The same over several lines, four spaces per level; `indent` precedes all but the first. */
 export function indentedJson(value: JsonValue | undefined, indent: string): string {
   if (typeof value !== 'object' || value === null) return jsonText(value);
   const inner = `${indent}    `;
@@ -61,7 +61,7 @@ export function indentedJson(value: JsonValue | undefined, indent: string): stri
 
 const stringOrBracket = /"(?:[^"\\]|\\.)*"|[[\]{},:]/g;
 
-/** Compact JSON over several lines, with its strings, numbers and order as they are written. */
+/** Compact JSON over several lines; strings, numbers and order stay unchanged. */
 export function indentedText(json: string, indent: string): string {
   let depth = 0;
   const line = (): string => `\n${indent}${'    '.repeat(depth)}`;
@@ -88,8 +88,8 @@ export function indentedText(json: string, indent: string): string {
 }
 
 /**
- * The value with the members of its objects by name, as Go writes them; undefined for what a JavaScript
- * object cannot have in that order, or JSON.stringify writes otherwise. The same value where it is in order.
+ * The value with members of objects sorted by name, as Go writes them; the same value if they are.
+ * Undefined if a JavaScript object cannot have that order, or JSON.stringify writes another text.
  */
 export function inKeyOrder(value: JsonValue): JsonValue | undefined {
   if (typeof value === 'object' && value !== null) {
@@ -131,7 +131,7 @@ function sortedObject(object: JsonObject, keys: readonly string[]): JsonObject |
   return object;
 }
 
-/** Keys that look like an index come first, whatever the order in which they are set. */
+/** JavaScript puts keys that look like an index first, in any order of insertion. */
 function orderedCopy(object: JsonObject, keys: readonly string[]): JsonObject | undefined {
   const copy: Record<string, JsonValue> = {};
   for (const key of keys) {
@@ -159,7 +159,7 @@ function keysOf(object: JsonObject, { sorted }: JsonRules): readonly string[] {
   return sorted ? keys.sort(compareBytes) : keys;
 }
 
-/** Go has every number that is decoded without a type as a float64. */
+/** Go decodes every number without a type as a float64. */
 function leafText(value: string | number | bigint | boolean | null | undefined): string {
   return Object.is(value, -0) ? '-0' : String(value ?? null);
 }
@@ -172,7 +172,7 @@ export function stringText(value: string, escapeHtml: boolean): string {
   return written.replace(escapeHtml ? escapedForHtml : escapedAlways, unicodeEscape);
 }
 
-/** JSON text with its `<`, `>` and `&` as escapes, as Go passes on text that it does not decode. */
+/** JSON text with `<`, `>` and `&` escaped, as Go does for text that it does not decode. */
 export function htmlEscaped(json: string): string {
   return json.replace(escapedForHtml, unicodeEscape);
 }

@@ -17,16 +17,16 @@ const char = {
   closeBracket: 0x5d,
 } as const;
 
-/** How often an end is guessed in vain before the guess is given up for a file. */
+/** Wrong guesses of an end in a file after which a way of guessing is abandoned. */
 const guesses = 8;
 
 /**
- * Finds the JSON values of a text one after another. What programs write ends at a brace in the first
- * column or stands on one line: looking for these takes a fraction of the time of counting braces.
+ * Finds the JSON values of a text one after another. In generated files a value ends at a brace in
+ * the first column, or with its line: finding that is several times faster than counting braces.
  */
 export class JsonPieces {
   readonly #bytes: Buffer;
-  /** Ways to guess an end, and how often each may still be wrong. */
+  /** Ways to guess an end, and the wrong guesses that each has left. */
   readonly #ways = [
     { endOf: endOfIndented, left: guesses },
     { endOf: endOfLine, left: guesses },
@@ -37,7 +37,7 @@ export class JsonPieces {
   }
 
   /**
-   * The value that starts at `start`, which is no white space; undefined where there is none.
+   * The value at `start`, which must not be white space; undefined for invalid JSON.
    * @throws OversizedValue
    */
   at(start: number): JsonPiece | undefined {
@@ -73,7 +73,7 @@ function pieceUntil(bytes: Buffer, start: number, end: number): JsonPiece | unde
   }
 }
 
-// JSON has no line break within a string, so that such a brace is no text.
+// JSON strings contain no line breaks, so such a brace is outside of strings.
 function endOfIndented(bytes: Buffer, start: number): number {
   if (bytes[start] !== char.openBrace || bytes[start + 1] !== char.newline) return -1;
   return bytes.indexOf('\n}', start, 'latin1') + 2;
@@ -85,7 +85,7 @@ function endOfLine(bytes: Buffer, start: number): number {
   return bytes[end - 1] === char.closeBrace ? end : -1;
 }
 
-/** Offset behind the value: where its brackets are closed, or a word ends. */
+/** Offset after the value: after its last bracket, or after its word. */
 function endOfValue(bytes: Buffer, start: number): number {
   let depth = 0;
   for (let at = start; at < bytes.length; at += 1) {
@@ -120,7 +120,7 @@ function endsWord(code: number | undefined): boolean {
   return code === undefined || !/[-+.\w]/.test(String.fromCharCode(code));
 }
 
-/** Text of JSON: each byte that is no UTF-8 is a replacement character of its own, as for Go. */
+/** Text of JSON; as in Go, each invalid UTF-8 byte is a replacement character of its own. */
 export function textOf(bytes: Buffer, start: number, end: number): string {
   const text = bytes.toString('utf8', start, end);
   return text.includes('\ufffd') ? decodeBytewise(bytes.subarray(start, end)) : text;

@@ -2,7 +2,7 @@ const digit = /\p{Nd}/u;
 const letter = /\p{L}/u;
 const plain = /^[A-Za-z]*$/;
 
-/** The keys in the order that go-yaml writes them in; the same list where they have it. */
+/** The keys in go-yaml's order; the same list if they have it already. */
 export function inNaturalOrder(keys: readonly string[]): readonly string[] {
   for (let index = 1; index < keys.length; index += 1) {
     if (byNaturalOrder(keys[index - 1] ?? '', keys[index] ?? '') > 0) {
@@ -12,7 +12,7 @@ export function inNaturalOrder(keys: readonly string[]): readonly string[] {
   return keys;
 }
 
-/** Order of keys in go-yaml: digits as numbers, and other characters before letters. */
+/** go-yaml's order of keys: digits as numbers, and other characters before letters. */
 function byNaturalOrder(a: string, b: string): number {
   if (a === b) return 0;
   if (plain.test(a) && plain.test(b)) return a < b ? -1 : 1;
@@ -43,7 +43,7 @@ function codeOf(character: string): number {
   return character.codePointAt(0) ?? 0;
 }
 
-/** Whether the digits before belong to a number that does not begin with zeros alone. */
+/** Whether the digits directly before the offset include one other than zero. */
 function followsNumber(characters: readonly string[], at: number): boolean {
   for (let before = at - 1; digit.test(characters[before] ?? ''); before -= 1) {
     if (characters[before] !== '0') return true;

@@ -11,7 +11,7 @@ export interface NewPackage {
   readonly icon?: Uint8Array;
 }
 
-/** @throws TerminalError in opm's words, where the icon is no image. */
+/** @throws TerminalError in opm's words for an icon that is not an image. */
 export function newPackage({ name, defaultChannel, description, icon }: NewPackage): OlmPackage {
   const blob = {
     schema: 'olm.package',

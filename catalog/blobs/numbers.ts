@@ -1,12 +1,11 @@
 import type { JsonObject, JsonValue } from '../../api/json.ts';
 import { TerminalError } from '../../core/errors.ts';
 
-/** Levels of nesting that a blob may have: far above any real one, and what a stack can hold. */
+/** Maximum nesting of a blob: far above any real one, and small enough for the stack. */
 const maxNesting = 1000;
 
 /**
- * The value with every number as the float64 that Go decodes it into. The same value where no number
- * has more digits than that.
+ * The value with every number as the float64 that Go decodes. The same value if each number is one.
  * @throws TerminalError for numbers beyond a float64, and for more than 1000 levels of nesting.
  */
 export function withGoNumbers(value: JsonValue): JsonValue {
@@ -23,7 +22,7 @@ function hasExactInteger(value: JsonValue | undefined, depth: number): boolean {
     : memberHasExactInteger(value as JsonObject, depth + 1);
 }
 
-// All are looked at, since any number may be beyond a float64.
+// Checks all items, because any number may be beyond a float64.
 function anyHasExactInteger(list: readonly JsonValue[], depth: number): boolean {
   let found = false;
   for (const item of list) found = hasExactInteger(item, depth) || found;
@@ -45,6 +44,6 @@ function converted(value: JsonValue | undefined): JsonValue {
   if (typeof value === 'bigint') return Number(value);
   if (typeof value !== 'object' || value === null) return value ?? null;
   if (Array.isArray(value)) return value.map(converted);
-  // Members made from entries are data, `__proto__` too.
+  // Object.fromEntries sets all members as data, even `__proto__`.
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, converted(member)]));
 }

@@ -1,6 +1,6 @@
 /**
- * A copy of a text that was cut from a document: V8 keeps the whole document as long as a part of it
- * is kept. For the few texts that outlive their blob.
+ * A copy of a text that was cut from a document: V8 keeps the whole document in memory as long as
+ * any part of it. For the few texts that outlive their blob.
  */
 export function ownText(text: string): string {
   if (text.length < shortestPart) return text;
@@ -9,5 +9,5 @@ export function ownText(text: string): string {
     : Buffer.from(text, 'utf16le').toString('utf16le');
 }
 
-/** V8 copies shorter ones by itself. */
+/** V8 copies shorter parts itself. */
 const shortestPart = 13;

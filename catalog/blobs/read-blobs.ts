@@ -9,19 +9,19 @@ import { type JsonPiece, JsonPieces, OversizedValue, textOf } from './json-value
 import { withGoNumbers } from './numbers.ts';
 import { nextChunk, type YamlChunk } from './yaml-chunks.ts';
 
-/** How far opm looks into a file for the brace that makes it JSON. */
+/** Number of bytes in which opm looks for the brace that makes a file JSON. */
 const peeked = 4096;
 
 /**
  * The blobs of one file of a catalog, in order: JSON values one after another, YAML documents, or
  * one JSON value and then YAML, as opm reads them.
- * @throws BlobError with opm's text, and the line of the blob that it is about.
+ * @throws BlobError with opm's text, and the line of the faulty blob.
  */
 export function* readBlobs(file: string, content: Uint8Array): Generator<Blob> {
   for (const blob of readObjects(file, content)) yield withSchema(blob);
 }
 
-/** The same, and objects without a schema: they have an empty one. */
+/** The same, but also objects without a schema; their schema is empty. */
 export function* readObjects(file: string, content: Uint8Array): Generator<Blob> {
   const reader = new FileReader(file, content);
   const start = startOfValue(reader.bytes, 0);
@@ -32,7 +32,7 @@ export function* readObjects(file: string, content: Uint8Array): Generator<Blob>
 class FileReader {
   readonly bytes: Buffer;
   readonly #file: string;
-  /** Where lines are counted up to, and the line there. */
+  /** Offset up to which lines are counted, and the line there. */
   #counted = 0;
   #line = 1;
 
@@ -51,7 +51,7 @@ class FileReader {
       if (piece === undefined) {
         const problem = syntaxProblem(bytes, at);
         const place = this.#placeOf(at, bytes.length);
-        // Two values and more are JSON for certain; what is none after fewer may be YAML.
+        // After two values the file is certainly JSON; after fewer, the rest may be YAML.
         if (count > 1) throw errorAt(new TerminalError(problem.text), place);
         yield* this.yaml(behindLineBreak(bytes, behind), problem.inStream);
         return;
@@ -79,7 +79,7 @@ class FileReader {
     });
   }
 
-  /** `inJson` is what was wrong with the first document as JSON: it is told where YAML fails, too. */
+  /** `inJson` is the error of the first document as JSON: it is thrown if YAML fails, too. */
   *yaml(from: number, inJson?: string): Generator<Blob> {
     let earlier = inJson;
     for (let chunk = this.#chunkAt(from); chunk !== undefined; chunk = this.#chunkAt(chunk.next)) {
@@ -123,7 +123,7 @@ function yamlBlob(bytes: Buffer, place: BlobPlace, inJson: string | undefined): 
   try {
     const value = parseYaml(bytes);
     if (value === null && bytes[0] === 0x25) throw new TerminalError(loneDirective);
-    // Go leaves what it decodes into as it is where it reads null: there is no text to show.
+    // For null, Go leaves its target unchanged, so there is no text to show.
     if (value === null) throw new UnreadNull();
     return inYaml(() => blobOfDecoded(objectOf(withGoNumbers(value)), place));
   } catch (error) {
@@ -132,7 +132,7 @@ function yamlBlob(bytes: Buffer, place: BlobPlace, inJson: string | undefined): 
   }
 }
 
-/** opm parts a stream before it looks for directives. */
+/** opm splits a stream before it looks for directives. */
 const loneDirective =
   'error converting YAML to JSON: yaml: line 1: did not find expected <document start>';
 
@@ -150,11 +150,11 @@ function inYaml<T>(read: () => T): T {
 
 interface SyntaxProblem {
   readonly text: string;
-  /** The same where opm tries YAML next. */
+  /** The text if opm tries YAML next. */
   readonly inStream: string;
 }
 
-/** What is wrong with text that is no JSON value, as far as its first characters show it. */
+/** Go's error for text that is not a JSON value, by its first characters. */
 function syntaxProblem(bytes: Buffer, start: number): SyntaxProblem {
   const code = bytes[start] ?? 0;
   if (code === 0x7b || code === 0x5b || code === 0x22) {
@@ -175,7 +175,7 @@ function startOfValue(bytes: Buffer, from: number): number {
   return at;
 }
 
-/** Offset behind the white space up to the first line break. */
+/** Offset after the next line break in the white space; without one, of the next value. */
 function behindLineBreak(bytes: Buffer, from: number): number {
   for (let at = from; at < bytes.length && blanks.has(bytes[at] ?? 0); at += 1) {
     if (bytes[at] === 0x0a) return at + 1;

@@ -3,21 +3,21 @@ import { TerminalError } from '../../core/errors.ts';
 import { jsonText, stringText } from './json-text.ts';
 
 /**
- * A Go type that upstream decodes JSON into, as far as reading depends on it: which values it
- * refuses, in which order it writes fields, and which it leaves out.
+ * A Go type into which upstream decodes JSON, as far as it affects reading: the values that it
+ * rejects, the order of its fields when written, and the fields that it omits.
  */
 export type Shape =
   | { readonly kind: 'string' | 'boolean' | 'any'; readonly type?: string }
   | { readonly kind: 'integer'; readonly type: string }
   | { readonly kind: 'bytes' }
-  /** A text that its type reads further, also where it is null, and may refuse. */
+  /** A text that its type parses further, and may reject; null is parsed as an empty text. */
   | { readonly kind: 'parsed'; readonly parse: (text: string) => void }
   | { readonly kind: 'list' | 'map'; readonly of: Shape; readonly type: string }
   | StructShape;
 
 export interface StructShape {
   readonly kind: 'struct';
-  /** Name of the type alone, empty where it has none. */
+  /** Name of the type without its package; empty for an unnamed type. */
   readonly name: string;
   readonly type: string;
   readonly fields: Readonly<Record<string, Field>>;
@@ -25,7 +25,7 @@ export interface StructShape {
 
 interface Field {
   readonly shape: Shape;
-  /** Written although it is empty. */
+  /** Written even if it is empty. */
   readonly always?: boolean;
 }
 
@@ -35,7 +35,7 @@ export const any: Shape = { kind: 'any' };
 export const texts: Shape = { kind: 'list', of: text, type: '[]string' };
 export const textMap: Shape = { kind: 'map', of: text, type: 'map[string]string' };
 
-/** A struct of a Go package, such as `v1alpha1.AppLink`; fields named in `always` are never left out. */
+/** A struct of a Go package, such as `v1alpha1.AppLink`; fields in `always` are never omitted. */
 export function struct(
   type: string,
   fields: Readonly<Record<string, Shape>>,
@@ -54,16 +54,16 @@ export function listOfShape(of: Shape & { readonly type: string }, pointers = fa
 }
 
 /**
- * Decodes a value as Go's encoding/json decodes it into the type: field names match in any case, null
- * leaves a field empty, fields of structs come in the order of the type, unknown ones are dropped.
- * @throws TerminalError `json: cannot unmarshal …` for the first value of another type.
+ * Decodes a value into the type like Go's encoding/json: field names match in any case, null leaves
+ * a field empty, struct fields get the order of the type, unknown fields are dropped.
+ * @throws TerminalError `json: cannot unmarshal …` for the first value of the wrong type.
  */
 export function decodeAs(shape: Shape, value: JsonValue | undefined): JsonValue | undefined {
   return new Decoder().value(shape, value);
 }
 
 class Decoder {
-  /** Names of the fields that lead to a value, and the struct that the last is of. */
+  /** Names of the fields that lead to a value, and the struct of the last one. */
   readonly #path: string[] = [];
   #struct: StructShape | undefined;
 
@@ -112,7 +112,7 @@ class Decoder {
     );
   }
 
-  /** A null among the elements is an empty value of their type. */
+  /** A null element becomes the empty value of its type. */
   #element(shape: Shape, value: JsonValue | undefined): JsonValue {
     return this.value(shape, value) ?? emptyValue(shape);
   }
@@ -168,7 +168,7 @@ function isObject(value: JsonValue): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What Go's errors call the type of a JSON value. */
+/** Name of a JSON value's type in Go's errors. */
 function typeName(value: JsonValue): string {
   if (Array.isArray(value)) return 'array';
   if (isNumber(value)) return 'number';
@@ -183,8 +183,8 @@ function emptyValue(shape: Shape): JsonValue {
 }
 
 /**
- * Compact JSON of a decoded value, as Go writes it: fields in the order of the type, without those
- * that are empty, maps by key, and HTML as it is.
+ * Compact JSON of a decoded value, as Go writes it: fields in the order of the type, without empty
+ * ones, maps by key, and HTML not escaped.
  */
 export function writeAs(shape: Shape, value: JsonValue | undefined): string {
   if (shape.kind === 'struct') return membersText(shape, (value ?? {}) as JsonObject);
@@ -193,7 +193,7 @@ export function writeAs(shape: Shape, value: JsonValue | undefined): string {
     const items = (value as readonly JsonValue[]).map((item) => writeAs(shape.of, item));
     return `[${items.join(',')}]`;
   }
-  // What a type keeps without decoding it has the escapes that the object was written with.
+  // A value that its type does not decode keeps the escapes of its source.
   return jsonText(value, shape.kind === 'any' ? { escapeHtml: true, sorted: true } : asIs);
 }
 

@@ -5,17 +5,17 @@ import { indentedText, inKeyOrder, jsonText, RawJson } from './json-text.ts';
 import { withGoNumbers } from './numbers.ts';
 import { type WrittenFields, writtenBlobs } from './written-blobs.ts';
 
-/** The blobs of a catalog as opm writes them in JSON: one object after another, four spaces an indent. */
+/** The blobs of a catalog in opm's JSON: one object after another, indented by four spaces. */
 export function* writeJson(config: CatalogConfig): Generator<string> {
   for (const blob of writtenBlobs(config, anyJson)) yield `${blobJson(blob)}\n`;
 }
 
-/** The blobs of a catalog as opm writes them in YAML: each a document behind a `---` line. */
+/** The blobs of a catalog in opm's YAML: one document per blob, each after a `---` line. */
 export function* writeYaml(config: CatalogConfig): Generator<string> {
   for (const blob of writtenBlobs(config, anyYaml)) yield `---\n${goYaml(blob as JsonObject)}`;
 }
 
-/** A value that JSON.stringify writes as Go does, or the text where it would not. */
+/** A value that JSON.stringify writes like Go, or else its JSON text. */
 function anyJson(value: JsonValue, json: string | undefined): unknown {
   if (json !== undefined) return new RawJson(json);
   return inKeyOrder(value) ?? new RawJson(jsonText(withGoNumbers(value)));
@@ -34,7 +34,7 @@ function blobJson(fields: WrittenFields): string {
 
 const asItIs = { escapeHtml: false, sorted: false };
 
-/** What JSON.stringify writes, several times faster than we; undefined where Go writes another text. */
+/** Text of JSON.stringify, several times faster than jsonText; undefined if Go's text differs. */
 function nativeJson(fields: WrittenFields): string | undefined {
   try {
     const text = JSON.stringify(fields, undefined, indent);
@@ -45,7 +45,7 @@ function nativeJson(fields: WrittenFields): string | undefined {
   }
 }
 
-/** Half of a surrogate pair, or a separator that Go escapes. */
+/** True for half of a surrogate pair, or a separator that Go escapes. */
 function differsInGo(text: string): boolean {
   if (text.includes('\\ud')) return true;
   return Buffer.byteLength(text) !== text.length && /[\u2028\u2029]/.test(text);

@@ -2,16 +2,16 @@ import { compareBytes } from '../../api/byte-order.ts';
 import type { JsonObject, JsonValue } from '../../api/json.ts';
 import type { CatalogConfig, ChannelEntry, Icon, OlmPackage, Property } from './blob.ts';
 
-/** A value of any type, and its JSON text where that counts. */
+/** Converts a value of any type; `json` is its text, if the text counts. */
 type WriteAny = (value: JsonValue, json: string | undefined) => unknown;
 
-/** Members of a blob in the order of Go's fields, without those that Go leaves out. */
+/** Members of a blob in the order of Go's fields, without those that Go omits. */
 export type WrittenFields = Readonly<Record<string, unknown>>;
 
 /**
- * The blobs of a catalog in opm's order: package by package, in each the package, channels and bundles
- * by name, others by schema, deprecations; at the end what is in no package. `writeAny` makes the
- * members whose values upstream gives no type.
+ * The blobs of a catalog in opm's order: for each package the package, channels and bundles by
+ * name, others by schema, deprecations; blobs without a package come last. `writeAny` converts
+ * members whose values have no type upstream.
  */
 export function* writtenBlobs(config: CatalogConfig, writeAny: WriteAny): Generator<WrittenFields> {
   const writer = new FieldWriter(writeAny);
@@ -107,7 +107,7 @@ class FieldWriter {
     return { schema, package: owner, entries };
   }
 
-  /** All of the blob is of any type: its text is that of one value. */
+  /** The whole blob is one value of any type. */
   custom({ value }: CatalogConfig['others'][number]): WrittenFields {
     return this.#writeAny(value, undefined) as WrittenFields;
   }
@@ -145,7 +145,7 @@ function imageFields({
   return { name, image };
 }
 
-/** Go keeps a list that is empty apart from none at all. */
+/** Go distinguishes an empty list from a missing one. */
 function listOrNull<T>(
   {
     entries,

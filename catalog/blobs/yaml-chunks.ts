@@ -1,19 +1,19 @@
 import { TerminalError } from '../../core/errors.ts';
 
-/** A document of a YAML stream, where opm parts it. */
+/** A document of a YAML stream, as opm splits it. */
 export interface YamlChunk {
   readonly start: number;
   readonly end: number;
-  /** Where the next one is looked for. */
+  /** Offset at which the search for the next document starts. */
   readonly next: number;
 }
 
 const separator = '---';
 
 /**
- * The next document at or after the start of a line; undefined at the end. Text is parted at lines
- * that start with `---`; such a line belongs to a document only where nothing stands before it, so
- * that two in a row make no document and three make an empty one.
+ * The next document at or after the start of a line; undefined at the end. Lines that start with
+ * `---` separate documents; such a line belongs to a document only if nothing precedes it, so that
+ * two in a row make no document and three make an empty one.
  * @throws TerminalError for a line like `---foo`.
  */
 export function nextChunk(bytes: Buffer, from: number): YamlChunk | undefined {

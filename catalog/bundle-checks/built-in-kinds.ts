@@ -10,7 +10,7 @@ import type { LocatedObject } from './bundle-content.ts';
 import { error, type Finding, warning } from './problem.ts';
 import type { FieldPath } from './source-lines.ts';
 
-/** As deploy/openapi/compact.ts writes it. */
+/** The format of deploy/openapi/compact.ts. */
 const knowledgeSchema = z.object({
   version: z.string(),
   kinds: record(z.string()),
@@ -18,7 +18,7 @@ const knowledgeSchema = z.object({
 });
 
 interface Knowledge extends z.infer<typeof knowledgeSchema> {
-  /** `1.36` */
+  /** Such as `1.36`. */
   readonly minor: string;
   /** Kinds by `<group>/<version>`. */
   readonly kindsOf: ReadonlyMap<string, readonly string[]>;
@@ -36,7 +36,7 @@ function knowledge(): Knowledge {
 const file = 'openapi/kubernetes-1.36.json';
 
 function readKnowledge(): Knowledge {
-  // Sources are run in place or from dist/.
+  // Sources run in place or from dist/.
   const [beside, above] = ['../../deploy/', '../../../deploy/'].map(
     (folder) => new URL(folder + file, import.meta.url),
   );
@@ -54,9 +54,8 @@ function readKnowledge(): Knowledge {
 }
 
 /**
- * What the API server, and core before it, has against objects of Kubernetes' own kinds: kinds that
- * there are none of, fields that it does not know, required ones that are missing, and values of
- * another type.
+ * Errors that the API server, or core before it, reports for objects of Kubernetes' own kinds:
+ * unknown kinds, unknown fields, missing required fields, and values of the wrong type.
  */
 export function builtInKinds(objects: readonly LocatedObject[]): readonly Finding[] {
   return objects.filter(isReadable).flatMap((located) => {
@@ -70,7 +69,7 @@ export function builtInKinds(objects: readonly LocatedObject[]): readonly Findin
   });
 }
 
-/** Others have rules of their own. */
+/** Other rules report the rest. */
 function isReadable({ object }: LocatedObject): boolean {
   const isFormer = isDefinition(gvkOf(object)) && gvkOf(object).version === 'v1beta1';
   return (
@@ -96,9 +95,9 @@ function unknownKind(located: LocatedObject, kinds: readonly string[]): Finding 
 }
 
 interface Meant {
-  /** A kind of this apiVersion. */
+  /** A kind of this apiVersion with a similar name. */
   readonly meant: string | undefined;
-  /** The apiVersion of that kind; begins with a slash in the core group. */
+  /** An apiVersion that has the kind; begins with a slash in the core group. */
   readonly elsewhere: string | undefined;
 }
 
@@ -123,7 +122,7 @@ function fieldFindings(located: LocatedObject, definition: string): readonly Fin
   return walk.findings;
 }
 
-/** One object, field by field. */
+/** Checks one object, field by field. */
 class Walk {
   readonly findings: Finding[] = [];
   readonly #located: LocatedObject;
@@ -134,7 +133,7 @@ class Walk {
 
   check(value: unknown, type: string, path: FieldPath): void {
     const resolved = resolve(type);
-    // A null is what is not there.
+    // A null counts as absent.
     if (value === null || value === undefined || resolved === 'any') return;
     if (typeof resolved !== 'string') this.#checkFields(value, resolved, path);
     else if (resolved.startsWith('[]')) this.#checkItems(value, resolved.slice(2), path);
@@ -213,7 +212,7 @@ class Walk {
   }
 }
 
-/** As `JSONPath` it is corrected in operators' CRDs; in others a rule of its own refuses it. */
+/** The registry class corrects `JSONPath`; for others the rule `columnFields` rejects it. */
 function isPathOfColumn(name: string, path: FieldPath): boolean {
   return name.toLowerCase() === 'jsonpath' && path.includes('additionalPrinterColumns');
 }
@@ -234,7 +233,7 @@ const names: Readonly<Record<string, string>> = {
   object: 'an object',
 };
 
-/** Numbers that JavaScript cannot hold exactly are objects of their own. */
+/** Numbers that JavaScript cannot hold exactly are objects of other classes. */
 function isNumber(value: unknown): boolean {
   return (
     typeof value !== 'string' &&
@@ -244,7 +243,7 @@ function isNumber(value: unknown): boolean {
   );
 }
 
-/** What a reference stands for; some definitions are a mere name for a type. */
+/** The type behind a reference; some definitions only name a type. */
 function resolve(type: string): string | Readonly<Record<string, string>> {
   if (!type.startsWith('#')) return type;
   return knowledge().definitions[type.slice(1)] ?? 'any';

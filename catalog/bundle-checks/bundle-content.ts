@@ -9,18 +9,18 @@ import {
 import { type Finding, type Problem, readingProblem } from './problem.ts';
 import { type FieldPath, type FieldPlace, SourceLines } from './source-lines.ts';
 
-/** A file of `metadata/` that holds what is looked for. */
+/** A file of `metadata/` with its content, or the field that a check needs. */
 export interface MetadataFile {
   readonly file: string;
   readonly value: JsonValue | undefined;
 }
 
-/** What a registry+v1 bundle holds, as far as it can be read, as checks see it. */
+/** The readable content of a registry+v1 bundle, for checks. */
 export interface BundleContent {
   readonly files: BundleFiles;
   readonly lines: SourceLines;
   readonly objects: readonly LocatedObject[];
-  /** Of several the last one. */
+  /** The last one of several. */
   readonly csv: LocatedObject | undefined;
   readonly csvName: string;
   readonly crds: readonly LocatedObject[];
@@ -52,13 +52,13 @@ export function bundleContent(
   };
 }
 
-/** A field of an object. */
+/** The place of a field of an object. */
 export function placeOf(located: LocatedObject, ...path: FieldPath): FieldPlace {
   const { file, document } = located;
   return { file, document, path };
 }
 
-/** A file, where no field of it is meant. */
+/** The place of a file as a whole. */
 export function fileAlone(file: string): FieldPlace {
   return { file, document: -1, path: [] };
 }
@@ -68,7 +68,7 @@ export function annotationsOf({ annotations }: BundleContent): Readonly<Record<s
   return Object.fromEntries(entries.map(([key, value]) => [key, scalarText(value)]));
 }
 
-// As catalogs' tools find them: by what is in them, whatever their names, in the order of names.
+// In the order of names. Catalog tools find metadata by content, whatever the names.
 export function metadataFiles({ files }: BundleFiles): readonly MetadataFile[] {
   return [...files]
     .filter(([path]) => /^metadata\/[^/]+$/.test(path))
@@ -102,10 +102,10 @@ function isFilled(value: unknown): boolean {
   return Array.isArray(value) && value.length > 0;
 }
 
-/** An object and where it is written. */
+/** An object and its place. */
 export interface LocatedObject {
   readonly file: string;
-  /** Which of the file's documents, from 0; lists of other objects count as what they hold. */
+  /** Index of the document in the file, from 0; lists of other objects count as their items. */
   readonly document: number;
   readonly object: KubernetesObject;
 }
@@ -118,8 +118,8 @@ interface ManifestObjects {
 const directory = 'manifests';
 
 /**
- * Reads each entry of the manifests directory by itself, by the rules of a class: what is wrong
- * with one does not hide the next.
+ * Reads each entry of the manifests directory separately, by the rules of a class, so that an error
+ * in one does not hide the next.
  */
 export function manifestObjects(
   files: BundleFiles,
@@ -159,7 +159,7 @@ function onlyEntry(files: BundleFiles, path: string): BundleFiles {
   };
 }
 
-/** A value that is read into a text: numbers and booleans are what they are written as. */
+/** A number, boolean or string as text; empty for anything else. */
 export function scalarText(value: unknown): string {
   if (typeof value === 'string') return value;
   return isScalar(value) ? value.toString() : '';
@@ -169,20 +169,20 @@ function isScalar(value: unknown): value is number | bigint | boolean {
   return ['number', 'bigint', 'boolean'].includes(typeof value);
 }
 
-/** What a person may set for checks. */
+/** User options of the checks. */
 export interface CheckOptions {
-  /** Version of Kubernetes to judge removed APIs for; minKubeVersion counts where absent. */
+  /** Kubernetes version for the check of removed APIs; defaults to minKubeVersion. */
   readonly kubeVersion?: string;
 }
 
-/** A validator of bundles as tools for catalogs have it. Pure. */
+/** A validator of bundles, like those of catalog tools. Pure. */
 export interface Check {
-  /** As operator-sdk calls it, where it has it. */
+  /** The name in operator-sdk, if it has the check. */
   readonly name: string;
   readonly summary: string;
-  /** Made only where it is asked for. */
+  /** Runs only on request. */
   readonly optional: boolean;
-  /** What it calls an error, the API server refuses. */
+  /** True if the API server rejects what the check calls an error. */
   readonly blocking?: boolean;
   readonly find: (bundle: BundleContent, options: CheckOptions) => readonly Finding[];
 }

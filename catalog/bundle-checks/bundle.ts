@@ -3,7 +3,7 @@ import { fieldAt, listOf, stringAt } from '../../api/json-fields.ts';
 import { type BundleContent, type Check, type LocatedObject, placeOf } from './bundle-content.ts';
 import { error, type Finding, warning } from './problem.ts';
 
-/** What the files of a bundle say of each other, and how large they are. */
+/** Checks the files of a bundle against each other, and their size. */
 export const bundle: Check = {
   name: 'bundle',
   summary: 'CRDs, ServiceAccounts and images that belong together, and the size',
@@ -113,7 +113,6 @@ function inUnits(bytes: number): string {
   return `${(bytes / 1000 ** exponent).toFixed(1)} ${'kMGTPE'.charAt(exponent - 1)}B`;
 }
 
-/** One version of a CRD. */
 interface CrdVersion {
   readonly crd: LocatedObject;
   readonly groupKind: string;
@@ -121,12 +120,12 @@ interface CrdVersion {
   readonly gvk: string;
 }
 
-/** As tools for catalogs print a group, version and kind. */
+/** A group, version and kind as catalog tools print it. */
 export function gvkText(group = '', version = '', kind = ''): string {
   return `${group === '' ? '' : `${group}/`}${version}, Kind=${kind}`;
 }
 
-/** Group of an entry of spec.customresourcedefinitions. A field `group`, which some write, is not heeded. */
+/** Group of an entry of spec.customresourcedefinitions, by its name: a field `group` is ignored. */
 export function groupOf(entry: unknown): string {
   const name = stringAt(entry, 'name') ?? '';
   return name.slice(name.indexOf('.') + 1);
@@ -139,7 +138,7 @@ function crdVersions(crd: LocatedObject): readonly CrdVersion[] {
   const listed = listOf(fieldAt(spec, 'versions')).map(
     (version) => stringAt(version, 'name') ?? '',
   );
-  // Definitions of apiextensions.k8s.io/v1beta1 may name a single one.
+  // CRDs of apiextensions.k8s.io/v1beta1 may name a single version.
   const versions = listed.length > 0 ? listed : [stringAt(spec, 'version') ?? ''];
   return versions.map((version) => ({
     crd,
@@ -155,7 +154,7 @@ const reference = new RegExp(
   `^(?:(?:${domain})(?::[0-9]+)?/)?${part}(?:/${part})*(?::[\\w][\\w.-]{0,127})?(?:@[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})?$`,
 );
 
-/** Images that a mirror for disconnected clusters has to copy. */
+/** Checks the images that a mirror for disconnected clusters must copy. */
 function relatedImageFindings({ csv }: BundleContent): readonly Finding[] {
   if (csv === undefined) return [];
   return listOf(fieldAt(csv.object['spec'], 'relatedImages')).flatMap((entry, index) => {

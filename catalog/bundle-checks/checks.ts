@@ -10,8 +10,8 @@ import { capabilities, categories, operatorHub } from './operator-hub.ts';
 import { properties } from './properties.ts';
 
 /**
- * What `opm` and `operator-sdk` check of a registry+v1 bundle. Left out: `multiarch`, which pulls the
- * images of the operator, and the deprecated `operatorhub` and `community`, whose rules the others have.
+ * The checks of `opm` and `operator-sdk` for a registry+v1 bundle. Omits `multiarch`, which pulls
+ * images, and the deprecated `operatorhub` and `community`, whose rules the others have.
  */
 export const checks: readonly Check[] = [
   format,
@@ -28,7 +28,7 @@ export const checks: readonly Check[] = [
   objects,
 ];
 
-/** Names of the checks that are made only where they are asked for. */
+/** Names of the checks that run only on request. */
 export const optionalChecks: readonly string[] = checks
   .filter(({ optional }) => optional)
   .map(({ name }) => name);

@@ -21,7 +21,7 @@ import type { FieldPath, FieldPlace } from './source-lines.ts';
 
 const annotationsFile = 'metadata/annotations.yaml';
 
-/** What the class itself refuses, all of it and not its first word only. */
+/** All errors of the class itself, not only its first one. */
 export function classFindings(
   content: BundleContent,
   config: RegistryConfig | undefined,
@@ -82,7 +82,7 @@ function bundleFindings(
   return [...needsConfig(content, bundle), ...complaintsOf(content, bundle, anyOf(bundle))];
 }
 
-/** Custom resources of the bundle's own kinds: samples are left out, others must fit their CRDs. */
+/** Warns of left-out samples, and reports custom resources that do not fit the bundle's CRDs. */
 export function sampleFindings(content: BundleContent): readonly Finding[] {
   const bundle = readableBundle(content);
   const samples = new Map(
@@ -108,7 +108,7 @@ function readableBundle(content: BundleContent): RegistryBundle | undefined {
   try {
     return readBundle(content);
   } catch {
-    // What is wrong with it is another finding.
+    // Another finding reports the error.
     return undefined;
   }
 }
@@ -126,13 +126,13 @@ function packageNameOf(files: BundleContent['files']): string {
   }
 }
 
-/** As without a spec.config where that will do, else in a way that the bundle's install modes allow. */
+/** The installation without a spec.config if supported, else any of the bundle's install modes. */
 function anyOf(bundle: RegistryBundle): Installation {
   const plain = planInstallation(bundle);
   return modeProblem(bundle, plain) === undefined ? plain : anyInstallation(bundle);
 }
 
-/** No fault of the bundle, but what a person has to know who installs it. */
+/** Not an error of the bundle, but users must know it before they install it. */
 function needsConfig({ csv }: BundleContent, bundle: RegistryBundle): readonly Finding[] {
   const message = modeProblem(bundle, planInstallation(bundle));
   if (message === undefined || csv === undefined) return [];
@@ -153,24 +153,24 @@ function modeProblem(bundle: RegistryBundle, installation: Installation): string
   return problem?.message;
 }
 
-/** The field that a mismatch of types names, as in `(spec.installModes is a string, …)`. */
+/** Place of the field in an error such as `(spec.installModes is a string, …)`. */
 function csvPlace(csv: NonNullable<BundleContent['csv']>, message: string) {
   const named = /\(([^\s()]+) is /.exec(message)?.[1] ?? '';
   const path = named.split(/[.[\]]+/).filter(Boolean);
   return placeOf(csv, ...path.map((step) => (/^[0-9]+$/.test(step) ? Number(step) : step)));
 }
 
-/** More of one kind help nobody. */
+/** More findings of one kind do not help. */
 const maxComplaints = 50;
 
-/** What the class's validators say of a bundle, each where it is. */
+/** Findings of the class's validators, each with its place. */
 function complaintsOf(
   content: BundleContent,
   bundle: RegistryBundle,
   installation: Installation,
 ): readonly Finding[] {
   return validators.flatMap((validate) => {
-    // CRDs of a version that is gone are one complaint of the class, and each has a line of its own.
+    // The class reports all CRDs of a removed version in one error; here each gets its own line.
     const apart = validate === servedCrdVersion ? bundle.crds.map((crd) => [crd]) : [bundle.crds];
     const problems = apart.flatMap((crds) => [...validate({ ...bundle, crds }, installation)]);
     return problems.slice(0, maxComplaints).map((problem) => {
@@ -192,7 +192,7 @@ function placeFor(
   return csv && placeOf(csv, ...(pathOf(bundle, item) ?? pathByText(message)));
 }
 
-/** Where in the CSV something of a bundle is. */
+/** Path of a webhook or APIService in the CSV. */
 function pathOf({ csv }: RegistryBundle, item: object | undefined): FieldPath | undefined {
   const isItem = (each: object): boolean => each === item;
   const webhook = csv.webhookDefinitions.findIndex(isItem);
@@ -206,7 +206,7 @@ function objectField(text: string): string {
   return text.includes('v1beta1') ? 'apiVersion' : 'kind';
 }
 
-/** Fields of the CSV by what complaints about them have in their text. */
+/** Fields of the CSV by patterns in the errors about them. */
 const fields: readonly (readonly [text: RegExp, path: FieldPath])[] = [
   [/install mode/i, ['spec', 'installModes']],
   [/serves containerPort/, ['spec', 'webhookdefinitions']],

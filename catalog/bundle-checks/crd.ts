@@ -4,9 +4,9 @@ import { crdNameFindings, nameProblems } from './kube-names.ts';
 import { error, type Finding } from './problem.ts';
 
 /**
- * What the API server refuses of CRDs, as far as it shows without it: names, group, scope, versions
- * and the approval of protected groups. What is inside of schemas, CEL rules and conversion webhooks
- * is left to it.
+ * Errors of the API server for CRDs, as far as they can be found without it: names, group, scope,
+ * versions and the approval of protected groups. Does not check the content of schemas, CEL rules
+ * or conversion webhooks.
  */
 export const crd: Check = {
   name: 'crd',
@@ -85,7 +85,7 @@ function isAddress(text: string): boolean {
   return url !== null && url.host !== '';
 }
 
-/** The versions of a CRD: there, named once each, with a schema, one of them stored. */
+/** A CRD must have versions with unique names and a schema each, one of them stored. */
 function crdVersionFindings(crd: LocatedObject): readonly Finding[] {
   const versions = listOf(fieldAt(crd.object['spec'], 'versions'));
   if (versions.length > 0) {

@@ -8,7 +8,7 @@ import { error, type Finding, warning } from './problem.ts';
 const alm = 'alm-examples';
 const olm = 'olm.examples';
 
-/** Examples of the operator's own kinds, which consoles offer to users. */
+/** Checks the examples of the operator's own kinds, which consoles offer to users. */
 export function exampleFindings(csv: LocatedObject): readonly Finding[] {
   const annotations = mapOf(csv.object.metadata.annotations);
   const annotated = placeOf(csv, 'metadata', 'annotations');
@@ -71,7 +71,7 @@ function strangers(
     );
 }
 
-/** The first line of the examples that has the kind; the first of all where they are one line. */
+/** First line of the examples with the kind, from 1; 0 if there is none. */
 function lineOfKind(csv: LocatedObject, key: string, gvk: string): number {
   const kind = `"${gvk.slice(gvk.indexOf('=') + 1)}"`;
   const lines = (stringAt(csv.object.metadata.annotations, key) ?? '').split('\n');

@@ -7,7 +7,6 @@ import { error, type Finding, warning } from './problem.ts';
 
 type Rule = (csv: LocatedObject) => readonly Finding[];
 
-/** The ClusterServiceVersion by itself. */
 export const csv: Check = {
   name: 'csv',
   summary: 'the ClusterServiceVersion by itself',
@@ -115,7 +114,7 @@ function missing(
 function missingDeployments(install: object): readonly Missing[] {
   const strategy = fieldAt(install, 'spec');
   if (!isMap(strategy)) return [];
-  // An empty list is there, for these tools.
+  // For these tools an empty list is not missing.
   return missing(
     strategy['deployments'] ?? undefined,
     'Spec.InstallStrategy.StrategySpec.DeploymentSpecs',
@@ -154,7 +153,7 @@ const notInformed =
   'Otherwise, it would mean that your operator project can be distributed and installed in any cluster version ' +
   'available, which is not necessarily the case for all projects.';
 
-/** The oldest version of Kubernetes that the operator runs on: named, and a version. */
+/** Checks the lowest supported version of Kubernetes: present and valid. */
 export function minKubeVersionFindings(csv: LocatedObject): readonly Finding[] {
   const version = stringAt(csv.object['spec'], 'minKubeVersion') ?? '';
   const place = placeOf(csv, 'spec', 'minKubeVersion');

@@ -7,7 +7,7 @@ import { error, type Finding, warning } from './problem.ts';
 import type { FieldPath } from './source-lines.ts';
 
 interface Complaint {
-  /** In the dependency. */
+  /** Path within the dependency. */
   readonly path: FieldPath;
   readonly message: string;
   readonly fix: string;
@@ -30,7 +30,7 @@ const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['olm.constraint', constraintProblems],
 ]);
 
-/** What metadata/dependencies.yaml asks of a catalog. Nothing of it keeps a bundle from being installed. */
+/** Checks metadata/dependencies.yaml. None of its findings blocks installation. */
 export const dependencies: Check = {
   name: 'dependencies',
   summary: 'metadata/dependencies.yaml',
@@ -96,7 +96,7 @@ function constraintProblems(value: unknown): readonly Complaint[] {
   return [{ path: [...path, 'rule'], message, fix: 'correct the expression' }];
 }
 
-// What OLM gives the expression: the properties of a bundle, and semver_compare.
+// OLM's environment for the expression: the properties of a bundle, and semver_compare.
 const environment = new Environment()
   .registerVariable('properties', 'list')
   .registerFunction('semver_compare(dyn, dyn): int', () => 0n);

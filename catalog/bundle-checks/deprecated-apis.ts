@@ -10,7 +10,7 @@ import { error, type Finding, warning } from './problem.ts';
 import type { FieldPlace } from './source-lines.ts';
 import { isAtLeast, tolerantVersion } from './versions.ts';
 
-/** Objects of APIs that newer versions of Kubernetes do not serve any more. */
+/** Finds objects of APIs that newer versions of Kubernetes no longer serve. */
 export const deprecatedApis: Check = {
   name: 'alpha-deprecated-apis',
   summary: 'APIs that Kubernetes 1.22, 1.25 and 1.26 have removed',
@@ -72,8 +72,8 @@ function found(
 const strategy = ['spec', 'install', 'spec'] as const;
 
 /**
- * Rules of the operator about resources that had a version which is removed. They do not name the
- * version, so that this is a mere hint; what the CSV lists as resources of its CRDs is left out.
+ * Rules of the operator for resources with a removed version. Rules have no version, so this is
+ * only a hint; it skips resources that the CSV lists for its CRDs.
  */
 function removedInRules(
   { resources }: Removal,
@@ -128,19 +128,19 @@ function goName(field: string): string {
   return `${field.charAt(0).toUpperCase()}${field.slice(1)}`;
 }
 
-/** Something of a bundle that is of an API no longer served. */
+/** A use of a removed API in a bundle. */
 interface RemovedUse {
-  /** A kind, or a resource. */
+  /** Kind or resource. */
   readonly what: string;
   readonly name: string;
   readonly place: FieldPlace;
 }
 
-/** What one version of Kubernetes has stopped to serve. */
+/** APIs that one version of Kubernetes has removed. */
 interface Removal {
   readonly version: readonly [number, number, number];
   readonly usesOf: (located: LocatedObject) => readonly RemovedUse[];
-  /** `group/resource` of what rules for it may be about. */
+  /** `group/resource` of the APIs, as in RBAC rules. */
   readonly resources: readonly string[];
 }
 

@@ -8,7 +8,7 @@ import {
 } from './bundle-content.ts';
 import { error, type Finding, type Found, warning } from './problem.ts';
 
-/** The layout of registry+v1 as catalogs' tools read it: annotations, and one object a file. */
+/** Checks the layout of registry+v1 for catalog tools: annotations, and one object per file. */
 export const format: Check = {
   name: 'format',
   summary: 'annotations, and files as all tools read them',
@@ -108,7 +108,7 @@ function severalDocuments({ objects }: BundleContent): readonly Finding[] {
     );
 }
 
-/** A comment before the first `---` is a document of its own for these tools, and the only one. */
+/** For these tools a comment before the first `---` is a document of its own, and the only one. */
 function lateDocuments({ files, objects }: BundleContent): readonly Finding[] {
   const read = new Set(objects.map(({ file }) => file));
   return [...files.files]

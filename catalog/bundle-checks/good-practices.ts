@@ -11,7 +11,7 @@ import {
 import { error, type Finding, warning } from './problem.ts';
 import type { FieldPath } from './source-lines.ts';
 
-/** What reviewers of catalogs ask for. */
+/** Checks what reviewers of catalogs ask for. */
 export const goodPractices: Check = {
   name: 'good-practices',
   summary:
@@ -140,7 +140,7 @@ function bundleName(csv: LocatedObject): readonly Finding[] {
 
 type ObjectCheck = (located: LocatedObject) => readonly Finding[];
 
-/** Objects that could harm a cluster, by OLM's own rules for them. */
+/** Finds objects that could harm a cluster, by OLM's own rules for them. */
 export const objects: Check = {
   name: 'objects',
   summary: 'budgets, priorities and permissions that could harm a cluster',
@@ -186,7 +186,7 @@ function priorityClass(located: LocatedObject): readonly Finding[] {
   ];
 }
 
-/** Of OpenShift; operators that change them change what every other pod may do. */
+/** OpenShift's own; an operator that changes them changes the permissions of all other pods. */
 const ownConstraints = [
   'privileged',
   'restricted',

@@ -2,7 +2,7 @@ import { fieldAt, listOf, stringAt } from '../../api/json-fields.ts';
 import { type LocatedObject, placeOf } from './bundle-content.ts';
 import { error, type Finding } from './problem.ts';
 
-/** A CRD's group and names, as the API server judges them. */
+/** Checks a CRD's group and names by the rules of the API server. */
 export function crdNameFindings(crd: LocatedObject): readonly Finding[] {
   return [...objectName(crd), ...group(crd), ...namesOf(crd)];
 }
@@ -32,7 +32,7 @@ function group(crd: LocatedObject): readonly Finding[] {
 interface Name {
   readonly path: readonly (string | number)[];
   readonly text: string;
-  /** Kinds are judged without regard to case. */
+  /** True for kinds, whose case does not count. */
   readonly lower?: boolean;
   readonly isRequired?: boolean;
 }
@@ -44,7 +44,7 @@ function namesOf(crd: LocatedObject): readonly Finding[] {
   const listKind = one('listKind');
   const all: readonly Name[] = [
     { ...one('plural'), isRequired: true },
-    // Where they are absent, the API server makes them of the kind.
+    // If absent, the API server derives it from the kind.
     one('singular'),
     { ...kind, lower: true, isRequired: true },
     { ...listKind, lower: true },
@@ -91,7 +91,7 @@ function fieldText(path: readonly (string | number)[]): string {
   );
 }
 
-/** What the API server says of names that are none; rules and texts are Kubernetes'. */
+/** Kubernetes' rules for names, and its error texts. */
 
 const subdomain = '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*';
 const label = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
@@ -111,7 +111,7 @@ const patterns = {
 
 const lengths = { subdomain: 253, label: 63, labelValue: 63 };
 
-/** Everything that keeps a text from being such a name; empty where nothing does. */
+/** Why a name is invalid; empty for a valid one. */
 export function nameProblems(kind: keyof typeof texts, name: string): readonly string[] {
   return [
     ...(name.length > lengths[kind] ? [`must be no more than ${lengths[kind]} characters`] : []),

@@ -17,10 +17,10 @@ import type { LocatedObject } from './bundle-content.ts';
 import { error, type Finding, warning } from './problem.ts';
 import type { FieldPlace } from './source-lines.ts';
 
-/** What is wrong with a bundle's objects that shows only when they are applied. Pure. */
+/** Finds errors of a bundle's objects that otherwise show only when core applies them. Pure. */
 type ObjectRule = (objects: readonly LocatedObject[]) => readonly Finding[];
 
-/** For every class; what a class itself refuses it says itself. */
+/** Rules for every class; a class reports its own errors itself. */
 export const objectRules: readonly ObjectRule[] = [
   missingApiVersion,
   unusableNames,
@@ -29,7 +29,7 @@ export const objectRules: readonly ObjectRule[] = [
   builtInKinds,
 ];
 
-/** Where objects keep the namespaces that they are written with. */
+/** Rules for classes that keep the namespaces of the manifests. */
 export const plainObjectRules: readonly ObjectRule[] = [
   ...objectRules,
   formerDefinitions,
@@ -57,7 +57,7 @@ function apiVersionFor(kind: string): string {
   return group === undefined || group === '' ? 'v1' : `${group}/v1`;
 }
 
-/** Any deployment would be asked the same: none has an empty name. */
+/** The result is the same for any deployment: none has an empty name. */
 const anyDeployment: KubernetesObject = {
   apiVersion: 'core.rukpak.io/v1alpha1',
   kind: 'BundleDeployment',
@@ -104,7 +104,7 @@ function repeatedObjects(objects: readonly LocatedObject[]): readonly Finding[] 
   });
 }
 
-/** Namespaces and CRDs in a stage after that of what needs them. */
+/** Namespaces and CRDs in a later stage than objects that need them. */
 function lateFoundations(objects: readonly LocatedObject[]): readonly Finding[] {
   const placed = objects
     .filter(({ object }) => contentProblem(object, anyDeployment) === undefined)
@@ -117,7 +117,7 @@ function lateFoundations(objects: readonly LocatedObject[]): readonly Finding[] 
   );
 }
 
-/** As v1beta1 had it; the class of operators corrects it, as theirs are often so. */
+/** Finds `JSONPath` of v1beta1. The registry class corrects it, as it is common in operators. */
 function columnFields(objects: readonly LocatedObject[]): readonly Finding[] {
   return objects
     .filter(({ object }) => isDefinition(gvkOf(object)) && gvkOf(object).version === 'v1')
@@ -175,7 +175,7 @@ function describe({ kind, metadata: { name, namespace } }: KubernetesObject): st
 
 const listedTexts = 5;
 
-/** Custom resources that the API server refuses by the schema of the bundle's own CRD. Pure. */
+/** Custom resources that the API server rejects by the schema of the bundle's own CRD. Pure. */
 export function unfitResources(objects: readonly LocatedObject[]): readonly Finding[] {
   const schemas = new Map(objects.flatMap(schemasOf));
   return objects.flatMap((located): readonly Finding[] => {
@@ -192,7 +192,7 @@ export function unfitResources(objects: readonly LocatedObject[]): readonly Find
 function unfit(object: JsonValue, schema: JsonSchema): string | undefined {
   try {
     const { texts } = bounded(() => validateObject(object, schema));
-    // Each begins with the root, `[]`.
+    // Each text begins with the root, `[]`.
     const shown = texts.map((text) => text.replace(/^\[\]\.?/, ''));
     return shown.length === 0 ? undefined : shortList(shown, listedTexts);
   } catch (problem) {

@@ -8,7 +8,7 @@ import { tolerantVersion } from './versions.ts';
 
 type Rule = (csv: LocatedObject) => readonly Finding[];
 
-/** What OperatorHub.io wants to know of an operator that it shows. */
+/** Checks the fields of an operator that OperatorHub.io shows. */
 export const operatorHub: Check = {
   name: 'operatorhubv2',
   summary: 'what OperatorHub.io wants to show of an operator',
@@ -142,7 +142,7 @@ const levels = [
   'Auto Pilot',
 ];
 
-/** The annotation that says how much an operator does by itself. */
+/** Checks the annotation for the capability level of an operator. */
 export const capabilities: Check = {
   name: 'capabilities',
   summary: 'the annotation capabilities names a level',
@@ -179,7 +179,7 @@ const standard = [
   'Observability',
 ];
 
-/** The annotation that consoles sort operators by. */
+/** Checks the annotation by which consoles sort operators. */
 export const categories: Check = {
   name: 'categories',
   summary: 'the annotation categories names categories of OperatorHub',

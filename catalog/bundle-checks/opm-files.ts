@@ -6,14 +6,14 @@ import { errorMessage } from '../../core/errors.ts';
 import { decodeYamlText, splitDocuments } from '../../core/manifests/index.ts';
 import { parseYaml } from '../../core/sdk.ts';
 
-/** An entry of `manifests/` as opm reads it: of several documents the first one. */
+/** An entry of `manifests/` as opm reads it: only the first of several documents. */
 export interface OpmFile {
   readonly name: string;
   readonly isDirectory?: true;
-  /** In opm's words, where it cannot be read. */
+  /** opm's error for an unreadable entry. */
   readonly problem?: string;
   readonly object?: KubernetesObject;
-  /** Empty where there is no object. */
+  /** Empty if there is no object. */
   readonly kind: string;
 }
 
@@ -44,7 +44,7 @@ function readObject(content: Uint8Array): Omit<OpmFile, 'name'> {
   }
 }
 
-/** What opm takes for JSON, as it is written; undefined for YAML. */
+/** Source text of what opm reads as JSON; undefined for YAML. */
 function jsonIn(text: string): string | undefined {
   const written = text.trim();
   if (!written.startsWith('{')) return undefined;
@@ -72,7 +72,7 @@ function objectOf(value: unknown, json: string | undefined): Omit<OpmFile, 'name
   return { kind: '', problem: decoding + problem };
 }
 
-/** Kind of an object as Kubernetes' decoders read it: with an `apiVersion` that is none, it has no kind. */
+/** Kind of an object as Kubernetes' decoders read it: an invalid `apiVersion` makes it empty. */
 export function decodedKind(value: unknown): string {
   const isVersion = (stringAt(value, 'apiVersion') ?? '').split('/').length <= 2;
   return isVersion ? (stringAt(value, 'kind') ?? '') : '';

@@ -4,7 +4,7 @@ import { scalarText } from './bundle-content.ts';
 
 const zeroTime = '0001-01-01 00:00:00 +0000 UTC';
 
-/** Kind and metadata as opm prints them behind an error: Go's text of its structs. */
+/** Kind and metadata as opm prints them after an error: Go's text of its structs. */
 export function metadataText({ kind, apiVersion, metadata }: KubernetesObject): string {
   const fields = mapOf(metadata);
   const texts = ['name', 'generateName', 'namespace', 'selfLink', 'uid', 'resourceVersion'].map(

@@ -12,13 +12,13 @@ import type { Finding } from './problem.ts';
 
 export interface OpmContent {
   readonly files: BundleFiles;
-  /** As opm detects it. */
+  /** The type that opm detects. */
   readonly type: string | undefined;
   readonly optional: readonly string[];
   readonly log: (level: 'debug' | 'warning', message: string) => void;
 }
 
-/** What opm finds in the objects of a bundle, file by file, and then in all of them together. */
+/** opm's errors for the objects of a bundle: file by file, then for all of them together. */
 export function opmObjectErrors(files: readonly OpmFile[], content: OpmContent): readonly string[] {
   const errors = files.flatMap((file) => fileErrors(file, content));
   const objects = files.flatMap(({ object }) => object ?? []);
@@ -29,7 +29,7 @@ export function opmObjectErrors(files: readonly OpmFile[], content: OpmContent):
     if (last !== undefined) errors.push(...hubErrors(last, content));
   }
   if (content.optional.includes('bundle-objects')) {
-    // As ever: opm hands the objects to its validator in a form that it does not know.
+    // No errors: opm passes the objects to its validator in a form that the validator ignores.
     content.log('debug', 'Performing bundle objects validation');
   }
   return errors;
@@ -88,7 +88,7 @@ function crdErrors(located: LocatedObject, { files, log }: OpmContent): readonly
   return definitionErrors(located, files);
 }
 
-/** As the API server read v1beta1: with one version, and fields that no schema has. */
+/** A v1beta1 CRD as the API server reads it: with one version, and unknown fields preserved. */
 function asV1(object: KubernetesObject): KubernetesObject {
   const spec = mapOf(object['spec']);
   const { version, versions = [{ name: version, served: true, storage: true }] } = spec;
@@ -115,7 +115,7 @@ function fieldOf(message: string): string {
   return /^(.*?): (?:Required|Invalid|Unsupported|Forbidden|Duplicate)/.exec(message)?.[1] ?? '';
 }
 
-/** Between the quotes of an invalid value; a reference of Go has an address, which means nothing. */
+/** The invalid value in an error, without quotes; for a Go pointer it is a meaningless address. */
 function valueOf(message: string): string {
   const quoted = /: (?:Invalid|Unsupported) value: "([^"]*)"/.exec(message)?.[1];
   return quoted ?? /: Invalid value: (\w+|\[\]):/.exec(message)?.[1] ?? '';
@@ -153,7 +153,7 @@ interface Definition {
   readonly version: string;
 }
 
-/** What the CSV says of the bundle. A group that it writes makes an owned CRD another one, for opm. */
+/** Errors between CSV and objects. For opm, an owned CRD with a field `group` never matches. */
 function bundleErrors(objects: readonly KubernetesObject[]): readonly string[] {
   const csvs = objects.filter(({ kind }) => kind === 'ClusterServiceVersion');
   const bundle = stringAt(csvs.at(-1)?.metadata, 'name') ?? '';
@@ -193,7 +193,7 @@ function versionsOf(object: KubernetesObject): readonly Definition[] {
   return versions.map((version) => ({ group: '', kind, name, version }));
 }
 
-/** As Go prints the key. */
+/** The key as Go prints it. */
 function keyText({ group, kind, name, version }: Definition): string {
   return `{${group} ${kind} ${name} ${version}}`;
 }

@@ -12,25 +12,25 @@ import { annotationFindings } from './format.ts';
 import { opmFiles } from './opm-files.ts';
 import { opmObjectErrors } from './opm-objects.ts';
 
-/** How `opm alpha bundle validate` judges a bundle. */
+/** Options of `opm alpha bundle validate`. */
 export interface OpmVerdictOptions {
-  /** Its optional validators: `operatorhub`. */
+  /** opm's optional validators: `operatorhub`, `bundle-objects`. */
   readonly optional?: readonly string[];
-  /** Told each step, in opm's words. */
+  /** Receives each step, in opm's words. */
   readonly log?: (level: 'debug' | 'warning', message: string) => void;
 }
 
 type Log = Required<OpmVerdictOptions>['log'];
 
-/** What opm finds wrong; it does not look at the content of a bundle whose format is wrong. */
+/** Errors that opm reports; it does not check the content of a bundle with a wrong format. */
 export interface OpmVerdict {
   readonly format: readonly string[];
   readonly content: readonly string[];
 }
 
 /**
- * The errors of `opm alpha bundle validate`, in its words and order; those of annotations, which opm
- * gives in random order, in the order of the format's description. None: it accepts the bundle.
+ * The errors of `opm alpha bundle validate`, in its words and order; those of annotations, which
+ * opm reports in random order, in the order of the format's description. No error: opm accepts it.
  */
 export function opmVerdict(files: BundleFiles, options: OpmVerdictOptions = {}): OpmVerdict {
   const { log = () => undefined, optional = [] } = options;
@@ -63,8 +63,8 @@ function formatErrors(files: BundleFiles, type: string | undefined, log: Log): r
 const helm = 'helm';
 
 /**
- * What `manifests/` holds, as opm detects it: a ClusterServiceVersion makes it `registry+v1`. Undefined
- * where there are no files.
+ * Type of `manifests/` as opm detects it: a ClusterServiceVersion makes it `registry+v1`. Undefined
+ * if there are no files.
  */
 export function bundleMediaType(files: BundleFiles): string | undefined {
   const manifests = opmFiles(files).filter(({ isDirectory }) => isDirectory !== true);
@@ -95,7 +95,7 @@ function annotationErrors(content: BundleContent, detected: string, log: Log): r
   ];
 }
 
-/** Whatever is annotated counts here: the first file that has any annotations. */
+/** The first file with any annotations, whatever they are. */
 function annotationFile(files: BundleFiles): MetadataFile | undefined {
   return metadataFiles(files)
     .map(({ file, value }) => ({ file, value: isMap(value) ? value['annotations'] : undefined }))
@@ -113,5 +113,5 @@ function dependencyErrors(content: BundleContent, log: Log): readonly string[] {
     .map(({ message }) => (message.startsWith(noCel) ? noCel : message));
 }
 
-/** opm knows no other constraint. */
+/** opm supports no other constraint. */
 const noCel = 'The CEL field is missing';

@@ -1,18 +1,18 @@
 import { errorMessage } from '../../core/errors.ts';
 import type { FieldPlace, SourceLines } from './source-lines.ts';
 
-/** One thing that is wrong with a bundle. */
+/** One problem of a bundle. */
 export interface Problem {
-  /** Of the class itself, an error keeps the bundle from being installed; a warning may surprise. */
+  /** An error of the class itself prevents installation; a warning does not. */
   readonly severity: 'error' | 'warning';
-  /** Which of other tools' checks found it; absent where the class or the cluster would say it. */
+  /** The other tool's check that found it; absent for errors of the class or the cluster. */
   readonly check?: string;
   /** Path in the bundle. */
   readonly file?: string;
   /** From 1. */
   readonly line?: number;
   readonly message: string;
-  /** The way out. */
+  /** How to fix it. */
   readonly fix: string;
 }
 
@@ -21,7 +21,7 @@ interface Place {
   readonly fix: string;
 }
 
-/** What was thrown while a file was read; the place in it comes from the text. */
+/** The problem for an error of reading a file, with the line that its text names. */
 export function readingProblem(error: unknown, { file, fix }: Place): Problem {
   const message = withoutPath(errorMessage(error), file);
   const line = /\bline (\d+)\b/.exec(message)?.[1];
@@ -34,7 +34,7 @@ export function readingProblem(error: unknown, { file, fix }: Place): Problem {
   };
 }
 
-/** The file is named in front of the message already. */
+/** The problem names the file already. */
 function withoutPath(message: string, file: string): string {
   const name = file.slice(file.lastIndexOf('/') + 1);
   for (const prefix of [
@@ -48,7 +48,7 @@ function withoutPath(message: string, file: string): string {
   return message;
 }
 
-/** As compilers write it: `error: <file>:<line>: [<check>] <message>; <way out>`. */
+/** In the format of compilers: `error: <file>:<line>: [<check>] <message>; <fix>`. */
 export function problemLine({ severity, check, file, line, message, fix }: Problem): string {
   const place = file === undefined ? '' : `${file}${line === undefined ? '' : `:${line}`}: `;
   const label = check === undefined ? '' : `[${check}] `;
@@ -56,14 +56,14 @@ export function problemLine({ severity, check, file, line, message, fix }: Probl
   return `${severity}: ${place}${label}${sentence}; ${fix}`;
 }
 
-/** One thing that a rule has found. */
+/** One result of a rule. */
 export interface Finding {
   readonly severity: 'error' | 'warning';
-  /** What it is about. Absent for the bundle as such. */
+  /** Absent for the bundle as a whole. */
   readonly place?: FieldPlace;
-  /** In the words of the tool whose rule it is, where there is one. */
+  /** In the words of the tool that has the rule, if any. */
   readonly message: string;
-  /** The way out. */
+  /** How to fix it. */
   readonly fix: string;
 }
 
@@ -77,7 +77,7 @@ export function warning(found: Found): Finding {
   return { severity: 'warning', ...found };
 }
 
-/** The finding with the line that its place is on. */
+/** The finding as a problem, with the line of its place. */
 export function problemOf({ severity, place, message, fix }: Finding, lines: SourceLines): Problem {
   const line = place && lines.lineOf(place);
   return {

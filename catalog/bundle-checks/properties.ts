@@ -11,7 +11,7 @@ import {
 } from './bundle-content.ts';
 import { error, type Finding, warning } from './problem.ts';
 
-/** What becomes of the bundle in a catalog: its properties, name and version. */
+/** Checks the bundle's properties, name and version for catalogs. */
 export const properties: Check = {
   name: 'properties',
   summary: 'properties, version and release as catalogs have them',

@@ -15,16 +15,16 @@ export type FieldPath = readonly (string | number)[];
 /** A field of an object in a file. */
 export interface FieldPlace {
   readonly file: string;
-  /** Which of the file's documents that are not empty, from 0; -1 where the file as such is meant. */
+  /** Index of the file's document, without empty ones, from 0; -1 for the file as a whole. */
   readonly document: number;
   readonly path: FieldPath;
-  /** A line of the text that the field is, from 1; heeded where it is written line by line. */
+  /** A line of the field's text, from 1; used only for a block literal. */
   readonly textLine?: number;
 }
 
 /**
- * Tells the lines that fields are written on. A file is read for it when the first of its fields is
- * asked for: most bundles have nothing to say of most files.
+ * Finds the lines of fields. Parses a file when one of its fields is first requested, because most
+ * files have no findings.
  */
 export class SourceLines {
   readonly #files: BundleFiles;
@@ -36,7 +36,7 @@ export class SourceLines {
     this.#listsCountAsItems = options.listsCountAsItems ?? false;
   }
 
-  /** The line of a field, or of what is nearest above it and there; undefined where none is known. */
+  /** Line of the field, or of its nearest existing parent; undefined if unknown. */
   lineOf({ file, document, path, textLine = 0 }: FieldPlace): number | undefined {
     const source = this.#documentsOf(file)[document];
     if (source === undefined) return undefined;
@@ -57,7 +57,7 @@ export class SourceLines {
 }
 
 interface SourceLinesOptions {
-  /** Documents are counted as in plain bundles, where a list is what it holds. */
+  /** Count documents as in plain bundles, where a list counts as its items. */
   readonly listsCountAsItems?: boolean;
 }
 
@@ -65,7 +65,7 @@ interface ObjectSource {
   readonly text: string;
   readonly firstLine: number;
   readonly document: Document.Parsed;
-  /** The object in it. */
+  /** Node of the object in the document. */
   readonly root: Node | null;
 }
 
@@ -75,7 +75,7 @@ function itemsOf(source: ObjectSource): readonly ObjectSource[] {
   return items.items.flatMap((item) => itemsOf({ ...source, root: isNode(item) ? item : null }));
 }
 
-/** None where the file cannot be read: that is said elsewhere, with the line. */
+/** Empty for an unreadable file, which another problem reports with the line. */
 function documentSources(content: Uint8Array): readonly ObjectSource[] {
   try {
     return [...pieces(decodeYamlText(content))].flatMap(({ text, firstLine }) => {
@@ -101,13 +101,13 @@ interface Piece {
   readonly firstLine: number;
 }
 
-/** JSON is YAML but for tabs, and for objects that follow each other. */
+/** JSON is YAML except for tabs, and for objects that follow each other. */
 function* pieces(text: string): Generator<Piece> {
   const { documents, end } = /^\s*\{/.test(text) ? readJsonStream(text) : { documents: [], end: 0 };
   let [from, counted, firstLine] = [0, 0, 1];
   for (const { text: json } of documents) {
     const start = text.indexOf(json, from);
-    // From the one before on: a file may have thousands.
+    // Counts lines from the previous document on: a file may have thousands of documents.
     firstLine = lineAt(text.slice(counted, start), start - counted, firstLine);
     yield { text: json.replaceAll('\t', ' '), firstLine };
     [from, counted] = [start + json.length, start];
@@ -120,7 +120,7 @@ function* pieces(text: string): Generator<Piece> {
 
 interface FoundNode {
   readonly offset: number;
-  /** Undefined where the field itself is not there. */
+  /** Undefined if the field is absent. */
   readonly node: Node | null | undefined;
 }
 
@@ -149,7 +149,7 @@ function child(node: Node | null, step: string | number): Child | undefined {
   if (!isMap(node)) return undefined;
   const pairs = node.items as Pair<Node, Node | null>[];
   const name = String(step);
-  // As the content is read: the last one counts, and of typed fields the case does not.
+  // Like the reader of the content: the last key wins, and typed fields match in any case.
   const found =
     pairs.findLast(({ key }) => textOf(key) === name) ??
     pairs.findLast(({ key }) => textOf(key).toLowerCase() === name.toLowerCase());

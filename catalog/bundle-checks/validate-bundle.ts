@@ -27,16 +27,16 @@ import { SourceLines } from './source-lines.ts';
 export interface Validation {
   /** Full name of the class. */
   readonly class: string;
-  /** Whether core would take it, whatever other tools say. */
+  /** Whether core would install it, whatever other tools report. */
   readonly installable: boolean;
-  /** How many objects would be applied; 0 where it is not installable. */
+  /** Number of objects that core would apply; 0 if not installable. */
   readonly objects: number;
   /** Errors of the class first, then other errors, then warnings; each in the order of files. */
   readonly problems: readonly Problem[];
 }
 
 export interface ValidateOptions extends RegistryProblemOptions {
-  /** A class's name; told by content if absent. */
+  /** A class's name; defaults to the one that the content suggests. */
   readonly className?: string;
 }
 
@@ -47,7 +47,7 @@ interface ClassRules {
     objects: readonly LocatedObject[],
     options: ValidateOptions,
   ) => readonly Problem[];
-  /** How many objects would be applied. @throws TerminalError where it cannot be. */
+  /** Number of objects that core would apply. @throws TerminalError if it cannot apply them. */
   readonly count: (files: BundleFiles, options: ValidateOptions) => number;
 }
 
@@ -67,8 +67,8 @@ const rulesByClass: ReadonlyMap<string, ClassRules> = new Map<string, ClassRules
 ]);
 
 /**
- * Everything that is wrong with a bundle, at once.
- * @throws TerminalError where the class is none that is known here.
+ * All problems of a bundle at once.
+ * @throws TerminalError for an unknown class.
  */
 export function validateBundle(files: BundleFiles, options: ValidateOptions = {}): Validation {
   const name = classNameOf(files, options.className);
@@ -79,7 +79,7 @@ export function validateBundle(files: BundleFiles, options: ValidateOptions = {}
   return withLastWord(() => rules.count(files, options), { name, found, fix: fixOf(files) });
 }
 
-/** The class has the last word: where nothing else was found, what it refuses is an error too. */
+/** The class has the last word: if the rules found nothing, its refusal is an error too. */
 function withLastWord(
   count: () => number,
   { name, found: problems, fix }: { name: string; found: readonly Problem[]; fix: string },
@@ -97,7 +97,7 @@ function withLastWord(
   }
 }
 
-/** The way out of what is found by no rule: most often a folder that is not where it has to be. */
+/** Fix for an error that no rule has found: most often a folder in the wrong place. */
 function fixOf({ directories }: BundleFiles): string {
   const hasManifests = directories.has('manifests');
   return hasManifests ? 'correct the bundle' : 'put its objects into a folder manifests';
@@ -107,7 +107,7 @@ function countPlain(files: BundleFiles): number {
   return withoutLeftOut(distinctObjects(readPlainBundle(files))).objects.length;
 }
 
-/** With the config, or in whatever way the bundle's install modes allow. */
+/** Counts with the config, or with any of the bundle's install modes. */
 function countConverted(files: BundleFiles, { config }: ValidateOptions): number {
   if (config !== undefined) return convertRegistryBundle(files, { config }).length;
   const { objects, forAllNamespaces } = convertForUnpacking(files, { configured: true });
@@ -145,13 +145,13 @@ function placeText({ file = '', check = '', line = 0 }: Problem): string {
 }
 
 interface RegistryProblemOptions extends CheckOptions {
-  /** spec.config of the BundleDeployment that is meant; any that the bundle allows where absent. */
+  /** spec.config of the future BundleDeployment; defaults to any that the bundle allows. */
   readonly config?: RegistryConfig;
-  /** Names of checks to make beside those that are always made. */
+  /** Names of optional checks to run, too. */
   readonly optional?: readonly string[];
 }
 
-/** Everything that the class core-rukpak-io-registry has to say of a bundle, and catalogs' tools. */
+/** All findings of the class core-rukpak-io-registry, and of catalog tools. */
 function registryProblems(
   files: BundleFiles,
   objects: readonly LocatedObject[],
@@ -160,7 +160,7 @@ function registryProblems(
   const content = bundleContent(files, objects);
   const { optional = [] } = options;
   const wanted = checks.filter((check) => !check.optional || optional.includes(check.name));
-  // The CSV itself is never applied.
+  // Core never applies the CSV itself.
   const applied = objects.filter(({ object }) => object.kind !== 'ClusterServiceVersion');
   const refused = [
     ...classFindings(content, options.config),
@@ -176,7 +176,7 @@ function registryProblems(
 function checked(content: BundleContent, check: Check, options: CheckOptions): readonly Problem[] {
   return check.find(content, options).map((finding) => ({
     ...problemOf(finding, content.lines),
-    // What the API server refuses is no mere matter of another tool.
+    // An error of the API server is not just one of another tool.
     ...(check.blocking === true ? {} : { check: check.name }),
   }));
 }

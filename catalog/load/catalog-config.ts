@@ -19,7 +19,7 @@ export async function* decodedParts(blobs: AsyncIterable<Blob>): AsyncGenerator<
 
 /**
  * All blobs of a catalog, decoded by their schema, in memory.
- * @throws BlobError for the first that has a field of another type.
+ * @throws BlobError for the first blob with a field of the wrong type.
  */
 export async function toConfig(
   blobs: AsyncIterable<Blob> | Iterable<Blob>,

@@ -2,13 +2,13 @@ import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs'
 import { join } from 'node:path';
 import { TerminalError } from '../../core/errors.ts';
 
-/** What one file may have: a Buffer of Node and its text must hold it. */
+/** Maximum size of a file: a Buffer of Node and its text must hold it. */
 const maxFileBytes = 512 * 1024 * 1024;
 
-/** Larger ones have memory of their own. */
+/** Larger files get a buffer of their own. */
 const sharedBytes = 1024 * 1024;
 
-/** Reads the files of a directory, one at a time, into the same memory. */
+/** Reads the files of a directory, one at a time, into the same buffer. */
 export class FileReader {
   readonly #directory: string;
   #shared: Buffer | undefined;
@@ -18,8 +18,8 @@ export class FileReader {
   }
 
   /**
-   * The bytes of a file, until the next one is read.
-   * @throws TerminalError for a file beyond 512 MiB, or one that cannot be read
+   * The bytes of a file, valid until the next read.
+   * @throws TerminalError for a file beyond 512 MiB, or an unreadable one.
    */
   read(file: string): Buffer {
     try {
@@ -40,7 +40,7 @@ export class FileReader {
       const message = `${file} has ${stats.size} bytes, more than ${maxFileBytes}: split it by package`;
       throw new TerminalError(message);
     }
-    // Of a pipe, only its end tells the size.
+    // The size of a pipe is unknown until its end.
     if (!stats.isFile()) return readFileSync(descriptor);
     const buffer = this.#memory(stats.size);
     let length = 0;
@@ -56,7 +56,7 @@ export class FileReader {
     return this.#shared.subarray(0, size);
   }
 
-  /** In the words of Go's file system, of which opm prints what it gets. */
+  /** The error in the words of Go's file system, which opm prints. */
   #fileError(error: unknown, file: string): unknown {
     switch ((error as NodeJS.ErrnoException).code) {
       case 'EISDIR':

@@ -2,25 +2,25 @@ import { matchesName } from './name-pattern.ts';
 
 /** One line of an `.indexignore` file, as go-git reads it (ADR 62). */
 interface IgnorePattern {
-  /** Folders that lead to the file with the line. */
+  /** Folders of the path to the file with the line. */
   readonly domain: readonly string[];
   readonly parts: readonly string[];
   readonly includes: boolean;
   readonly foldersOnly: boolean;
 }
 
-/** What `.indexignore` files leave out of a catalog: the last line of all files that matches decides. */
+/** Files that `.indexignore` files exclude: the last matching line of all files decides. */
 export class IgnorePatterns {
   readonly #patterns: IgnorePattern[] = [];
 
-  /** Adds the lines of a file in a folder; files of outer folders come first. */
+  /** Adds the lines of a file in a folder; callers add the files of outer folders first. */
   add(folder: readonly string[], content: string): void {
     for (const line of content.split('\n').map((each) => each.trim())) {
       if (line !== '' && !line.startsWith('#')) this.#patterns.push(parsePattern(line, folder));
     }
   }
 
-  /** True where the file at the path, given by its parts, is left out. */
+  /** True if the file at the path, given by its parts, is excluded. */
   ignores(path: readonly string[]): boolean {
     const last = this.#patterns.findLast((pattern) => matches(pattern, path));
     return last !== undefined && !last.includes;
@@ -52,11 +52,11 @@ function matchesAnyName(name: string, foldersOnly: boolean, path: readonly strin
 
 type PathPattern = Pick<IgnorePattern, 'parts' | 'foldersOnly'>;
 
-// A pattern matches what it leads to and all below.
+// A pattern matches a path and everything below it.
 function matchesPath({ parts, foldersOnly }: PathPattern, path: readonly string[]): boolean {
   let at = 0;
   let anyDepth = false;
-  // `**` at the end stands for all that is left.
+  // `**` at the end matches the rest of the path.
   const steps = parts.at(-1) === '**' ? parts.slice(0, -1) : parts;
   for (const part of steps) {
     if (part !== '' && part !== '**') {
@@ -70,7 +70,7 @@ function matchesPath({ parts, foldersOnly }: PathPattern, path: readonly string[
 }
 
 function nextMatch(part: string, path: readonly string[], from: number): number {
-  // go-git knows `**` as a whole part alone.
+  // go-git supports `**` only as a whole part.
   if (part.includes('**')) return -1;
   return path.findIndex((name, index) => index >= from && matchesName(part, name));
 }

@@ -9,14 +9,14 @@ const ignoreFile = '.indexignore';
 
 interface LoadOptions {
   readonly signal?: AbortSignal;
-  /** Leaves out blobs of other packages. */
+  /** Load only blobs of this package. */
   readonly package?: string;
 }
 
 /**
- * The blobs of a catalog's directory: every file that no `.indexignore` leaves out, whatever its name,
- * in lexical order, and the blobs of each in its order. One file is in memory at a time.
- * @throws BlobError for the first blob that cannot be read, TerminalError for a file that cannot.
+ * The blobs of a catalog's directory: of every file that no `.indexignore` excludes, whatever its
+ * name, in lexical order, and of each file in its order. Only one file is in memory at a time.
+ * @throws BlobError for the first unreadable blob, TerminalError for an unreadable file.
  */
 export async function* loadDirectory(
   directory: string,
@@ -35,7 +35,7 @@ export async function* loadDirectory(
   }
 }
 
-/** An `olm.package` names itself. */
+/** An `olm.package` has its package in the field `name`. */
 function packageOf(blob: Blob): string {
   return blob.schema === 'olm.package' ? blob.name : blob.package;
 }
@@ -58,7 +58,7 @@ async function collect(directory: string, below: string, files: string[]): Promi
 
 function ignorePatterns(reader: FileReader, files: readonly string[]): IgnorePatterns {
   const patterns = new IgnorePatterns();
-  // As Go walks: the files of a folder and those of its folders, all by name.
+  // In the order of Go's walk: the files of a folder and of its folders, all by name.
   for (const file of files) {
     const parts = file.split('/');
     if (parts.at(-1) !== ignoreFile) continue;

@@ -1,6 +1,6 @@
 /**
- * True where a file name matches a pattern of Go's filepath.Match: `*`, `?`, `[a-z]`, `[^a]`, `\`. A
- * malformed pattern matches nothing. Takes time in proportion to both lengths, whatever the pattern.
+ * True if a file name matches a pattern of Go's filepath.Match: `*`, `?`, `[a-z]`, `[^a]`, `\`. A
+ * malformed pattern matches nothing. Takes time in proportion to both lengths, for any pattern.
  */
 export function matchesName(pattern: string, name: string): boolean {
   const tokens = tokensOf(pattern);

@@ -13,15 +13,15 @@ export interface OpenCatalogOptions {
 export interface OpenedCatalog {
   /** Directory with the catalog's files, for `loadDirectory`. */
   readonly dir: string;
-  /** Removes what was unpacked; a directory that somebody named stays. */
+  /** Deletes unpacked files; a directory that the user named stays. */
   close(): Promise<void>;
 }
 
 /**
- * The directory of a catalog. Its place is a directory, an image (`registry/repo:tag`, `docker://…`)
- * or an OCI layout (a directory or tar of one, `oci:DIR[:tag]`, `oci-archive:FILE[:tag]`). Of an image,
- * only the catalog is unpacked, into a temporary directory.
- * @throws TerminalError for what is no catalog; errors of the registry
+ * Opens a catalog: a directory, an image (`registry/repo:tag`, `docker://…`) or an OCI layout (a
+ * directory or tar of one, `oci:DIR[:tag]`, `oci-archive:FILE[:tag]`). Of an image, only the
+ * catalog is unpacked, into a temporary directory.
+ * @throws TerminalError for anything but a catalog; errors of the registry.
  */
 export async function openCatalog(
   place: string,
@@ -51,7 +51,10 @@ export async function openCatalog(
   );
 }
 
-/** A mistyped directory would be a name at Docker Hub otherwise. Paths are told by the registry client. */
+/**
+ * Images need a registry, because Docker Hub would get the name of a mistyped directory. Paths
+ * match too: the registry client recognizes them.
+ */
 const withTransportOrRegistry =
   /^(?:[./~]|docker:\/\/|oci:|oci-archive:|localhost\/|[^/]*[.:][^/]*\/)/;
 
@@ -67,7 +70,7 @@ function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }
 
-/** Within the image, whatever the label says. */
+/** The path of the label, kept within the image. */
 function pathInImage(place: string, path: string | undefined, label: string): string {
   if (path !== undefined) return join('/', path);
   throw new TerminalError(

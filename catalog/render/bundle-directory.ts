@@ -15,7 +15,7 @@ export interface RenderedBundle {
   readonly csv: string;
 }
 
-/** What a reference to a bundle's image may be made of. */
+/** Facts of a bundle for the reference of its image. */
 export interface BundleFacts {
   readonly package: string;
   readonly name: string;
@@ -23,8 +23,8 @@ export interface BundleFacts {
 }
 
 /**
- * Renders the bundle of a directory that has `manifests/` and `metadata/`.
- * @param image the reference of its image, by what is known of the bundle
+ * Renders the bundle of a directory with `manifests/` and `metadata/`.
+ * @param image makes the reference of its image from facts of the bundle
  */
 export async function renderBundle(
   dir: string,

@@ -8,14 +8,14 @@ import { withYamlNumbers } from './go-integers.ts';
 import { shortestFloat } from './go-number.ts';
 import { elementTexts, memberTexts } from './json-source.ts';
 
-/** A property or dependency whose value is kept as JSON text, as Go keeps what it does not decode. */
+/** A property or dependency with its value as JSON text, as Go keeps an undecoded value. */
 export interface RawProperty {
   readonly type: string;
-  /** Undefined where the entry has no value. */
+  /** Undefined if the entry has no value. */
   readonly raw: string | undefined;
 }
 
-/** What the files of `metadata/` say. */
+/** Content of the files of `metadata/`. */
 export interface BundleMetadata {
   readonly packageName: string;
   readonly dependencies: readonly RawProperty[];
@@ -25,8 +25,8 @@ export interface BundleMetadata {
 const prefix = 'operators.operatorframework.io.bundle.';
 
 /**
- * Reads the files of `metadata/` by what they hold, whatever their names: the first one with
- * annotations, the first one with dependencies, the first one with properties.
+ * Reads the files of `metadata/` by content, whatever their names: the first one with annotations,
+ * the first one with dependencies, the first one with properties.
  * @throws TerminalError `Could not find annotations file`
  */
 export async function bundleMetadata(dir: string): Promise<BundleMetadata> {
@@ -56,7 +56,7 @@ function attempt<Value>(read: () => Value | undefined): Value | undefined {
   }
 }
 
-/** Undefined where the document has no annotation that counts. */
+/** Undefined if the document has no relevant annotation. */
 function annotatedPackage(document: JsonValue): string | undefined {
   const annotations = memberOf(document, 'annotations');
   if (annotations === undefined || annotations === null) return undefined;
@@ -67,7 +67,7 @@ function annotatedPackage(document: JsonValue): string | undefined {
   return [name, ...others].every((value) => value === '') ? undefined : name;
 }
 
-/** The text that a scalar is read into where a text is expected. */
+/** Text of a scalar, for a field that must be text. */
 function textOf(value: JsonValue | undefined): string {
   if (value === undefined || value === null) return '';
   if (typeof value === 'object') throw new TerminalError('no text');
@@ -77,7 +77,7 @@ function textOf(value: JsonValue | undefined): string {
   return typeof number === 'number' ? shortestFloat(number) : jsonText(number, html);
 }
 
-/** A member by its name, else by its name in any case. */
+/** A member by its exact name, else by its name in any case. */
 function memberOf(value: JsonValue | undefined, name: string): JsonValue | undefined {
   if (!isMap(value)) return undefined;
   if (Object.hasOwn(value, name)) return value[name];
@@ -85,10 +85,10 @@ function memberOf(value: JsonValue | undefined, name: string): JsonValue | undef
   return key === undefined ? undefined : value[key];
 }
 
-/** Empty where one of them cannot be decoded: the file counts as one without them. */
+/** Empty if any entry cannot be decoded: the file then counts as one without them. */
 function entriesOf(document: FirstDocument, name: string): readonly RawProperty[] {
   const values = listOf(memberOf(document.value, name)) as readonly JsonValue[];
-  // JSON with a type that is no text is read again, as YAML.
+  // JSON with a type that is not a string is read again as YAML.
   const isYaml =
     document.json === undefined || values.some((value) => !isText(memberOf(value, 'type')));
   const texts = isYaml ? [] : listTexts(document.json ?? '', name);
@@ -110,7 +110,7 @@ function namedText(json: string, name: string): string | undefined {
   return members.get(members.has(name) ? name : (key ?? name));
 }
 
-/** `json` is the entry as it is written, where it is JSON. */
+/** `json` is the source text of an entry in JSON. */
 function entryOf(value: JsonValue, json: string | undefined): RawProperty {
   if (value === null) return { type: '', raw: undefined };
   if (!isMap(value)) throw new TerminalError('an entry is no map');
@@ -127,9 +127,9 @@ function yamlText(value: JsonValue | undefined): string | undefined {
 }
 
 /**
- * Properties of a JSON text, such as that of the annotation `olm.properties`. What is no property
- * counts as one without type or value; `warn` hears of the first.
- * @throws SyntaxError, TerminalError where the text is no list
+ * Properties of a JSON text, such as the annotation `olm.properties`. An element that is not an
+ * object counts as empty, and so does a type that is not a string; `warn` reports the first.
+ * @throws SyntaxError for invalid JSON, TerminalError for anything but a list.
  */
 export function propertiesOfJson(
   json: string,

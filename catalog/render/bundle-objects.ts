@@ -9,10 +9,10 @@ import { jsonText } from '../blobs/index.ts';
 import { firstDocument } from './first-document.ts';
 import { withObjectNumbers } from './go-integers.ts';
 
-/** What rendering tells of a bundle besides an error. */
+/** Reports a problem of a bundle that is not an error. */
 export type Warn = (message: string) => void;
 
-/** An entry of a directory and its content, or why it cannot be read. */
+/** An entry of a directory with its content, or the error of reading it. */
 export interface BundleFile {
   readonly name: string;
   readonly content: Uint8Array | Error;
@@ -33,7 +33,6 @@ function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error(errorMessage(error));
 }
 
-/** An object of a bundle. */
 export interface BundleObject {
   readonly kind: string;
   readonly version: string;
@@ -44,9 +43,9 @@ export interface BundleObject {
 }
 
 /**
- * Objects of the files of `manifests/` as opm reads them: of each file the first document, hidden
- * files skipped, of several ClusterServiceVersions the first. What cannot be decoded is skipped with
- * a warning.
+ * Objects of the files of `manifests/` as opm reads them: the first document of each file, no
+ * hidden files, only the first of several ClusterServiceVersions. Objects that cannot be decoded
+ * are skipped with a warning.
  */
 export async function bundleObjects(dir: string, warn: Warn): Promise<readonly BundleObject[]> {
   const objects: BundleObject[] = [];
@@ -77,7 +76,7 @@ function readObject({ name, content }: BundleFile, warn: Warn): BundleObject | u
   }
 }
 
-/** @throws TerminalError where the value has no kind. */
+/** @throws TerminalError for anything but an object with a kind. */
 export function objectOf(value: JsonValue): BundleObject {
   if (!isMap(value)) {
     const type = Array.isArray(value) ? 'array' : typeof value;

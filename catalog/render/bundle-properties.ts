@@ -18,7 +18,7 @@ import { compacted } from './json-source.ts';
 import { type Api, requiredApis } from './provided-apis.ts';
 import type { ServiceVersion } from './service-version.ts';
 
-/** What the properties of a bundle are derived from. */
+/** Sources of a bundle's properties. */
 export interface PropertySources {
   readonly metadata: BundleMetadata;
   readonly objects: readonly BundleObject[];
@@ -29,8 +29,8 @@ export interface PropertySources {
 const asIs = { escapeHtml: false, sorted: false };
 
 /**
- * Properties of metadata/properties.yaml, then those that the bundle's package and version, the
- * annotation `olm.properties` and the provided APIs make, each once.
+ * Properties of metadata/properties.yaml, then those of the bundle's package and version, the
+ * annotation `olm.properties` and the provided APIs, each once.
  */
 export function declaredProperties(sources: PropertySources, warn: Warn): readonly RawProperty[] {
   const { metadata, csv, provided } = sources;
@@ -56,7 +56,7 @@ function annotatedProperties({ annotations }: ServiceVersion, warn: Warn): reado
   }
 }
 
-/** Escaped as Go's Marshal escapes; what is built of it later is not. */
+/** Escaped like Go's Marshal; properties derived from it later are not. */
 function packageProperty(packageName: string, csv: ServiceVersion): RawProperty {
   return {
     type: 'olm.package',
@@ -73,7 +73,7 @@ function gvkProperty(type: string, { group, version, kind }: Omit<Api, 'plural'>
   return { type, raw: jsonText({ group, kind, version }, asIs) };
 }
 
-/** Each once, by type and text. */
+/** Removes repetitions of the same type and text. */
 export function distinct(properties: readonly RawProperty[]): readonly RawProperty[] {
   const byText = new Map<string, RawProperty>();
   for (const each of properties) {
@@ -84,9 +84,9 @@ export function distinct(properties: readonly RawProperty[]): readonly RawProper
 }
 
 /**
- * Properties of the olm.bundle blob in the order that they are written: by type and text, embedded
- * objects last.
- * @throws TerminalError `parse property[0] of type "olm.gvk": …` for a value of the wrong type
+ * Properties of the olm.bundle blob in the order of output: by type and text, embedded objects
+ * last.
+ * @throws TerminalError `parse property[0] of type "olm.gvk": …` for a value of the wrong type.
  */
 export function bundleProperties(
   declared: readonly RawProperty[],
@@ -124,16 +124,16 @@ function isPackage({ type }: RawProperty): boolean {
   return type === 'olm.package';
 }
 
-/** What a database of bundles says of the properties of one. */
+/** Properties of one bundle in a database. */
 export interface PropertyRows {
   readonly own: readonly RawProperty[];
   readonly dependencies: readonly RawProperty[];
-  /** Used where there is no property `olm.package`. */
+  /** Used if there is no property `olm.package`. */
   readonly package: { readonly packageName: string; readonly version: string };
   readonly objects: readonly BundleObject[];
 }
 
-/** Properties of a bundle of a database, with its dependencies and embedded objects among them. */
+/** Properties of a bundle in a database, including its dependencies and embedded objects. */
 export function valueProperties(rows: PropertyRows): readonly RawProperty[] {
   const own = sortedOut(
     rows.own.filter((each) => !isPackage(each)),
@@ -200,7 +200,7 @@ const packageShape = struct('property.Package', {
   release: text,
 });
 
-/** The version of the first property `olm.package`; empty where there is none. */
+/** Version of the first property `olm.package`; empty if there is none. */
 export function packageVersion(declared: readonly RawProperty[]): string {
   const index = declared.findIndex(({ type }) => type === 'olm.package');
   const property = declared[index];
@@ -247,7 +247,7 @@ function byTypeAndText(a: RawProperty, b: RawProperty): number {
 
 const embeddedTypes: ReadonlySet<string> = new Set(['olm.bundle.object', 'olm.csv.metadata']);
 
-/** Objects and metadata of a bundle behind its other properties, as opm writes them. */
+/** Moves embedded objects and metadata after the other properties, as opm writes them. */
 export function objectsLast<Each extends { readonly type: string }>(
   properties: readonly Each[],
 ): readonly Each[] {
@@ -256,7 +256,7 @@ export function objectsLast<Each extends { readonly type: string }>(
   return [...properties.filter(({ type }) => !embeddedTypes.has(type)), ...embedded];
 }
 
-/** With its text compact, and the value that it stands for. */
+/** The property with compact text and its parsed value. */
 export function propertyOf({ type, raw }: RawProperty): Property {
   if (raw === undefined) return { type, value: undefined };
   const json = compacted(raw);

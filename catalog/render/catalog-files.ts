@@ -4,15 +4,15 @@ import { goQuote } from '../../api/go-quote.ts';
 import { TerminalError } from '../../core/errors.ts';
 import type { SpooledCatalog } from './spooled-catalog.ts';
 
-/** @throws TerminalError for a directory that has files; one that does not exist is fine. */
+/** @throws TerminalError for a directory with files; a missing one is fine. */
 export async function checkEmpty(dir: string): Promise<void> {
   const entries = await readdir(dir).catch(nothingThere);
   if (entries.length > 0) throw new TerminalError(`output dir ${goQuote(dir)} must be empty`);
 }
 
 /**
- * Writes a catalog as files, one for each package: `PACKAGE/catalog.yaml`, and `catalog.yaml` for
- * blobs of no package. The directory is made where it does not exist.
+ * Writes a catalog as one file per package: `PACKAGE/catalog.yaml`, and `catalog.yaml` for blobs
+ * without a package. Creates a missing directory.
  */
 export async function writeCatalogFiles(
   catalog: SpooledCatalog,

@@ -17,8 +17,8 @@ import {
 import { parseIdentifier, parseVersion } from '../versions/index.ts';
 
 /**
- * The property `olm.csv.metadata` of a ClusterServiceVersion: what is shown of an operator.
- * @throws TerminalError `json: cannot unmarshal …` for a field of the wrong type
+ * The property `olm.csv.metadata` of a ClusterServiceVersion: the fields that describe an operator.
+ * @throws TerminalError `json: cannot unmarshal …` for a field of the wrong type.
  */
 export function csvMetadata(csvJson: string): Property {
   const csv = decodeAs(serviceVersion, parseJson(csvJson));
@@ -30,7 +30,7 @@ export function csvMetadata(csvJson: string): Property {
   return { type: 'olm.csv.metadata', value: parseJson(json), json };
 }
 
-/** What a ClusterServiceVersion calls its operator; empty where its JSON is empty or of other types. */
+/** Display name in a ClusterServiceVersion; empty if its JSON is empty or has wrong types. */
 export function displayNameOf(csvJson: string): string {
   if (csvJson === '') return '';
   try {
@@ -118,7 +118,7 @@ const link = struct('v1alpha1.AppLink', { name: text, url: text });
 
 const gvkFields = ['group', 'version', 'kind'];
 
-/** Fields that the property has in common with a ClusterServiceVersion. */
+/** Fields that the property shares with a ClusterServiceVersion. */
 export const shown = {
   description: text,
   displayName: text,
@@ -158,7 +158,7 @@ export const metadata = struct('property.CSVMetadata', {
   provider: shown.provider,
 });
 
-/** The fields whose types upstream checks; those below `install` are Kubernetes' own and left out. */
+/** Fields whose types upstream checks, without those below `install`, which are Kubernetes' own. */
 const serviceVersion = struct('v1alpha1.ClusterServiceVersion', {
   metadata: struct('v1.ObjectMeta', { name: text, labels: textMap, annotations: textMap }),
   spec: struct('v1alpha1.ClusterServiceVersionSpec', {
@@ -176,7 +176,7 @@ const serviceVersion = struct('v1alpha1.ClusterServiceVersion', {
   }),
 });
 
-/** As the type of a ClusterServiceVersion's version reads it: `v1.0` is 1.0.0. */
+/** Parses a version by the tolerant rules of ClusterServiceVersions: `v1.0` is 1.0.0. */
 function parseTolerant(version: string): void {
   const parts = splitInThree(version.trim().replace(/^v/, '')).map(withoutZeros);
   if (parts.length < 3 && /[+-]/.test(parts.at(-1) ?? '')) {

@@ -13,24 +13,24 @@ import {
 } from '../blobs/index.ts';
 import { crds, metadata, services, shown } from './csv-metadata.ts';
 
-/** What a ClusterServiceVersion is made of where a catalog has only its description. */
+/** Fields for a ClusterServiceVersion if the catalog has only a description of the bundle. */
 export interface DescribedBundle {
   readonly name: string;
   /** In the form of `versionText`. */
   readonly version: string;
   /** Value of the property `olm.csv.metadata`. */
   readonly metadata: JsonValue;
-  /** Of the package. */
+  /** Icon of the package. */
   readonly icon: Icon | undefined;
-  /** Of the package, for a bundle without one. */
+  /** Description of the package, for a bundle without its own. */
   readonly description: string;
   readonly relatedImages: readonly RelatedImage[];
 }
 
 /**
- * A ClusterServiceVersion that shows an operator and installs nothing, as JSON: byte by byte what
- * operator-registry serves.
- * @throws TerminalError `json: cannot unmarshal …` for metadata of the wrong type
+ * A ClusterServiceVersion that describes an operator and installs nothing, as JSON: exactly the
+ * bytes that operator-registry serves.
+ * @throws TerminalError `json: cannot unmarshal …` for metadata of the wrong type.
  */
 export function describedCsv(bundle: DescribedBundle): string {
   const { apiServiceDefinitions, crdDescriptions, annotations, labels, ...rest } = (decodeAs(
@@ -62,7 +62,7 @@ export function describedCsv(bundle: DescribedBundle): string {
 
 const emptyIcon = '"icon":[{"base64data":"';
 
-/** All bundles of a package have its icon, which may be most of their text and needs no escapes. */
+/** A package's icon is in all its bundles, may be most of their text, and needs no escapes. */
 function withIcon(text: string, { base64data }: Icon): string {
   const at = text.lastIndexOf(emptyIcon) + emptyIcon.length;
   return `${text.slice(0, at)}${base64data ?? ''}${text.slice(at)}`;
@@ -76,7 +76,7 @@ function present(fields: Readonly<Record<string, JsonValue | undefined>>): JsonO
 
 const deployments: Shape = { kind: 'list', of: text, type: '[]v1alpha1.StrategyDeploymentSpec' };
 
-/** In the order of Go's type; fields that are never filled here are left out. */
+/** In the order of Go's type, without fields that are never set here. */
 const serviceVersion = struct(
   'v1alpha1.ClusterServiceVersion',
   {

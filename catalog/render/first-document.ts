@@ -7,22 +7,22 @@ import {
   splitDocuments,
 } from '../../core/manifests/index.ts';
 
-/** The first document of a file: all that tools for catalogs read of it. */
+/** The first document of a file; catalog tools read no others. */
 export interface FirstDocument {
   readonly value: JsonValue;
-  /** The document as it is written, where it is JSON. */
+  /** Source text of a document in JSON. */
   readonly json: string | undefined;
   /** Whether the file has more documents. */
   readonly more: boolean;
 }
 
-// What starts with a brace within so many characters is tried as JSON first.
+// If a brace comes after at most this many blanks, JSON is tried first.
 const jsonStart = /^\s{0,29}\{/;
 
 /**
- * Reads the first document of a manifest or metadata file as opm does: a comment before the first
- * `---` is a document, empty, and the only one that is read.
- * @throws TerminalError for what is neither YAML nor JSON, and `EOF` where there is no document.
+ * Reads the first document of a manifest or metadata file like opm: a comment before the first
+ * `---` is an empty document, and the only one that opm reads.
+ * @throws TerminalError for anything but YAML or JSON, and `EOF` if there is no document.
  */
 export function firstDocument(content: Uint8Array): FirstDocument {
   if (content.byteLength === 0) throw new TerminalError('EOF');
@@ -46,7 +46,7 @@ function firstOfYaml(text: string): FirstDocument {
   const first = documents.next();
   if (first.done === true) throw new TerminalError('EOF');
   const value = parseYaml(first.value.text);
-  // Asked for the next one, the line after the first is looked at.
+  // Asking for the next document also checks the line after the first.
   return { value, json: undefined, more: isThere(documents) };
 }
 

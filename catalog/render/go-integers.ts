@@ -3,12 +3,12 @@ import type { JsonValue } from '../../api/json.ts';
 const int64 = { least: -(2n ** 63n), most: 2n ** 63n - 1n };
 const uint64 = { least: int64.least, most: 2n ** 64n - 1n };
 
-/** A value with the numbers that an object of Kubernetes keeps: integers of 64 bits, else doubles. */
+/** A value with the numbers of Kubernetes objects: signed integers of 64 bits, else doubles. */
 export function withObjectNumbers(value: JsonValue): JsonValue {
   return withIntegers(value, int64);
 }
 
-/** A value with the numbers that YAML has for Go: signed or unsigned integers of 64 bits, else doubles. */
+/** A value with Go's numbers for YAML: signed or unsigned integers of 64 bits, else doubles. */
 export function withYamlNumbers(value: JsonValue): JsonValue {
   return withIntegers(value, uint64);
 }

@@ -1,9 +1,9 @@
-/** A number as Go's `%g` prints a float64: the fewest digits that give it again. */
+/** A float64 in Go's `%g` format: the fewest digits that restore it. */
 export function shortest(value: number): string {
   return withExponent(value, String(Math.abs(value)) === '0' ? '0e+0' : value.toExponential());
 }
 
-/** The same of a float32, which is what a number in YAML becomes where a text is expected. */
+/** The same for a float32: Go reads a number in YAML as one for a field that must be text. */
 export function shortestFloat(value: number): string {
   const float = Math.fround(value);
   if (!Number.isFinite(float) || float === 0) return shortest(value);

@@ -2,14 +2,14 @@ import { goQuote } from '../../api/go-quote.ts';
 import { errorMessage, TerminalError } from '../../core/errors.ts';
 import type { BundleFacts } from './bundle-directory.ts';
 
-/** Makes the reference of a bundle's image of what is known of the bundle. */
+/** Makes the reference of a bundle's image from facts of the bundle. */
 export type ImageTemplate = (facts: BundleFacts) => string;
 
 const action = /\{\{(-\s+)?([\s\S]*?)(\s+-)?\}\}/g;
 
 /**
- * Reads a template for image references: text with `{{.Package}}`, `{{.Name}}` and `{{.Version}}`,
- * `{{- … -}}` where white space around is dropped, and comments.
+ * Parses a template for image references: text with `{{.Package}}`, `{{.Name}}` and `{{.Version}}`,
+ * `{{- … -}}` that drops white space around it, and comments.
  * @throws TerminalError `invalid image reference template: …`
  */
 export function imageTemplate(source: string): ImageTemplate {
@@ -72,7 +72,7 @@ function invalid(before: string, problem: string): TerminalError {
   );
 }
 
-/** The image of the bundle of a directory. */
+/** Makes the image of a bundle in a directory; empty without a template. */
 export function templatedImage(template: ImageTemplate | undefined, dir: string): ImageTemplate {
   if (template === undefined) return () => '';
   return (facts) => {

@@ -1,11 +1,11 @@
 import { TerminalError } from '../../core/errors.ts';
 
 /**
- * JSON text taken apart without changing a character: numbers, the order of keys and escapes stay
- * as somebody wrote them. For text that JSON.parse has accepted.
+ * Splits JSON text without changing a character: numbers, the order of keys and escapes stay as
+ * written. For text that JSON.parse has accepted.
  */
 
-/** The texts of the members of an object by name, the last one where a name repeats. */
+/** Texts of the members of an object by name; the last one of a repeated name. */
 export function memberTexts(json: string): ReadonlyMap<string, string> {
   const members = new Map<string, string>();
   let at = skipSpace(json, json.indexOf('{') + 1);
@@ -36,7 +36,7 @@ export function elementTexts(json: string): readonly string[] {
 
 const blankOrString = /[ \t\r\n]+|"(?:[^"\\]|\\.)*"/g;
 
-/** The text without the white space between its parts. */
+/** The text without white space between its parts. */
 export function compacted(json: string): string {
   return json.replace(blankOrString, (part) => (part.startsWith('"') ? part : ''));
 }

@@ -4,10 +4,10 @@ import { type RenderOptions, renderedParts } from './render.ts';
 import { SpooledCatalog, type WriteCatalog } from './spooled-catalog.ts';
 
 export interface MigrateOptions extends RenderOptions {
-  /** The directory to write; it is made where it does not exist, and has to be empty. */
+  /** The directory to write: it must be empty, and is created if missing. */
   readonly dir: string;
   readonly write: WriteCatalog;
-  /** Of the files, without a dot. */
+  /** File extension, without a dot. */
   readonly extension: 'json' | 'yaml';
 }
 
@@ -19,8 +19,8 @@ const catalogs = new Set([
 ] as const);
 
 /**
- * Writes a catalog as files, one for each package: `PACKAGE/catalog.yaml`, and `catalog.yaml` for
- * blobs of no package.
+ * Writes a catalog as one file per package: `PACKAGE/catalog.yaml`, and `catalog.yaml` for blobs
+ * without a package.
  */
 export async function migrateCatalog(reference: string, options: MigrateOptions): Promise<void> {
   const { dir, write, extension } = options;

@@ -5,11 +5,11 @@ import { parseYaml } from '../../core/manifests/index.ts';
 import { jsonText, type OlmBundle } from '../blobs/index.ts';
 import { csvMetadata, displayNameOf, isCsv } from './csv-metadata.ts';
 
-/** A change that newer catalogs have, in the order in which they came. */
+/** A change of format in newer catalogs; the list has the oldest first. */
 export interface Migration {
   readonly name: string;
   readonly summary: string;
-  /** `csv` is the JSON of the bundle's ClusterServiceVersion, empty where it is not embedded. */
+  /** `csv` is the JSON of the bundle's ClusterServiceVersion, empty if it is not embedded. */
   readonly migrate: (bundle: OlmBundle, csv: string) => OlmBundle;
 }
 
@@ -23,7 +23,7 @@ export const migrations: readonly Migration[] = [
 ];
 
 /**
- * All migrations up to a level, or `all` of them.
+ * All migrations up to and including a level; level `all` means all of them.
  * @throws TerminalError `unknown migration level "…"`
  */
 export function migrationsUpTo(level: string): readonly Migration[] {
@@ -33,7 +33,7 @@ export function migrationsUpTo(level: string): readonly Migration[] {
   return migrations.slice(0, index + 1);
 }
 
-/** A bundle without an image is served from what it embeds, and stays as it is. */
+/** Catalogs serve a bundle without an image from its embedded objects, so it stays unchanged. */
 function objectsToMetadata(bundle: OlmBundle, csv: string): OlmBundle {
   if (bundle.image === '' || csv === '') return bundle;
   const metadata = csvMetadata(csv);
@@ -42,14 +42,14 @@ function objectsToMetadata(bundle: OlmBundle, csv: string): OlmBundle {
   return { ...bundle, properties: [...others, metadata] };
 }
 
-/** What people call the operator of a bundle, by what the catalog has of it; empty where it has nothing. */
+/** Display name of a bundle's operator in the catalog; empty if there is none. */
 export function operatorNameOf(bundle: OlmBundle): string {
   const metadata = bundle.properties.find(({ type }) => type === 'olm.csv.metadata');
   if (metadata === undefined) return displayNameOf(embeddedCsv(bundle));
   return stringAt(metadata.value, 'displayName') ?? '';
 }
 
-/** JSON of the ClusterServiceVersion among the objects that a bundle embeds; empty where there is none. */
+/** JSON of the ClusterServiceVersion that a bundle embeds; empty if there is none. */
 export function embeddedCsv({ properties }: OlmBundle): string {
   for (const { type, value } of properties) {
     if (type !== 'olm.bundle.object' || !isMap(value)) continue;

@@ -6,7 +6,7 @@ import { any, decodeAs, flag, listOfShape, type Shape, struct, text } from '../b
 import type { BundleObject } from './bundle-objects.ts';
 import type { ApiDefinition, ServiceVersion } from './service-version.ts';
 
-/** An API of a bundle, by all that tells it from others. */
+/** An API of a bundle, with all fields that identify it. */
 export interface Api {
   readonly group: string;
   readonly version: string;
@@ -14,7 +14,7 @@ export interface Api {
   readonly plural: string;
 }
 
-/** APIs that CRDs of the bundle define, and those of its owned APIServices. */
+/** APIs of the bundle's CRDs, and of its owned APIServices. */
 export function providedApis(crds: readonly Api[], csv: ServiceVersion): readonly Api[] {
   const services = servicesOf(csv).owned.map(({ group, version, kind, name }) => ({
     group,
@@ -45,7 +45,7 @@ export function requiredApis(csv: ServiceVersion): readonly Api[] {
   ];
 }
 
-/** @throws TerminalError where a CRD that the ClusterServiceVersion owns is not in the bundle. */
+/** @throws TerminalError if the bundle lacks a CRD that its ClusterServiceVersion owns. */
 export function checkOwnedApis(provided: readonly Api[], csv: ServiceVersion): void {
   const known = new Set(provided.map(apiText));
   const owned = csv.definitions('customresourcedefinitions').owned.map(apiOfDefinition);
@@ -79,7 +79,7 @@ function compareApis(a: Api, b: Api): number {
 }
 
 /**
- * Versions of the API that an object defines, whether they are served or not: none where it is no CRD.
+ * Versions of the API that an object defines, served or not; empty for anything but a CRD.
  * @throws TerminalError `error decoding v1 CRD: …`
  */
 export function definedApis({ kind, group, version, value }: BundleObject): readonly Api[] {

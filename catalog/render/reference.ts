@@ -14,7 +14,7 @@ import { type ImageTemplate, templatedImage } from './image-template.ts';
 import { embeddedCsv } from './migrations.ts';
 import { inOrder } from './related-images.ts';
 
-/** What a reference may be of. */
+/** Kinds of sources that a reference may name. */
 export type ReferenceKind =
   | 'bundle directory'
   | 'bundle image'
@@ -23,7 +23,7 @@ export type ReferenceKind =
   | 'sqlite file'
   | 'sqlite image';
 
-/** Those of whole catalogs. */
+/** Kinds that are whole catalogs. */
 export const catalogKinds: ReadonlySet<ReferenceKind> = new Set([
   'declarative config directory',
   'declarative config image',
@@ -31,31 +31,31 @@ export const catalogKinds: ReadonlySet<ReferenceKind> = new Set([
   'sqlite image',
 ]);
 
-/** A reference of a kind that is not allowed. */
+/** Thrown for a reference of a kind that is not allowed. */
 export class KindNotAllowed extends TerminalError {}
 
 export interface ReferenceOptions {
-  /** Asked for the first image: without one, registries need no code. */
+  /** Called for the first image: other references load no registry code. */
   readonly registry: () => Promise<RegistryAccess>;
   readonly signal: AbortSignal;
-  /** All where absent. */
+  /** Defaults to all kinds. */
   readonly allowed?: ReadonlySet<ReferenceKind> | undefined;
-  /** Image of the bundle of a directory; none where absent. */
+  /** Image of a bundle in a directory; defaults to none. */
   readonly imageTemplate?: ImageTemplate | undefined;
   readonly warn?: Warn | undefined;
-  /** Told of each SQLite database, a format that upstream has deprecated. */
+  /** Called for each SQLite database, a format that upstream has deprecated. */
   readonly onDatabase?: (() => void) | undefined;
 }
 
 /** A piece of a catalog, and the ClusterServiceVersion of each of its bundles. */
 export interface CatalogPart {
   readonly config: CatalogConfig;
-  /** JSON, empty where there is none. */
+  /** JSON; empty if there is none. */
   readonly csvOf: (bundle: OlmBundle) => string;
 }
 
 /**
- * What a reference stands for, piece by piece: of a catalog's directory one blob at a time.
+ * The content of a reference, piece by piece: of a catalog's directory one blob at a time.
  * @throws TerminalError `render reference "…": …`
  */
 export async function* partsOfReference(
@@ -168,7 +168,7 @@ async function pull(
   }
 }
 
-/** Of a catalog's image nothing else is needed: it may have a whole system with hard links and devices. */
+/** Path of the catalog in its image: the rest may be a whole system with hard links and devices. */
 function pathOf(labels: Labels): string {
   return join('/', labels[label.database] ?? labels[label.configs] ?? '');
 }
@@ -214,7 +214,7 @@ function checkAllowed(kind: ReferenceKind, options: ReferenceOptions): void {
   if (!isAllowed(kind, options)) throw new KindNotAllowed(`cannot render ${kind}: not allowed`);
 }
 
-/** Whatever it was read from: embedded objects last, images by reference. */
+/** Sorts the content of every kind of source: embedded objects last, images by reference. */
 function inOpmsOrder({ config, csvOf }: CatalogPart): CatalogPart {
   const bundles = config.bundles.map((bundle) => ({
     ...bundle,

@@ -3,8 +3,8 @@ import type { RelatedImage } from '../blobs/index.ts';
 import type { ServiceVersion } from './service-version.ts';
 
 /**
- * Images that a bundle needs: those that its ClusterServiceVersion lists, the bundle's own, and those
- * of its deployments, in the order of their references.
+ * Images that a bundle needs: those listed in its ClusterServiceVersion, the bundle's own, and
+ * those of its deployments, sorted by reference.
  */
 export function relatedImages(csv: ServiceVersion, bundleImage: string): readonly RelatedImage[] {
   const listed = csv.relatedImages();

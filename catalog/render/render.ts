@@ -5,12 +5,12 @@ import type { Migration } from './migrations.ts';
 import { type CatalogPart, partsOfReference, type ReferenceOptions } from './reference.ts';
 
 export interface RenderOptions extends ReferenceOptions {
-  /** Changes to make to each bundle, in their order; none where absent. */
+  /** Changes to each bundle, in their order; defaults to none. */
   readonly migrations?: readonly Migration[] | undefined;
 }
 
 /**
- * What references stand for, one after another, piece by piece.
+ * The content of references, one after another, piece by piece.
  * @throws TerminalError `render reference "…": …`, `migrate: …`
  */
 export async function* renderedParts(
@@ -25,7 +25,7 @@ export async function* renderedParts(
   }
 }
 
-/** All of what a reference stands for, in memory. */
+/** The whole content of a reference, in memory. */
 export async function renderReference(
   reference: string,
   options: RenderOptions,
@@ -41,7 +41,7 @@ export async function renderReference(
   };
 }
 
-/** The bundles of a bundle's image, as templates use them. */
+/** The bundles of a bundle's image, for templates. */
 export async function renderBundleImage(
   image: string,
   options: RenderOptions,

@@ -4,7 +4,7 @@ import { errorMessage, TerminalError } from '../../core/errors.ts';
 import { any, decodeAs, listOfShape, type Shape, struct, text, textMap } from '../blobs/index.ts';
 import { shortest } from './go-number.ts';
 
-/** An API that a ClusterServiceVersion names: a CRD by its name, or an APIService. */
+/** An API in a ClusterServiceVersion: a CRD by its name, or an APIService. */
 export interface ApiDefinition {
   readonly group: string;
   readonly kind: string;
@@ -13,15 +13,15 @@ export interface ApiDefinition {
 }
 
 /**
- * What rendering reads of a ClusterServiceVersion, decoded field by field where it is needed, with
- * the errors of upstream's types.
+ * A ClusterServiceVersion for rendering, which decodes each field on demand, with the errors of
+ * upstream's types.
  */
 export class ServiceVersion {
   readonly name: string;
   readonly annotations: Readonly<Record<string, string>>;
   readonly #spec: JsonValue | undefined;
 
-  /** @throws TerminalError where its metadata is none. */
+  /** @throws TerminalError for invalid metadata. */
   constructor(object: JsonObject) {
     const { metadata } = (decodeAs(header, object) ?? {}) as JsonObject;
     this.name = stringAt(metadata, 'name') ?? '';
@@ -33,7 +33,7 @@ export class ServiceVersion {
     this.#spec = object['spec'];
   }
 
-  /** `spec.version`, empty where there is none. */
+  /** `spec.version`, empty if absent. */
   version(): string {
     return (decodeAs(text, this.#field('version')) ?? '') as string;
   }
@@ -55,7 +55,7 @@ export class ServiceVersion {
     return { owned: apis(decoded['owned']), required: apis(decoded['required']) };
   }
 
-  /** APIServices, with the error that upstream has for a spec that is none. */
+  /** APIServices, with upstream's error for an invalid spec. */
   apiServices(): ReturnType<ServiceVersion['definitions']> {
     this.#checkSpec('error unmarshaling into object map: ');
     return this.definitions('apiservicedefinitions');
@@ -116,7 +116,7 @@ function apis(value: JsonValue | undefined): readonly ApiDefinition[] {
   }));
 }
 
-/** Whole numbers as integers, others as Go's `%g` prints them. */
+/** Integers in full, other numbers in Go's `%g` format. */
 function shortNumber(value: number): string {
   const isWhole = Number.isInteger(value) && Math.abs(value) < 2 ** 63;
   return isWhole ? BigInt(value).toString() : shortest(value);
@@ -171,7 +171,7 @@ const deployment = struct('registry.dep', {
   }),
 });
 
-// Fields without a tag are called in errors what Go calls them.
+// Go's errors name fields without a tag by their names in Go.
 const specOfImages: Shape = struct('registry.csvSpec', {
   Install: struct('registry.strategy', {
     strategy: text,

@@ -5,18 +5,18 @@ import { compareBytes } from '../../api/byte-order.ts';
 import { TerminalError } from '../../core/errors.ts';
 import { type CatalogConfig, ownText } from '../blobs/index.ts';
 
-/** Writes the blobs of a catalog as text, one piece a blob. */
+/** Writes the blobs of a catalog as text, one piece per blob. */
 export type WriteCatalog = (config: CatalogConfig) => Iterable<string>;
 
-/** What the order of a blob depends on. */
+/** Sort key of a blob. */
 interface Order {
   readonly package: string;
-  /** Of its kind. */
+  /** Rank of the blob's kind. */
   readonly rank: number;
   readonly name: string;
 }
 
-/** Where the text of a blob is. */
+/** Position of a blob's text in the file. */
 interface Place extends Order {
   readonly start: number;
   readonly end: number;
@@ -30,12 +30,12 @@ const none: CatalogConfig = {
   others: [],
 };
 
-/** Bytes that wait before they are written, and that are read at a time. */
+/** Bytes to buffer before a write, and to read at a time. */
 const blockSize = 256 * 1024;
 
 /**
- * A catalog that is written in opm's order although its blobs come in another: their texts wait in a
- * temporary file, and only their places are kept in memory.
+ * A catalog that is written in opm's order although its blobs arrive in another: a temporary file
+ * holds their texts, and memory only their positions.
  */
 export class SpooledCatalog implements Disposable {
   readonly #write: WriteCatalog;
@@ -44,7 +44,7 @@ export class SpooledCatalog implements Disposable {
   readonly #places: Place[] = [];
   #byPackage: ReadonlyMap<string, readonly Place[]> | undefined;
   readonly #block = Buffer.allocUnsafeSlow(blockSize);
-  /** Bytes of the block that wait, and those of the file. */
+  /** Bytes that wait in the block, and bytes of the file. */
   #waiting = 0;
   #size = 0;
 
@@ -70,7 +70,7 @@ export class SpooledCatalog implements Disposable {
     }
   }
 
-  /** Packages in the order in which they are written; the last is empty where blobs have none. */
+  /** Packages in the order of output; the last is empty if any blob has no package. */
   packages(): readonly string[] {
     const names = new Set(this.#places.map((place) => place.package));
     const named = [...names].filter((name) => name !== '').toSorted(compareBytes);
@@ -78,8 +78,8 @@ export class SpooledCatalog implements Disposable {
   }
 
   /**
-   * The text of all blobs, or of those of a package, in opm's order. Each piece is there until the next
-   * one is asked for.
+   * The text of all blobs, or of those of a package, in opm's order. Each piece is valid until the
+   * next one is requested.
    */
   *text(packageName?: string): Generator<Uint8Array> {
     this.#flush();
@@ -105,7 +105,7 @@ export class SpooledCatalog implements Disposable {
     rmSync(this.#dir, { recursive: true, force: true });
   }
 
-  /** What the writer leaves out, such as a channel of no package, has no place. */
+  /** Blobs that the writer omits, such as a channel without a package, get no place. */
   #put(order: Order, blobs: Partial<CatalogConfig>): void {
     const start = this.#size + this.#waiting;
     for (const text of this.#write({ ...none, ...blobs })) this.#append(text);
@@ -140,7 +140,7 @@ interface Range {
   readonly end: number;
 }
 
-/** Ranges that follow one another as one: catalogs are often written in opm's order. */
+/** Joins adjacent ranges: catalogs are often written in opm's order. */
 function* joined(ranges: readonly Range[]): Generator<Range> {
   let last: Range | undefined;
   for (const { start, end } of ranges) {
@@ -153,7 +153,7 @@ function* joined(ranges: readonly Range[]): Generator<Range> {
   if (last !== undefined) yield last;
 }
 
-/** Those of no package last, in the order in which they came. */
+/** Blobs without a package come last, in the order of arrival. */
 function byOrder(a: Order, b: Order): number {
   if (a.package === '' || b.package === '') {
     return Number(a.package === '') - Number(b.package === '');

@@ -1,7 +1,7 @@
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite';
 import { errorMessage, TerminalError } from '../../core/errors.ts';
 
-/** What upstream's servers of SQLite databases know of a bundle in a channel. */
+/** A bundle in a channel, as upstream's servers read it from an SQLite database. */
 export interface BundleRow {
   readonly name: string;
   readonly package: string;
@@ -11,7 +11,7 @@ export interface BundleRow {
   readonly replaces: string;
   readonly skips: readonly string[];
   readonly skipRange: string;
-  /** The manifests, one JSON text behind the other; empty where they are in the image alone. */
+  /** The manifests, one JSON text after another; empty if only the image has them. */
   readonly manifests: string;
   readonly dependencies: readonly ValueRow[];
   readonly properties: readonly ValueRow[];
@@ -29,7 +29,7 @@ export interface ChannelRow {
   readonly name: string;
 }
 
-// Channel entries are the edges that lead to a bundle. One chain of `replaces` is followed from the
+// Channel entries are the edges to a bundle. The query follows one chain of `replaces` from the
 // entries of the smallest depth, the heads of channels; the other edges are skips.
 const bundlesQuery = `
 WITH RECURSIVE
@@ -74,7 +74,7 @@ SELECT bundle.name, bundle.csv FROM operatorbundle AS bundle
 
 type Row = Record<string, SQLOutputValue>;
 
-/** A catalog's SQLite database, opened to be read. */
+/** A catalog's SQLite database, opened read-only. */
 export class CatalogDatabase implements Disposable {
   readonly #database: DatabaseSync;
 
@@ -127,7 +127,7 @@ export class CatalogDatabase implements Disposable {
     }
   }
 
-  /** The ClusterServiceVersion of a channel's head; undefined where the channel has no head. */
+  /** The ClusterServiceVersion of a channel's head; undefined if the channel has no head. */
   headOf(packageName: string, channel: string): { name: string; csv: string } | undefined {
     const row = this.#database.prepare(headQuery).get(channel, packageName);
     return row && { name: textOf(row['name']), csv: textOf(row['csv']) };

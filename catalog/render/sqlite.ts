@@ -20,7 +20,7 @@ import { distinct, objectsLast, propertyOf, valueProperties } from './bundle-pro
 import { inOrder } from './related-images.ts';
 import { type BundleRow, CatalogDatabase, type ChannelRow } from './sqlite-rows.ts';
 
-/** A catalog of a database, and the ClusterServiceVersions of bundles that it embeds. */
+/** A catalog from a database, and the ClusterServiceVersions that its bundles embed. */
 export interface DatabaseCatalog {
   readonly config: CatalogConfig;
   /** JSON of ClusterServiceVersions by package and bundle, joined by a slash. */
@@ -29,7 +29,7 @@ export interface DatabaseCatalog {
 
 /**
  * Renders a catalog of opm's former format, an SQLite database.
- * @throws TerminalError in opm's words where the database refers to what it does not have.
+ * @throws TerminalError in opm's words if the database refers to missing rows.
  */
 export function renderDatabase(file: string): DatabaseCatalog {
   using database = new CatalogDatabase(file);
@@ -67,7 +67,7 @@ function packageOf(name: string, defaultChannel: string, database: CatalogDataba
   return { ...fields, properties: [], ...(icon === undefined ? {} : { icon }) };
 }
 
-/** The first icon; text that is no base64, blanks aside, counts as none. */
+/** The first icon; undefined if its data, without blanks, is not base64. */
 function iconOf(csv: string): Icon | undefined {
   const [icon] = csv === '' ? [] : listOf(fieldAt(parseJson(csv), 'spec', 'icon'));
   const data = (stringAt(icon, 'base64data') ?? '').replaceAll(' ', '');
@@ -89,7 +89,7 @@ interface GrowingBundle {
   readonly properties: RawProperty[];
 }
 
-/** Rows of the same bundle, one for each of its channels, as one blob. */
+/** Merges the rows of a bundle, one for each of its channels, into one blob. */
 class MergedBundles {
   readonly csvs = new Map<string, string>();
   readonly #bundles = new Map<string, GrowingBundle>();
@@ -169,7 +169,7 @@ function byTypeAndJson(
 /** @throws TerminalError `no csv in bundle` */
 function objectsOf({ manifests }: BundleRow): readonly BundleObject[] {
   if (manifests === '') return [];
-  // Embedded as the database has it, to the character.
+  // Embeds exactly the text of the database.
   const objects = readJsonStream(manifests).documents.map(({ value, text }) => ({
     ...objectOf(value),
     json: text,

@@ -9,12 +9,12 @@ import {
   readObjects,
 } from '../blobs/index.ts';
 
-/** What a catalog can be made a template of. */
+/** Types of templates that can be made from a catalog. */
 export type CatalogTemplateType = 'basic' | 'substitutes';
 
 /**
- * A template of the blobs of a file of a catalog, as text: of bundles, a basic one keeps schema and
- * image alone. As by opm, a blob may lack a schema.
+ * A template of the blobs of a catalog's file, as text: type basic keeps only schema and image of
+ * bundles. Like opm, it accepts blobs without a schema.
  * @throws BlobError
  */
 export function templateOfCatalog(

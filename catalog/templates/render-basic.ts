@@ -4,7 +4,7 @@ import { toConfig } from '../load/index.ts';
 import type { BundleRenderer } from './bundle-renderer.ts';
 import { readEntries } from './template-entries.ts';
 
-/** Renders a template of schema `olm.template.basic`: blobs, of bundles nothing but schema and image. */
+/** Renders an `olm.template.basic`: blobs, with only schema and image of bundles. */
 export async function renderBasic(
   content: Uint8Array,
   renderBundle: BundleRenderer,

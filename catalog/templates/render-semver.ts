@@ -124,7 +124,7 @@ function packageOf(bundle: OlmBundle): { readonly packageName: string; readonly 
   }
 }
 
-/** Versions that differ by nothing but build metadata have no order. */
+/** Versions that differ only in build metadata have no order. */
 function checkOrder(versions: ReadonlyMap<string, Version>): void {
   const seen = new Set<string>();
   const problems: string[] = [];
@@ -144,7 +144,7 @@ function checkOrder(versions: ReadonlyMap<string, Version>): void {
   );
 }
 
-/** Icon and description of the last bundle of the default channel, where they can be read. */
+/** Icon and description of the last bundle of the default channel, if readable. */
 function shownFields(
   { channels, defaultChannel }: SemverChannels,
   bundles: readonly RenderedBundle[],
@@ -171,7 +171,7 @@ function iconOf(object: JsonObject): Icon | undefined {
   return { base64data, mediatype: icon.mediatype };
 }
 
-/** As Go decodes it: standard, padded, line breaks anywhere. */
+/** Whether Go decodes it: standard, padded, line breaks anywhere. */
 function isBase64(text: string): boolean {
   const plain = text.replaceAll(/[\r\n]/g, '');
   return plain.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(plain);

@@ -9,8 +9,8 @@ import { readEntries, type Substitution } from './template-entries.ts';
 import { compareReleases, versionRelease } from './version-release.ts';
 
 /**
- * Renders a template of schema `olm.template.substitutes`: a catalog in which bundles take the places
- * of others in channels.
+ * Renders a template of schema `olm.template.substitutes`: a catalog in which some bundles replace
+ * others in channels.
  */
 export async function renderSubstitutes(
   content: Uint8Array,
@@ -96,7 +96,9 @@ async function checkOrder(
   );
 }
 
-/** The substitute takes the edges of its base, and skips it; edges to the base lead to the substitute. */
+/**
+ * The substitute gets the edges of its base, and skips it; edges to the base lead to it instead.
+ */
 function withSubstitute(channel: OlmChannel, name: string, base: string): OlmChannel {
   const added = channel.entries
     .filter((entry) => entry.name === base)

@@ -16,7 +16,7 @@ export interface SemverChannels {
   readonly defaultChannel: string;
 }
 
-/** A bundle in a channel, with the edges that lead to it. */
+/** A bundle in a channel, with the upgrade edges to it. */
 interface Entry {
   readonly archetype: Archetype;
   readonly kind: ChannelKind;
@@ -28,9 +28,9 @@ interface Entry {
 }
 
 /**
- * Channels for the versions of a template. Within one minor version the highest is the only one that
- * edges lead to: it skips all lower ones of its major version, and replaces the highest of the minor
- * version before.
+ * Channels for the versions of a template. Only the highest of each minor version has upgrade edges
+ * to it: it skips all lower versions of its major version, and replaces the highest of the previous
+ * minor version.
  */
 export function semverChannels(
   packageName: string,
@@ -75,7 +75,7 @@ function entriesOf(
     });
 }
 
-/** Entries of one archetype, kind and major version: no edge leads out of these. */
+/** Entries by archetype, kind and major version: upgrade edges stay within each group. */
 function linesOf(entries: readonly Entry[]): readonly (readonly Entry[])[] {
   const lines = Map.groupBy(
     entries,
@@ -108,7 +108,7 @@ interface Claim {
   readonly name: string;
 }
 
-/** The channel of the most settled archetype, of these the one with the highest versions. */
+/** The channel of the most stable archetype; of several the one with the highest versions. */
 function defaultChannel(channels: readonly (readonly Entry[])[], preference: ChannelKind): string {
   const claims = channels.flatMap(([first]) =>
     first === undefined ? [] : [claimOf(first, preference)],

@@ -5,16 +5,16 @@ import { errorMessage, TerminalError } from '../../core/errors.ts';
 import { parseYaml } from '../../core/manifests/index.ts';
 import { decodeAs, flag, listOfShape, type StructShape, struct, text } from '../blobs/index.ts';
 
-/** How settled the bundles of a channel are, from the least to the most. */
+/** Levels of stability of channels, from the lowest to the highest. */
 export const archetypes = ['candidate', 'fast', 'stable'] as const;
 export type Archetype = (typeof archetypes)[number];
 
-/** What channels collect versions by. */
+/** Part of the version that all bundles of a channel share. */
 export type ChannelKind = 'major' | 'minor';
 
 export interface SemverTemplate {
   readonly kinds: readonly ChannelKind[];
-  /** Kind of the default channel, where two channels have equal claims. */
+  /** Kind of the default channel if two channels are equal otherwise. */
   readonly preference: ChannelKind;
   /** Images of bundles. */
   readonly images: Readonly<Record<Archetype, readonly string[]>>;
@@ -36,7 +36,7 @@ const template = struct('semver.SemverTemplateData', {
 
 /**
  * Reads a template of schema `olm.semver`.
- * @throws TerminalError in opm's words for other schemas, unknown fields and settings at odds.
+ * @throws TerminalError in opm's words for other schemas, unknown fields and conflicting settings.
  */
 export function readSemverTemplate(content: Uint8Array): SemverTemplate {
   const data = decoded(content);

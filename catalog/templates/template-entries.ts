@@ -15,16 +15,16 @@ import {
 } from '../blobs/index.ts';
 import { firstDocument } from '../render/index.ts';
 
-/** A template that lists blobs, and what else it says. */
+/** A template that lists blobs, and its substitutions. */
 export interface EntriesTemplate {
-  /** @throws BlobError where one has no schema */
+  /** @throws BlobError for a blob without a schema */
   readonly blobs: () => readonly Blob[];
   readonly substitutions: readonly Substitution[];
 }
 
 /** A bundle that takes the place of another in channels. */
 export interface Substitution {
-  /** Its image. */
+  /** Image of the new bundle. */
   readonly name: string;
   /** Name of the bundle that it replaces. */
   readonly base: string;
@@ -49,7 +49,7 @@ const shapes: Readonly<Record<string, StructShape>> = {
 
 /**
  * Reads a template of blobs.
- * @throws TerminalError in opm's words for another schema, and for what is no blob
+ * @throws TerminalError in opm's words for another schema, and for an invalid blob.
  */
 export function readEntries(content: Uint8Array, schema: keyof typeof shapes): EntriesTemplate {
   const value = readDocument(content, 'decoding template schema');
@@ -81,7 +81,7 @@ function readDocument(content: Uint8Array, step: string): JsonValue {
   }
 }
 
-/** That a blob has no schema is found later than what else is wrong with it. */
+/** opm reports a missing schema later than other errors of a blob. */
 function blobOf(entry: JsonValue): Blob | BlobError {
   if (isMap(entry)) {
     try {
@@ -107,7 +107,7 @@ function substitutionOf(value: unknown): Substitution {
   return { name: stringAt(value, 'name') ?? '', base: stringAt(value, 'base') ?? '' };
 }
 
-/** @throws TerminalError where the text has no schema */
+/** @throws TerminalError for a text without a schema */
 export function schemaOfTemplate(content: Uint8Array): string {
   const value = readDocument(content, 'decoding template input');
   let schema: string | undefined;

@@ -24,7 +24,7 @@ function typeOf(schema: string): string {
 
 /**
  * Renders a template to a catalog.
- * @param type one of `templateTypes`; found by the template's schema where absent
+ * @param type one of `templateTypes`; defaults to that of the template's schema
  */
 export async function renderTemplate(
   content: Uint8Array,

@@ -13,13 +13,13 @@ import {
   zeroVersion,
 } from '../versions/index.ts';
 
-/** The version of a bundle, and how often it was packaged. */
+/** The version of a bundle, and the release of its packaging. */
 export interface VersionRelease {
   readonly version: Version;
   readonly release: readonly Identifier[];
 }
 
-/** Version first, then release; any release is above none. */
+/** Compares version first, then release; any release is higher than none. */
 export function compareReleases(a: VersionRelease, b: VersionRelease): number {
   const order = compareVersions(a.version, b.version);
   if (order !== 0) return order;
@@ -31,8 +31,8 @@ export function compareReleases(a: VersionRelease, b: VersionRelease): number {
 }
 
 /**
- * Of the property olm.package. Build metadata counts as the release of a bundle that has none and
- * substitutes for another, as before there were releases.
+ * Version and release of the property olm.package. If a bundle without a release substitutes for
+ * another, its build metadata is the release, as before releases existed.
  */
 export function versionRelease({ bundle, csv }: RenderedBundle): VersionRelease {
   const [property, ...more] = bundle.properties.filter(({ type }) => type === 'olm.package');

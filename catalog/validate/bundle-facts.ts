@@ -12,17 +12,17 @@ import {
 } from '../versions/index.ts';
 import { pullSpecProblem } from './pull-spec.ts';
 
-/** What is kept of a bundle: enough for all checks, and a small part of it. */
+/** The small part of a bundle that the checks need. */
 export interface BundleFacts {
   readonly version: Version;
   readonly release: readonly Identifier[];
-  /** Whether it has an image, or manifests of its own. */
+  /** Whether it has an image, or its own manifests. */
   readonly hasContent: boolean;
 }
 
 /**
- * Reads what the checks need of a bundle.
- * @throws TerminalError with opm's text where properties, images or version are wrong
+ * Reads the facts of a bundle for the checks.
+ * @throws TerminalError with opm's text for wrong properties, images or version.
  */
 export function bundleFacts(bundle: OlmBundle): BundleFacts {
   const packages = packageProperties(bundle);
@@ -66,7 +66,7 @@ export interface PackageProperty {
   readonly release: string;
 }
 
-/** Go's type and the text fields of properties that have a meaning here. */
+/** Go's type and the text fields of properties that the checks read. */
 const known: ReadonlyMap<string, readonly [string, readonly string[]]> = new Map([
   ['olm.package', ['Package', ['packageName', 'version', 'release']]],
   ['olm.package.required', ['PackageRequired', ['packageName', 'versionRange']]],
@@ -76,7 +76,7 @@ const known: ReadonlyMap<string, readonly [string, readonly string[]]> = new Map
 
 /**
  * All `olm.package` properties of a bundle.
- * @throws TerminalError `parse properties for bundle "…": …` where a property of a known type is none
+ * @throws TerminalError `parse properties for bundle "…": …` for an invalid value of a known type
  */
 export function packageProperties(bundle: OlmBundle): readonly PackageProperty[] {
   return bundle.properties.flatMap((property, index) => {
@@ -116,7 +116,7 @@ function textsOf(
   return texts;
 }
 
-/** As Go reads fields: without regard to case, the last one wins. */
+/** A member as Go reads fields: in any case, and the last one wins. */
 function memberOf(value: JsonObject, field: string): JsonValue | undefined {
   const key = Object.keys(value).findLast((each) => each.toLowerCase() === field.toLowerCase());
   return key === undefined ? undefined : value[key];

@@ -1,10 +1,10 @@
-/** What is wrong with a part of a catalog, with what is wrong with its parts. */
+/** An error of a part of a catalog, with the errors of its own parts. */
 export interface Fault {
   readonly message: string;
   readonly faults: readonly (Fault | string)[];
 }
 
-/** A fault of the part; nothing where none of its checks found anything. */
+/** A fault of the part; undefined if its checks found nothing. */
 export function faultOf(
   message: string,
   found: readonly (Fault | string | undefined)[],
@@ -13,7 +13,7 @@ export function faultOf(
   return faults.length === 0 ? undefined : { message, faults };
 }
 
-/** The faults as opm draws them, one a line. */
+/** The faults as opm prints them, one per line. */
 export function faultTree(root: Fault): string {
   return [`${root.message}:`, ...branches(root.faults, '')].join('\n').trim();
 }

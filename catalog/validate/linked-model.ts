@@ -12,14 +12,14 @@ import type { BundleFacts } from './bundle-facts.ts';
 import type { ChannelModel, PackageModel } from './model.ts';
 import { packageNameProblems } from './package-name.ts';
 
-/** A bundle of which only the facts are kept, or what is wrong with it. */
+/** A bundle with only its facts, or its error. */
 export interface JudgedBundle {
   readonly package: string;
   readonly name: string;
   readonly facts: BundleFacts | TerminalError;
 }
 
-/** The blobs of a catalog that are checked, in the order in which they were read. */
+/** The checked blobs of a catalog, in the order of reading. */
 export interface CheckedBlobs {
   readonly packages: readonly OlmPackage[];
   readonly channels: readonly OlmChannel[];
@@ -29,12 +29,12 @@ export interface CheckedBlobs {
 
 /**
  * Links the blobs of a catalog with one another.
- * @throws TerminalError with opm's text at the first that fits nowhere
+ * @throws TerminalError with opm's text for the first blob that does not fit.
  */
 export function linkedModel(config: CheckedBlobs): readonly PackageModel[] {
   const packages = new Map<string, PackageModel>();
   for (const each of config.packages) addPackage(packages, each);
-  // Of each package, what its last channel names: opm looks for the bundles of that one only.
+  // Entries of the last channel of each package: opm looks only for the bundles of that channel.
   const awaited = new Map<string, Set<string>>();
   for (const each of config.channels) awaited.set(each.package, addChannel(packages, each));
   for (const each of config.bundles) {
@@ -116,7 +116,7 @@ function addBundle(packages: ReadonlyMap<string, PackageModel>, bundle: JudgedBu
   );
 }
 
-/** A default channel that there is not is one without bundles. */
+/** A missing default channel becomes one without bundles. */
 function addDefaultChannel({ channels, defaultChannel: name }: PackageModel): void {
   if (name === '' || channels.has(name)) return;
   const empty: ChannelModel = { name, entries: new Map(), deprecation: undefined };

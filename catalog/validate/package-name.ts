@@ -3,7 +3,7 @@ const labelPattern = new RegExp(`^${label}$`);
 const subdomainPattern = new RegExp(`^${label}(\\.${label})*$`);
 const longest = 63;
 
-/** Why a package may not have a name, in Kubernetes' words; empty where it may. */
+/** Why a package name is invalid, in Kubernetes' words; empty for a valid one. */
 export function packageNameProblems(name: string): readonly string[] {
   const length =
     Buffer.byteLength(name) > longest ? [`must be no more than ${longest} characters`] : [];

@@ -10,8 +10,8 @@ const invalid = 'invalid reference format';
 const maxName = 255;
 
 /**
- * Why opm takes a text for no image reference, in its library's words; undefined where it is one. It
- * judges catalogs only: `parseImageReference` reads what is pulled, and knows addresses too.
+ * Why opm rejects a text as an image reference, in its library's words; undefined for a valid one.
+ * Only for checking catalogs: `parseImageReference` reads what is pulled, and accepts addresses.
  */
 export function pullSpecProblem(text: string): string | undefined {
   if (identifier.test(text)) {

@@ -1,14 +1,14 @@
 import { compareBytes } from '../../api/byte-order.ts';
 
-/** What an entry of a channel says of its upgrades. */
+/** The upgrade edges of a channel's entry. */
 export interface ChainEntry {
   readonly replaces: string;
   readonly skips: readonly string[];
 }
 
 /**
- * The entries that no other one replaces or skips, sorted. A channel has exactly one: its head.
- * Ranges of skipped versions play no part.
+ * The entries that no other entry replaces or skips, sorted. A valid channel has exactly one: its
+ * head. Ranges of skipped versions do not count.
  */
 export function channelHeads(entries: ReadonlyMap<string, ChainEntry>): readonly string[] {
   const left = new Set<string>();
@@ -19,7 +19,7 @@ export function channelHeads(entries: ReadonlyMap<string, ChainEntry>): readonly
   return [...entries.keys()].filter((name) => !left.has(name)).sort(compareBytes);
 }
 
-/** Why a channel's upgrades do not lead from each entry to one head; undefined where they do. */
+/** Why a channel's upgrade edges do not lead from each entry to one head; undefined if they do. */
 export function chainProblem(entries: ReadonlyMap<string, ChainEntry>): string | undefined {
   const heads = channelHeads(entries);
   const [head] = heads;

@@ -30,8 +30,8 @@ export interface CatalogSize {
 }
 
 /**
- * Validates a catalog as `opm validate` does, with its texts; packages, channels and bundles of the
- * tree are in the order of their names. Of each bundle only name, version and verdict are kept.
+ * Validates a catalog like `opm validate`, with its texts; packages, channels and bundles of the
+ * tree are in the order of their names. Keeps only name, version and verdict of each bundle.
  * @throws TerminalError
  */
 export async function validateCatalog(blobs: AsyncIterable<Blob>): Promise<CatalogSize> {
@@ -46,7 +46,7 @@ export async function validateCatalog(blobs: AsyncIterable<Blob>): Promise<Catal
 }
 
 /**
- * The same for a catalog that comes in decoded pieces, such as one that is rendered from a database.
+ * The same for a catalog in decoded pieces, such as one rendered from a database.
  * @throws TerminalError
  */
 export async function validateParts(
@@ -68,7 +68,7 @@ class JudgedCatalog implements CheckedBlobs {
   readonly bundles: JudgedBundle[] = [];
   readonly deprecations: OlmDeprecations[] = [];
 
-  /** Icons and descriptions are large, and not looked at. */
+  /** Drops icons and descriptions, which are large, and which no check reads. */
   addPackage({ schema, ...added }: OlmPackage): void {
     const [name, defaultChannel] = [ownText(added.name), ownText(added.defaultChannel)];
     this.packages.push({ schema, name, defaultChannel, description: '', properties: [] });
@@ -87,7 +87,7 @@ class JudgedCatalog implements CheckedBlobs {
   }
 }
 
-/** A bundle is judged when it is read, and told when its turn comes. */
+/** Checks a bundle when it is read, and keeps the error for its turn in the report. */
 function judged(bundle: OlmBundle): JudgedBundle {
   const [owner, name] = [ownText(bundle.package), ownText(bundle.name)];
   try {
@@ -136,7 +136,7 @@ function bundleFault(model: PackageModel, entry: ChannelEntry): Fault | undefine
   ]);
 }
 
-/** With a release, the name is made of package, version and release. */
+/** The name of a bundle with a release consists of package, version and release. */
 function nameProblem(model: PackageModel, name: string, facts?: BundleFacts): string | undefined {
   if (facts === undefined || facts.release.length === 0) return undefined;
   const normalized = `${model.name}-v${releasedVersion(facts)}`;

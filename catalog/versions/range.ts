@@ -10,8 +10,8 @@ export interface Condition {
 export type Operator = '=' | '!=' | '<' | '<=' | '>' | '>=';
 
 /**
- * A range as catalogs' tools read it (blang/semver, not npm's): alternatives of conditions that must
- * all hold. No `^`, no `~`, and prereleases are versions like any other.
+ * A range of catalog tools (blang/semver, not npm's): alternatives of conditions that must all be
+ * true. No `^`, no `~`, and prereleases are versions like any other.
  */
 export interface VersionRange {
   readonly alternatives: readonly (readonly Condition[])[];
@@ -27,7 +27,7 @@ export function parseRange(text: string): VersionRange {
   return { alternatives: expanded.map((parts) => parts.map(conditionOf)) };
 }
 
-/** Why a text is no range; undefined where it is one. */
+/** Why a text is not a range; undefined for a valid one. */
 export function rangeProblem(text: string): string | undefined {
   try {
     parseRange(text);
@@ -39,7 +39,7 @@ export function rangeProblem(text: string): string | undefined {
 }
 
 export function isInRange(version: Version, range: VersionRange): boolean {
-  // An alternative without conditions ("1.x || || 2.x") holds for nothing.
+  // An alternative without conditions ("1.x || || 2.x") matches nothing.
   return range.alternatives.some(
     (conditions) =>
       conditions.length > 0 &&
@@ -70,7 +70,7 @@ const operators: ReadonlyMap<string, Operator> = new Map([
   ['>=', '>='],
 ]);
 
-/** A space after an operator separates nothing, and words of one character are passed over. */
+/** A space after an operator does not separate words, and words of one character are skipped. */
 function words(text: string): readonly string[] {
   const found: string[] = [];
   let start = 0;
@@ -112,14 +112,14 @@ function comparisonOf(part: string): Comparison {
   return { operator: part.slice(0, at).trim(), version: part.slice(at) };
 }
 
-/** `1.2.x` as two conditions, others as they are. */
+/** `1.2.x` as two conditions, others unchanged. */
 function withoutWildcards(part: string): readonly string[] {
   if (!part.includes('x')) return [part];
   const { operator, version } = comparisonOf(part);
   const least = version.replace('.x.x', '.x').replace('.x', '.0');
   const flat = least.split('.').length === 2 ? `${least}.0` : least;
   const next = following(version, flat);
-  // Operators that there are not lose their sign there, and so become equality.
+  // Unknown operators lose their sign here, and so become equality.
   return widened[operators.get(operator) ?? '?'](flat, next);
 }
 
@@ -133,13 +133,13 @@ const widened: Readonly<Record<Operator | '?', (least: string, next: string) => 
   '?': (least) => [least],
 };
 
-/** The first version after those that a wildcard stands for; empty where it stands for none. */
+/** The first version after all that a wildcard matches; empty for an invalid wildcard. */
 function following(wildcard: string, flat: string): string {
   const parts = wildcard.split('.');
   const numbers = flat.split('.');
   if (parts.at(-1) !== 'x' || parts.length < 2 || parts.length > 3) return '';
   const at = parts.length - 2;
-  // As Go's Atoi, whose failure upstream passes over.
+  // Like Go's Atoi, whose error upstream ignores.
   if (!/^[0-9]+$/.test(numbers[at] ?? '')) return '';
   return numbers
     .map((number, index) => (index === at ? String(BigInt(number) + 1n) : number))

@@ -1,8 +1,7 @@
 import { goQuote } from '../../api/go-quote.ts';
 
 /**
- * A version as catalogs' tools have it: semver 2, read strictly, with blang/semver's texts. Numbers
- * go up to 2^64 - 1.
+ * A version of catalog tools: strict semver 2 with blang/semver's texts; numbers up to 2^64 - 1.
  */
 export interface Version {
   readonly major: bigint;
@@ -10,19 +9,19 @@ export interface Version {
   readonly patch: bigint;
   /** Numbers are `bigint`. */
   readonly prerelease: readonly Identifier[];
-  /** Does not count when versions are compared. */
+  /** Ignored in comparisons. */
   readonly build: readonly string[];
 }
 
-/** A part of a prerelease; a number is below any text. */
+/** A part of a prerelease; any number is lower than any text. */
 export type Identifier = bigint | string;
 
-/** A text that is no version, or no range of versions; the message says why, as Go's library does. */
+/** An invalid version, or range of versions; the message is that of Go's library. */
 export class VersionError extends Error {
   override readonly name = 'VersionError';
 }
 
-/** The version of packages and entries that have none. */
+/** The version of packages and entries without one. */
 export const zeroVersion: Version = {
   major: 0n,
   minor: 0n,
@@ -56,7 +55,7 @@ export function parseVersion(text: string): Version {
   };
 }
 
-/** Why a text is no version; undefined where it is one. */
+/** Why a text is not a version; undefined for a valid one. */
 export function versionProblem(text: string): string | undefined {
   try {
     parseVersion(text);
@@ -85,7 +84,7 @@ export function parseIdentifier(text: string): Identifier {
   return unsigned(text);
 }
 
-/** Less than 0 where `a` is below `b`; build metadata does not count. */
+/** Negative if `a` is lower than `b`; ignores build metadata. */
 export function compareVersions(a: Version, b: Version): number {
   return (
     compare(a.major, b.major) ||
@@ -102,7 +101,7 @@ export function versionText(version: Version): string {
   return `${major}.${minor}.${patch}${pre}${build.length === 0 ? '' : `+${build.join('.')}`}`;
 }
 
-/** A version without prerelease is above those with one, and a longer prerelease above its beginning. */
+/** A version without prerelease is highest; a longer prerelease is above its own beginning. */
 function comparePrereleases(a: readonly Identifier[], b: readonly Identifier[]): number {
   if (a.length === 0 || b.length === 0) return compare(b.length, a.length);
   for (const [index, left] of a.entries()) {
@@ -124,7 +123,7 @@ function compare<T extends bigint | string | number>(a: T, b: T): number {
   return a < b ? -1 : 1;
 }
 
-/** What stands before the first two separators, and the rest; undefined where there are fewer. */
+/** The parts before the first two separators, and the rest; undefined if there are fewer. */
 function splitOnce(text: string, separator: string): [string, string?, string?] {
   const [first, rest] = cut(text, separator);
   return rest === undefined ? [first] : [first, ...cut(rest, separator)];
