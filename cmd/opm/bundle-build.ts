@@ -70,7 +70,7 @@ const verbs: Readonly<Record<string, readonly string[]>> = {
   buildah: ['bud', '--format=docker'],
 };
 
-/** The image is for the store of a container tool, which alone can put it there. */
+/** Runs the container tool, because only the tool can write to its own image store. */
 async function build(call: CobraCall): Promise<void> {
   const { flags } = call;
   checkDirectory(flags.string('directory'));

@@ -69,7 +69,7 @@ async function extract(call: CobraCall): Promise<void> {
   }
 }
 
-/** As opm does: KUBECONFIG counts before the flag, and the account of a Pod last. */
+/** Connects in opm's order: KUBECONFIG, then the flag, then the ServiceAccount of the Pod. */
 async function connected(flag: string): Promise<KubeConnection> {
   const { connect } = await import('../../core/platform/kube/index.ts');
   const kubeconfig = process.env['KUBECONFIG'] || flag;
@@ -117,7 +117,7 @@ async function fillConfigMap(
   await client.update(configMapResource, { ...found, metadata, data, binaryData });
 }
 
-/** Read one after the other, as the log says. */
+/** Reads the files one by one, so that the log names a file before messages about it. */
 function* filesIn(folder: string): Generator<ConfigMapFile> {
   for (const path of ['manifests/', 'metadata/'].map((name) => folder + name)) {
     const names = readOrSay(path, 'read dir failed', () => readdirSync(path));
@@ -129,7 +129,7 @@ function* filesIn(folder: string): Generator<ConfigMapFile> {
   }
 }
 
-/** Of the file of this name that was read last. */
+/** Path of the last read file of this name. */
 function pathOf(folder: string, name: string): string {
   const path = `${folder}metadata/${name}`;
   return existsSync(path) ? path : `${folder}manifests/${name}`;

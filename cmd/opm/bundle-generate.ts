@@ -62,7 +62,7 @@ Note:
   run: async (call) => await generateMetadata(call, true),
 };
 
-/** Writes annotations and Dockerfile; `overwrite` as the command has it. */
+/** Writes annotations and Dockerfile; `overwrite` replaces existing files. */
 export async function generateMetadata({ flags }: CobraCall, overwrite: boolean): Promise<void> {
   const { generateBundle } = await import('../../catalog/images/index.ts');
   await generateBundle({

@@ -50,7 +50,7 @@ Note that this subcommand is deprecated and will be removed in a future release.
   run: validate,
 };
 
-/** No tool is run, whichever is named: the image is pulled here. */
+/** Pulls the image itself: the container tool in the flags is not used. */
 async function validate({ flags, signal }: CobraCall): Promise<void> {
   const fields = { 'container-tool': flags.string('image-builder') };
   function log(level: 'debug' | 'info' | 'warning', message: string): void {

@@ -60,7 +60,7 @@ export const commandTable: readonly CobraRow[] = [
   ),
 ];
 
-/** Those below `opm alpha bundle`. */
+/** Subcommands of `opm alpha bundle`. */
 const bundleCommands: readonly CobraRow[] = [
   {
     name: 'build',
@@ -80,7 +80,7 @@ const bundleCommands: readonly CobraRow[] = [
   {
     name: 'validate',
     short: 'Validate bundle image',
-    // As cobra hides what is deprecated.
+    // cobra hides deprecated commands.
     hidden: true,
     load: async () => (await import('./bundle-validate.ts')).bundleValidateCommand,
   },
@@ -91,7 +91,7 @@ const bundleCommands: readonly CobraRow[] = [
   },
 ];
 
-/** Those below `opm alpha list`. */
+/** Subcommands of `opm alpha list`. */
 const listCommands: readonly CobraRow[] = [
   {
     name: 'packages',
@@ -110,7 +110,7 @@ const listCommands: readonly CobraRow[] = [
   },
 ];
 
-/** Those below `opm alpha`. */
+/** Subcommands of `opm alpha`. */
 export const alphaCommands: readonly CobraRow[] = [
   {
     name: 'bundle',

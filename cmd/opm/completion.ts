@@ -5,7 +5,7 @@ import { replaced } from './replaced.ts';
 
 const shells = ['bash', 'fish', 'zsh'] as const;
 
-/** `opm completion`: scripts for shells, which ask `opm __complete`. */
+/** `opm completion`: shell scripts, which call `opm __complete`. */
 export const completionRow: CobraRow = {
   name: 'completion',
   short: 'Generate the autocompletion script for the specified shell',

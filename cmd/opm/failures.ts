@@ -2,12 +2,12 @@ import { logLine } from '../ctl/loggers.ts';
 import { FatalLine } from './cobra/failures.ts';
 import { logrusLine } from './logrus.ts';
 
-/** Ends the program as opm does where it logs with Go's log package. */
+/** Ends the program with a line of Go's log package, where opm uses that. */
 export function logFatal(message: string): FatalLine {
   return new FatalLine(logLine(message).trimEnd());
 }
 
-/** Ends the program as opm does where it logs with logrus. */
+/** Ends the program with a line of logrus, where opm uses that. */
 export function logrusFatal(message: string): FatalLine {
   return new FatalLine(logrusLine('fatal', message));
 }

@@ -74,7 +74,9 @@ async function generate({ args, flags }: CobraCall): Promise<void> {
   await writeFile(file, text);
 }
 
-/** The former flag names both images. */
+/**
+ * The deprecated flag --binary-image also sets the builder image, unless --builder-image is given.
+ */
 function images(flags: CobraCall['flags']): {
   readonly baseImage: string;
   readonly builderImage: string;
@@ -101,7 +103,7 @@ function checkFolder(folder: string): void {
   if (!isFolder) throw new Error(`provided root path ${goQuote(folder)} is not a directory`);
 }
 
-/** As Go's filepath.Clean has it. */
+/** Like Go's filepath.Clean. */
 function cleanPath(path: string): string {
   const clean = normalize(path || '.');
   return clean.length > 1 ? clean.replace(/\/$/, '') : clean;

@@ -62,7 +62,7 @@ async function init({ args, flags }: CobraCall): Promise<void> {
   await writeOutput(write({ ...none, packages: [added] }), process.stdout);
 }
 
-/** Undefined where no file is named. */
+/** Content of a file; undefined for an empty path. */
 async function contentOf(what: string, path: string): Promise<Uint8Array | undefined> {
   if (path === '') return undefined;
   try {

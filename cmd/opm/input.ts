@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { goFileError } from '../../api/go-file-error.ts';
 import { errorMessage } from '../../core/errors.ts';
 
-/** A file, or stdin for `-`. @throws Error in the words of Go's file system. */
+/** Content of a file, or of stdin for `-`. @throws Error with Go's text for file errors. */
 export async function contentOf(path: string): Promise<Uint8Array> {
   if (path === '-') return await buffer(process.stdin);
   try {

@@ -88,7 +88,9 @@ function cellsOf({ name, displayName, defaultChannel }: ListedPackage): readonly
 
 type Rows = readonly (readonly string[])[];
 
-/** Display names are dear, since each is in a ClusterServiceVersion: only packages show them. */
+/**
+ * Display names are expensive, because each is in a ClusterServiceVersion: only packages need them.
+ */
 async function print(
   call: CobraCall,
   rowsOf: (graph: UpgradeGraph, owner: string | undefined) => Rows,
@@ -133,7 +135,7 @@ async function* noted(
   }
 }
 
-/** Aligned two spaces apart, the last column as it is. Control characters are shown, not written. */
+/** Aligns columns two spaces apart; the last one has no padding. Escapes control characters. */
 function* columns(rows: Rows): Generator<string> {
   const shown = rows.map((row) => row.map(visibleLine));
   const widths: number[] = [];

@@ -1,6 +1,6 @@
 import { goQuote } from '../../api/go-quote.ts';
 
-/** A line as logrus writes it where there is no terminal; fields in the order of their names. */
+/** A line in the format of logrus without a terminal; fields sorted by name. */
 export function logrusLine(
   level: 'debug' | 'info' | 'warning' | 'error' | 'fatal',
   message: string,
@@ -15,7 +15,7 @@ function quotedIfNeeded(value: string): string {
   return /^[\w.\-/@^+]*$/.test(value) ? value : goQuote(value);
 }
 
-/** RFC 3339, in the zone of the machine. */
+/** RFC 3339, in the local time zone. */
 function localTime(now: Date): string {
   const minutes = -now.getTimezoneOffset();
   const local = new Date(now.getTime() + minutes * 60_000).toISOString().slice(0, 19);

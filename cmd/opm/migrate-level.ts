@@ -17,18 +17,18 @@ Available migrators:
 ${list.join('')}`,
 };
 
-/** @throws TerminalError for a level that is none */
+/** @throws TerminalError for an unknown level */
 export function migrationsOf(level: string): readonly Migration[] {
   return level === '' ? [] : migrationsUpTo(level);
 }
 
-/** How opm warns of SQLite: yellow. */
+/** opm's deprecation notice for SQLite, in yellow. */
 export const sqliteNotice = `\u001b[1;33mDEPRECATION NOTICE:
 Sqlite-based catalogs and their related subcommands are deprecated. Support for
 them will be removed in a future release. Please migrate your catalog workflows
 to the new file-based catalog format.\u001b[0m`;
 
-/** Warns on stderr, once. */
+/** Returns a function that warns on stderr at its first call. */
 export function databaseWarning(): () => void {
   let hasWarned = false;
   return () => {

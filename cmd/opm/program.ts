@@ -29,7 +29,7 @@ const about = `CLI to interact with operator-registry and build indexes of opera
 
 To view help related to alpha features, set HELP_ALPHA=true in the environment.`;
 
-/** The tree of opm's commands. With `showAlpha`, help lists those that may still change. */
+/** The tree of opm's commands. `showAlpha` lists the alpha commands in the help. */
 export function opmProgram({ showAlpha }: { readonly showAlpha: boolean }): CobraProgram {
   const program: CobraProgram = {
     name: 'opm',

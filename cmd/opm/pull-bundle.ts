@@ -12,9 +12,9 @@ export interface PullBundleOptions extends AccessOptions {
 }
 
 /**
- * The files of an image, pulled with the settings and logins of the machine's container tools. Links
- * are left out: no bundle has any.
- * @throws TerminalError where the reference is none, or the image cannot be had
+ * Files of an image, pulled with the settings and logins of the machine's container tools. Skips
+ * links, because bundles have none.
+ * @throws TerminalError for an invalid reference or an unavailable image
  */
 export async function pullBundle(
   reference: string,
@@ -31,7 +31,7 @@ export async function pullBundle(
   }
 }
 
-/** @throws TerminalError in opm's words. */
+/** @throws TerminalError with opm's text. */
 function checkReference(reference: string): void {
   try {
     parseImageReference(reference);

@@ -5,7 +5,7 @@ export interface TlsOptions {
   readonly useHttp: boolean;
 }
 
-/** @throws Error in opm's words, where flags contradict each other. */
+/** @throws Error with opm's text for contradicting flags. */
 export function tlsOptions(flags: FlagValues): TlsOptions {
   const [skipTlsVerify, useHttp] = [flags.bool('skip-tls-verify'), flags.bool('use-http')];
   for (const other of ['use-http', 'skip-tls-verify']) {

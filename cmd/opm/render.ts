@@ -25,7 +25,7 @@ those images actually existing. Available template variables are:
   - {{.Version}} : the version of the bundle
 `;
 
-/** With `showAlpha`, help tells of flags that may still change. */
+/** `showAlpha` adds the alpha flags to the help. */
 export function renderCommand(showAlpha: boolean): CobraCommand {
   return {
     use: 'render [catalog-image | catalog-directory | bundle-image | bundle-directory | sqlite-file]...',

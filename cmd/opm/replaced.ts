@@ -1,7 +1,7 @@
 import type { CobraRow } from './cobra/command.ts';
 import { FatalLine } from './cobra/failures.ts';
 
-/** A command of opm that this program leaves out: it says by name what to use instead. */
+/** A command of opm that this program does not have: its error names the alternative. */
 export function replaced(name: string, instead: string): CobraRow {
   return {
     name,

@@ -173,7 +173,7 @@ function checkDirectory(directory: string, onBuild: () => void): void {
   throw new Error(problem);
 }
 
-/** A blob without a schema is one of a custom schema here, before it is a broken one. */
+/** opm reports a blob without a schema as an invalid custom schema. */
 function servedText(error: unknown): string {
   const message = errorMessage(error);
   return message.endsWith('is missing root schema field')
@@ -189,7 +189,10 @@ function addressOf(port: string): { readonly port: number } {
   throw new Error(`failed to listen: listen tcp: ${problem}`);
 }
 
-/** Writes to the file where Kubernetes looks for why a container ended; why not, where it cannot. */
+/**
+ * Appends to the termination log, in which Kubernetes looks for the reason why a container ended.
+ * @returns the reason if it cannot write
+ */
 function terminate(file: string, text: string): string | undefined {
   try {
     const handle = openSync(file, 'a');

@@ -3,14 +3,14 @@ import type { FlagValues } from './cobra/flag-values.ts';
 import { type TlsOptions, tlsOptions } from './registry-flags.ts';
 
 export interface AccessOptions extends Partial<TlsOptions> {
-  /** PEM certificates of authorities to trust besides the system's. */
+  /** PEM certificates of CAs to trust in addition to the system's. */
   readonly caCertificates?: string;
 }
 
 /**
- * Registries with the settings and logins of the machine's container tools, opened when they are
- * needed. How those of the images are spoken to, the flags say.
- * @throws Error in opm's words, where flags contradict each other
+ * Access to registries with the settings and logins of the machine's container tools, opened on
+ * demand. The flags set TLS for the registries of `images`.
+ * @throws Error with opm's text for contradicting flags
  */
 export function systemAccess(
   flags: FlagValues,
@@ -20,7 +20,7 @@ export function systemAccess(
   return async () => await accessTo(images, options);
 }
 
-/** The same at once, for the registries of these images. */
+/** Opens the access immediately; the options apply to the registries of these images. */
 export async function accessTo(
   images: readonly string[],
   { useHttp = false, skipTlsVerify = false, caCertificates }: AccessOptions,
@@ -30,7 +30,7 @@ export async function accessTo(
     import('./system-registries.ts'),
     import('../../core/registry/index.ts'),
   ]);
-  /** None of what is no reference, such as a path. */
+  /** Empty for a text that is not a reference, such as a path. */
   function hostOf(image: string): readonly string[] {
     try {
       return [parseImageReference(image).domain];
@@ -49,7 +49,7 @@ export async function accessTo(
   }));
 }
 
-/** Certificates of these hosts are not checked, and they may speak plain HTTP. */
+/** Skips the certificate check for these hosts, and allows plain HTTP. */
 function unverified(
   config: RegistriesConfig | undefined,
   hosts: readonly string[],

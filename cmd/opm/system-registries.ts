@@ -4,9 +4,9 @@ import { homeFolder } from '../../core/platform/kube/index.ts';
 import type { RegistryFlags } from '../registry-flags.ts';
 
 /**
- * How registries are reached, as opm and the other container tools of the machine are told:
- * `CONTAINERS_REGISTRIES_CONF`, else the user's registries.conf, else the system's; certificates from
- * the system's certs.d.
+ * Registry settings of the machine, in the order of opm and other container tools:
+ * `CONTAINERS_REGISTRIES_CONF`, else the user's registries.conf, else the system's; certificates
+ * from the system's certs.d.
  */
 export function systemRegistries(): RegistryFlags {
   const { CONTAINERS_REGISTRIES_CONF: named } = process.env;

@@ -3,7 +3,7 @@ import { buildInfo, version } from '../build-info.ts';
 import { writeOutput } from '../ctl/write-output.ts';
 import type { CobraCommand } from './cobra/command.ts';
 
-/** The opm whose commands, texts and outputs this program has. */
+/** Version of opm with the same commands, texts and outputs. */
 const opmVersion = 'v1.73.0';
 
 export const versionCommand: CobraCommand = {

@@ -1,4 +1,7 @@
-/** Warns of a range of skipped versions that is none: on stderr as opm does, past its logs. */
+/**
+ * Warns about an invalid range of skipped versions: directly on stderr like opm, without its
+ * logger.
+ */
 export function warnOfRange(message: string): void {
   process.stderr.write(`warning: ${message}\n`);
 }

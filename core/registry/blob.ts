@@ -7,8 +7,8 @@ import { connectionError, isConnectionLost, UnavailableError } from './registry-
 import type { TransportResponse } from './transport.ts';
 
 /**
- * A blob on its way, hashed and counted as it passes. Readers may stop early, for instance at the
- * end of an archive; only `verify` says that it was what it should be.
+ * A blob that is hashed and counted while it streams. Readers may stop early, for instance at the
+ * end of an archive; only `verify` confirms size and digest.
  */
 export class VerifiedBlob implements AsyncIterable<Uint8Array> {
   readonly #bytes: AsyncGenerator<Uint8Array>;
@@ -22,12 +22,15 @@ export class VerifiedBlob implements AsyncIterable<Uint8Array> {
     this.#hash = digestHash(descriptor.digest);
   }
 
-  /** Has no `return`: what a reader leaves over is still needed for the digest. */
+  /** Has no `return`: `verify` needs the bytes that a reader has not read. */
   [Symbol.asyncIterator](): AsyncIterator<Uint8Array> {
     return { next: () => this.#next() };
   }
 
-  /** Reads what is left and checks size and digest; throws a TerminalError where they differ. */
+  /**
+   * Reads the rest and checks size and digest.
+   * @throws TerminalError on a mismatch
+   */
   async verify(): Promise<void> {
     while ((await this.#next()).done !== true);
     const { digest, size } = this.#descriptor;
@@ -36,7 +39,7 @@ export class VerifiedBlob implements AsyncIterable<Uint8Array> {
     if (actual !== digest) throw new TerminalError(`blob ${digest} has the digest ${actual}`);
   }
 
-  /** Gives up on what is left. */
+  /** Stops reading. */
   close(): void {
     // Not awaited: it ends only when the server sends something, or the request is aborted.
     this.#bytes.return(undefined).catch(() => undefined);
@@ -60,19 +63,19 @@ export class VerifiedBlob implements AsyncIterable<Uint8Array> {
 }
 
 interface DownloadOptions {
-  /** Bytes that there should be. */
+  /** Expected bytes. */
   readonly size: number;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
 
-/** In a row, each without a new byte. */
+/** Maximum consecutive resumes without a new byte. */
 const maxResumes = 3;
 const resumeDelay = 200;
 
 /**
- * A body's bytes, taken up again where the connection breaks: as long as each connection brings
- * some, for only the time limit ends a download that goes on.
+ * Bytes of a body; resumes after a lost connection. The number of resumes has no limit while each
+ * connection delivers new bytes: only the time limit ends such a download.
  */
 export async function* resumedDownload(
   open: (offset: number) => Promise<TransportResponse>,
@@ -81,7 +84,7 @@ export async function* resumedDownload(
   let offset = 0;
   for (let resumes = 0; ; resumes += 1) {
     const response = await open(offset);
-    // Who cannot do ranges sends all of it once more.
+    // A server without range support sends the whole body again.
     let skip = response.status === 206 ? 0 : offset;
     try {
       for await (const chunk of watched(response, clock)) {
@@ -95,7 +98,7 @@ export async function* resumedDownload(
       return;
     } catch (error) {
       signal.throwIfAborted();
-      // All is there but the word that it is the end.
+      // All bytes have arrived; only the end of the body is missing.
       if (offset >= size && isConnectionLost(error)) return;
       if (!isConnectionLost(error) || resumes === maxResumes) {
         throw connectionError(response.url.host, error);
@@ -110,9 +113,9 @@ const span = 60_000;
 const minimumBytes = 60 * 1024;
 
 /**
- * A body's bytes, as long as they come with 1 KiB a second: who sends less would hold up a fetch for
- * all its time, and the next mirror is not asked. Only the time that the server takes counts.
- * @throws UnavailableError
+ * Bytes of a body, at 1 KiB per second or more: a slower server would use up all the time of a
+ * fetch, and no other mirror would be tried. Only the time spent waiting for the server counts.
+ * @throws UnavailableError below that rate
  */
 export async function* watched(
   { body, url }: TransportResponse,

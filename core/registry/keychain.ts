@@ -3,7 +3,6 @@ import { record } from '../../api/record.ts';
 import { matchesWildcard } from '../platform/net/index.ts';
 import type { ImageReference } from './reference.ts';
 
-/** What one account proves itself with. */
 export interface Credentials {
   readonly username: string;
   readonly password: string;
@@ -11,11 +10,13 @@ export interface Credentials {
   readonly identityToken?: string;
 }
 
-/** Credentials by the registries and repositories that they are for. */
+/** Credentials by registry and repository. */
 export interface Keychain {
-  /** Those for an image, the most specific first; none means that it is pulled anonymously. */
+  /** Credentials for an image, the most specific first; empty for an anonymous pull. */
   credentialsFor(reference: ImageReference): readonly Credentials[];
-  /** Why there may be fewer credentials than were meant; told where a registry denies access. */
+  /**
+   * Why configured credentials may be missing; part of the message when a registry denies access.
+   */
   readonly shortcoming?: string;
 }
 
@@ -47,10 +48,10 @@ const configSchema = z.looseObject({
 });
 
 /**
- * Reads a Docker config.json: with `auths` at its top as `docker login` writes it now, or being
- * the list of registries itself as in a `.dockercfg`. Credential helpers are programs and ignored, which
- * the result says.
- * @throws Error that says what is wrong, and nothing of what is written there
+ * Parses a Docker config.json, with `auths` at its top, or a `.dockercfg`, which is the list of
+ * registries itself. Ignores credential helpers, because they are programs; `shortcoming` names
+ * them.
+ * @throws Error that describes the problem without any content of the file
  */
 export function parseDockerConfig(text: string, format: 'config.json' | 'dockercfg'): Keychain {
   const config = parseConfig(text, format);
@@ -66,7 +67,6 @@ export function parseDockerConfig(text: string, format: 'config.json' | 'dockerc
   };
 }
 
-/** They name programs that know credentials. */
 function ignoredHelpers(settings: readonly string[]): string {
   return `credential helpers (${settings.join(', ')}) are not run: only credentials under auths are used`;
 }
@@ -92,7 +92,10 @@ function parseConfig(
   throw new Error(`it is not a Docker ${format}: ${result.error.issues[0]?.message ?? ''}`);
 }
 
-/** An entry's key is a host, a host with a path, or a URL; undefined where it is none of them. */
+/**
+ * The key is a host, a host with a path, or a URL; undefined for another key, or without
+ * credentials.
+ */
 function entryOf(location: string, auth: z.infer<typeof authSchema>): Entry | undefined {
   const [, host, path] = /^(?:https?:\/\/)?([^/]+)(\/.*)?$/.exec(location) ?? [];
   const credentials = credentialsOf(auth);
@@ -125,8 +128,8 @@ function matches(entry: Entry, reference: ImageReference): boolean {
 }
 
 /**
- * Whether a registry's `host[:port]` fits a pattern of the kubelet's kind: as many parts between
- * dots, `*` and `?` within a part, and the very same port.
+ * Whether a registry's `host[:port]` matches a pattern of the kubelet: the same number of parts
+ * between dots, `*` and `?` within a part, and the same port.
  */
 export function matchesHost(pattern: string, host: string): boolean {
   const wanted = splitPort(pattern);

@@ -9,7 +9,9 @@ import {
 } from './manifest.ts';
 import type { ManifestContent } from './place.ts';
 
-/** What a manifest of any kind names: all of it has to be in a repository before it. */
+/**
+ * Everything that a manifest of any kind references: a repository must have it before the manifest.
+ */
 export interface ManifestParts {
   /** Of the manifest itself. */
   readonly mediaType: string;
@@ -17,7 +19,7 @@ export interface ManifestParts {
   readonly manifests: readonly TypedDescriptor[];
   /** Configuration and layers, each digest once. */
   readonly blobs: readonly TypedDescriptor[];
-  /** What the manifest is about, as signatures are. */
+  /** Manifest that this one is attached to, for instance as a signature. */
   readonly subject: TypedDescriptor | undefined;
   readonly artifactType: string | undefined;
   readonly annotations: Readonly<Record<string, string>> | undefined;
@@ -38,8 +40,8 @@ const partsSchema = z.object({
 });
 
 /**
- * What an image, index or artifact names, to be copied with it.
- * @throws TerminalError for what is no manifest
+ * References of an image, index or artifact, to copy together with it.
+ * @throws TerminalError for an invalid manifest
  */
 export function manifestParts({ bytes, contentType }: ManifestContent): ManifestParts {
   const document = parseDocument(bytes);
@@ -56,16 +58,16 @@ export function manifestParts({ bytes, contentType }: ManifestContent): Manifest
   };
 }
 
-/** Most images that one OCI layout has, as a mirror of a whole catalog may. */
+/** Maximum images of one OCI layout: enough for a mirror of a whole catalog. */
 const maxListed = 1_000_000;
 const listSchema = z.object({ manifests: z.array(anyDescriptor).max(maxListed) });
 
-/** The entries of an index, also where several are of one digest with different names. */
+/** Entries of an index, including several names of one digest. */
 export function listedManifests({ bytes }: ManifestContent): readonly TypedDescriptor[] {
   return parsed(listSchema, parseDocument(bytes)).manifests;
 }
 
-/** A list entry by the digest alone: the same manifest for two platforms is one. */
+/** Deduplicates by digest: the same manifest for two platforms counts once. */
 function distinct(descriptors: readonly TypedDescriptor[]): readonly TypedDescriptor[] {
   return [...new Map(descriptors.map((each) => [each.digest, each])).values()];
 }

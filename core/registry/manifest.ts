@@ -3,14 +3,14 @@ import { record } from '../../api/record.ts';
 import { quoted, TerminalError } from '../errors.ts';
 import { digestProblem } from './reference.ts';
 
-/** Content of a repository, named by what it must be. */
+/** Digest and size that content of a repository must have. */
 export interface Descriptor {
   readonly digest: string;
   /** Bytes. */
   readonly size: number;
 }
 
-/** A descriptor as manifests write it. */
+/** A descriptor as in manifests. */
 export interface TypedDescriptor extends Descriptor {
   readonly mediaType: string;
   readonly platform?: Platform | undefined;
@@ -20,7 +20,7 @@ export interface TypedDescriptor extends Descriptor {
 
 export interface ImageManifest {
   readonly kind: 'image';
-  /** Of an artifact all is content; an image has a system's own files besides. */
+  /** All files of an artifact are content; an image also contains files of a system. */
   readonly isArtifact: boolean;
   readonly config: TypedDescriptor;
   /** Bottom first. */
@@ -45,7 +45,7 @@ const configTypes: ReadonlySet<string> = new Set([
   'application/vnd.oci.image.config.v1+json',
   'application/vnd.docker.container.image.v1+json',
 ]);
-/** Which of them is compressed how is told by the bytes, as container runtimes do. */
+/** The bytes decide which compression a layer has, as in container runtimes. */
 const layerTypes: ReadonlySet<string> = new Set([
   'application/vnd.oci.image.layer.v1.tar',
   'application/vnd.oci.image.layer.v1.tar+gzip',
@@ -55,19 +55,19 @@ const layerTypes: ReadonlySet<string> = new Set([
   'application/vnd.docker.image.rootfs.diff.tar.zstd',
 ]);
 
-/** Of a Helm chart, as `helm push` writes it; what signs it lies in a layer of its own. */
+/** Media types of a Helm chart from `helm push`; its signature is in a separate layer. */
 const chartType = {
   config: 'application/vnd.cncf.helm.config.v1+json',
   provenance: 'application/vnd.cncf.helm.chart.provenance.v1.prov',
 } as const;
 
 /**
- * The only layer of an artifact, which has no word of its own for a file tree: any media type that
- * says tar, or that says a compression and nothing of what is in it.
+ * Media type of an artifact's only layer. No media type for a file tree exists, so this accepts any
+ * that names tar, or that names a compression and no content.
  */
 const archiveType = /(?:^|[/.+-])(?:tar|tgz|gzip|x-gzip|zstd)(?:[.+-](?:gzip|gz|zstd|zst))?$/;
 
-/** For the Accept header; schema 1 and artifacts are asked for too, to be refused by name. */
+/** For the Accept header. */
 export const manifestMediaTypes: readonly string[] = [...indexTypes, ...imageTypes];
 
 const maxLayers = 256;
@@ -101,8 +101,8 @@ const typeSchema = z.object({
 });
 
 /**
- * Reads a manifest, refusing with a TerminalError what is no image, no artifact of one archive,
- * and no index of them.
+ * Parses a manifest.
+ * @throws TerminalError for anything but an image, an artifact of one archive, or an index of them
  */
 export function parseManifest(
   bytes: Uint8Array,
@@ -138,7 +138,7 @@ function checkLayers(layers: readonly Layer[]): void {
   );
 }
 
-/** Bundles may be pushed as artifacts too, being one archive. */
+/** Bundles may also be pushed as artifacts of one archive. */
 function checkArtifact(type: string, layers: readonly Layer[]): void {
   const [layer, another] = layers;
   if (layer !== undefined && another === undefined && archiveType.test(layer.mediaType)) return;
@@ -148,7 +148,7 @@ function checkArtifact(type: string, layers: readonly Layer[]): void {
   );
 }
 
-/** A manifest's JSON, whatever it says. */
+/** A manifest's JSON, without validation. */
 export function parseDocument(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
@@ -157,14 +157,14 @@ export function parseDocument(bytes: Uint8Array): unknown {
   }
 }
 
-/** The manifest's own word counts; the registry's is for those that say nothing. */
+/** The manifest's own media type; the registry's if the manifest has none. */
 export function mediaTypeOf(document: unknown, contentType: string): string {
   const { schemaVersion, mediaType, manifests } = parsed(typeSchema, document);
   if (mediaType !== undefined && mediaType !== '') return mediaType;
   if (schemaVersion === 1) return 'application/vnd.docker.distribution.manifest.v1+json';
   const type = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   if (indexTypes.has(type) || imageTypes.has(type)) {
-    // One that is both would be read in one way here and in another elsewhere.
+    // Other clients could read an ambiguous manifest in the other way.
     if (imageTypes.has(type) && manifests !== undefined) {
       throw new TerminalError('the manifest is said to be an image, but lists manifests');
     }
@@ -191,7 +191,7 @@ export function parsed<T>(schema: z.ZodType<T>, document: unknown): T {
   );
 }
 
-/** What an image runs on; bundles do not run, but their images may be built for several. */
+/** Platform of an image; bundles do not run, but their images may be built for several. */
 export interface Platform {
   readonly os: string;
   readonly architecture: string;
@@ -210,7 +210,7 @@ export function nodePlatform(): Platform {
   return { os: 'linux', architecture: architectures[process.arch] ?? process.arch };
 }
 
-/** What an index says of one of its manifests. */
+/** Fields of an index entry that decide its selection. */
 interface IndexEntry {
   readonly platform?: Platform | undefined;
   readonly artifactType?: string | undefined;
@@ -218,8 +218,8 @@ interface IndexEntry {
 }
 
 /**
- * The first of an index's manifests that is for the platform, else the only one that is for none.
- * What lies beside the images, such as attestations and signatures, is passed over.
+ * The first manifest of an index for the platform, else the only one without a platform. Ignores
+ * attestations and signatures beside the images.
  */
 function selectPlatform<T extends IndexEntry>(entries: readonly T[], wanted: Platform): T {
   const images = entries.filter((entry) => !isBesideImages(entry));
@@ -233,7 +233,7 @@ function selectPlatform<T extends IndexEntry>(entries: readonly T[], wanted: Pla
   );
 }
 
-/** BuildKit's attestations say `unknown` for want of a platform. */
+/** BuildKit's attestations have `unknown` as their platform. */
 function isBesideImages({ platform, artifactType, annotations }: IndexEntry): boolean {
   return (
     (artifactType ?? '') !== '' ||

@@ -1,4 +1,4 @@
-/** Names of what registries keep, in OCI's words and in Docker's. */
+/** Media types of OCI and of Docker. */
 export const mediaTypes = {
   ociIndex: 'application/vnd.oci.image.index.v1+json',
   ociManifest: 'application/vnd.oci.image.manifest.v1+json',

@@ -1,7 +1,7 @@
 import type { VerifiedBlob } from './blob.ts';
 import type { Descriptor, TypedDescriptor } from './manifest.ts';
 
-/** A manifest's own bytes, which have the digest. */
+/** A manifest's original bytes, which have the digest. */
 export interface ManifestContent {
   readonly bytes: Uint8Array;
   readonly digest: string;
@@ -9,40 +9,42 @@ export interface ManifestContent {
 }
 
 /**
- * A repository of images to read: one of a registry, or an OCI layout, which is a directory or a tar.
- * What is read and has a digest is verified. A reference is a tag or a digest.
+ * A readable repository of images: in a registry, or an OCI layout as a directory or tar. Verifies
+ * all content with a digest. A reference is a tag or a digest.
  */
 export interface ImagePlace {
-  /** As messages name it: `quay.io/org/app`, `oci:./catalog`. */
+  /** Name for messages, such as `quay.io/org/app` or `oci:./catalog`. */
   readonly name: string;
   /**
    * The manifest of a reference.
-   * @throws UnavailableError where there is none
+   * @throws UnavailableError if it does not exist
    */
   manifest(reference: string, signal: AbortSignal): Promise<ManifestContent>;
-  /** The manifest of a reference; undefined where the place says that there is none. */
+  /** The manifest of a reference; undefined if the place reports that it does not exist. */
   findManifest(reference: string, signal: AbortSignal): Promise<ManifestContent | undefined>;
-  /** The digest that a reference has now, without its manifest; undefined where there is none. */
+  /** Current digest of a reference, without its manifest; undefined if it does not exist. */
   findDigest(reference: string, signal: AbortSignal): Promise<string | undefined>;
-  /** An index of the manifests whose subject is a digest; undefined where the place keeps none. */
+  /** Index of the manifests whose subject is this digest; undefined if the place keeps none. */
   findReferrers(digest: string, signal: AbortSignal): Promise<ManifestContent | undefined>;
-  /** A blob's bytes as they come; the reader calls `verify` at the end, or `close`. */
+  /** A blob's bytes as they arrive; the reader calls `verify` at the end, or `close`. */
   blob(descriptor: Descriptor, signal: AbortSignal): VerifiedBlob;
-  /** Lets go of files; an opened place needs it, and nothing is read from it afterwards. */
+  /** Closes open files. Required for each opened place; reads are impossible afterwards. */
   close(): Promise<void>;
 }
 
-/** What a push of a blob came to: `present` and `mounted` sent nothing of it. */
+/** Result of a push of a blob: for `present` and `mounted`, no bytes were sent. */
 export type PushOutcome = 'present' | 'mounted' | 'pushed';
 
 export interface BlobToPush {
   readonly descriptor: Descriptor;
   /**
-   * The bytes from the beginning, each time it is called: a lost upload is begun again. It throws
-   * where they are not what the descriptor says.
+   * Bytes from the start, at each call, because a lost upload restarts. Throws if they do not match
+   * the descriptor.
    */
   open(): AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
-  /** Path of a repository of the same registry that may have the blob, which then is not sent. */
+  /**
+   * Path of a repository of the same registry from which the blob may be mounted instead of sent.
+   */
   readonly mountFrom?: string | undefined;
 }
 
@@ -50,30 +52,33 @@ export interface ManifestToPush {
   readonly bytes: Uint8Array;
   readonly mediaType: string;
   readonly tag?: string | undefined;
-  /** Part of an index that is pushed after it: a layout does not list it by itself. */
+  /**
+   * Whether it belongs to an index that is pushed after it: a layout does not list it separately.
+   */
   readonly isPart?: boolean | undefined;
 }
 
 /**
- * A repository of images to write. What a manifest names is pushed before it. Nothing is sent twice.
+ * A writable repository of images. Callers push the content of a manifest before the manifest.
+ * Content that exists is not sent again.
  */
 export interface ImageTarget {
-  /** As messages name it. */
+  /** Name for messages. */
   readonly name: string;
-  /** The digest that a tag or digest has there; undefined where there is none. */
+  /** Digest of a tag or digest in this repository; undefined if it does not exist. */
   findDigest(reference: string, signal: AbortSignal): Promise<string | undefined>;
   hasBlob(descriptor: Descriptor, signal: AbortSignal): Promise<boolean>;
-  /** @throws TerminalError where the content is not what the descriptor says */
+  /** @throws TerminalError if the content does not match the descriptor */
   pushBlob(blob: BlobToPush, signal: AbortSignal): Promise<PushOutcome>;
   /**
-   * Under its digest, and its tag where it has one. A manifest with a subject becomes one of the
-   * subject's referrers.
+   * Pushes a manifest under its digest, and under its tag if any. A manifest with a subject becomes
+   * one of the subject's referrers.
    */
   pushManifest(manifest: ManifestToPush, signal: AbortSignal): Promise<TypedDescriptor>;
-  /** Gives a manifest that is there another tag. */
+  /** Adds a tag to an existing manifest. */
   tag(digest: string, tag: string, signal: AbortSignal): Promise<void>;
-  /** Ends the writing: an archive is there, and whole, from here on. */
+  /** Finishes writing: only after this, an archive exists and is complete. */
   close(): Promise<void>;
-  /** Gives up: an archive is not made; elsewhere what was pushed stays. */
+  /** Stops writing: creates no archive; other targets keep the pushed content. */
   discard(): Promise<void>;
 }

@@ -6,20 +6,20 @@ import { DeniedError, UnavailableError } from './registry-errors.ts';
 /** One registry that may have an image, and the image's name there. */
 export interface PullPlace {
   readonly reference: ImageReference;
-  /** Its certificate is not checked, and it may be spoken to over plain HTTP. */
+  /** Whether to skip the certificate check and allow plain HTTP. */
   readonly insecure: boolean;
 }
 
 export interface PullPlaces {
   /** In the order in which they are tried; at least one. */
   readonly places: readonly PullPlace[];
-  /** Why a place is not among them. */
+  /** Why a place is missing from the list. */
   readonly blocked?: string;
 }
 
 /**
- * Where an image is looked for: at the mirrors of its registry, then at the registry itself.
- * @throws TerminalError where the only place is blocked
+ * Places to look for an image: the mirrors of its registry, then the registry itself.
+ * @throws TerminalError if the only place is blocked
  */
 export function pullPlaces(reference: ImageReference, config: RegistriesConfig): PullPlaces {
   const rule = ruleFor(config, reference);
@@ -65,7 +65,7 @@ function moved(
   }
 }
 
-/** What part of a pull failed at one place. */
+/** The step of a pull that failed at one place. */
 export class PullFailure {
   readonly doing: 'fetching image descriptor' | 'verifying image signature' | 'unpacking image';
   readonly error: unknown;
@@ -76,7 +76,7 @@ export class PullFailure {
   }
 }
 
-/** What the reconciler is to do about a failed pull, and say. */
+/** Error of a failed pull for the reconciler: its class decides what happens next. */
 export function pullError(
   { doing, error }: PullFailure,
   { ref, pinned }: { readonly ref: string; readonly pinned: boolean },
@@ -86,13 +86,13 @@ export function pullError(
     return new WaitingError(`Back-off pulling image "${ref}": ${text}`, { cause: error });
   }
   const message = `error ${doing}: ${text}`;
-  // What a tag points to can be put right by a push; what a digest names stays as it is.
+  // A push can fix the content of a tag, but not the content of a digest.
   return pinned && error instanceof TerminalError
     ? new TerminalError(message, { cause: error })
     : new Error(message, { cause: error });
 }
 
-/** The failures of all places as one, in which each place is named with its cause. */
+/** Joins the failures of all places into one, which names each place with its cause. */
 export function joinedFailure(
   failures: readonly PullFailure[],
   { places, blocked }: PullPlaces,
@@ -116,7 +116,7 @@ function named(place: PullPlace | undefined, text: string): string {
   return text.includes(domain) ? text : `registry ${domain}: ${text}`;
 }
 
-/** One that may pass keeps all of them worth another try, and worth waiting for. */
+/** One temporary failure makes the joined failure temporary, too. */
 function errorLike(errors: readonly unknown[], text: string): Error {
   const cause = new AggregateError(errors);
   if (errors.some((error) => error instanceof UnavailableError)) {
@@ -128,7 +128,9 @@ function errorLike(errors: readonly unknown[], text: string): Error {
   return new Error(text, { cause });
 }
 
-/** Where images of a registry really are: containers-registries.conf(5), less what is for people. */
+/**
+ * Locations of registries: containers-registries.conf(5), without the settings for interactive use.
+ */
 export interface RegistriesConfig {
   readonly registries: readonly RegistryRule[];
 }
@@ -137,7 +139,7 @@ export interface RegistriesConfig {
 export interface RegistryRule {
   /** The beginning of the images' names, or `*.` and the end of their host. */
   readonly prefix: string;
-  /** What stands in place of the prefix; undefined leaves the name as it is. */
+  /** Replacement of the prefix; undefined keeps the name. */
   readonly location: string | undefined;
   readonly insecure: boolean;
   readonly blocked: boolean;
@@ -152,7 +154,7 @@ export interface RegistryMirror {
   readonly pullFrom: 'all' | 'digest-only' | 'tag-only';
 }
 
-/** The rule for an image: that with the longest prefix, the first of equally long ones. */
+/** The rule with the longest prefix for an image; the first of equally long ones. */
 export function ruleFor(
   { registries }: RegistriesConfig,
   reference: ImageReference,
@@ -175,13 +177,13 @@ export function referenceText({ domain, path, tag, digest }: ImageReference): st
   ].join('');
 }
 
-/** Where the part of a reference ends that a prefix stands for; undefined where it is another's. */
+/** End of the prefix in a reference; undefined if the prefix does not match. */
 function prefixEnd(prefix: string, text: string): number | undefined {
   const isWildcard = prefix.startsWith('*.');
   const wanted = isWildcard ? prefix.slice(1) : prefix;
   const start = isWildcard ? text.indexOf(wanted) : 0;
   if (start === -1 || !text.startsWith(wanted, start)) return undefined;
-  // A wildcard stands for a part of the host alone.
+  // A wildcard matches only a part of the host.
   if (text.slice(0, start).includes('/')) return undefined;
   const end = start + wanted.length;
   return end === text.length || ':/@'.includes(text.charAt(end)) ? end : undefined;

@@ -1,9 +1,9 @@
 import { createHash, type Hash } from 'node:crypto';
 import { TerminalError } from '../errors.ts';
 
-/** Where an image is: `<domain>/<path>`, with a tag, a digest or both. */
+/** Reference of an image: `<domain>/<path>`, with a tag, a digest or both. */
 export interface ImageReference {
-  /** Host and port as written, `docker.io` where there was none. */
+  /** Host and port as written; defaults to `docker.io`. */
   readonly domain: string;
   readonly path: string;
   readonly tag?: string;
@@ -19,7 +19,7 @@ const pathPartPattern = /^[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*$/;
 const tagPattern = /^\w[\w.-]{0,127}$/;
 
 /**
- * Reads a reference as docker writes them: `nginx` is `docker.io/library/nginx:latest`.
+ * Parses a reference like docker: `nginx` is `docker.io/library/nginx:latest`.
  * @throws TerminalError `error parsing image reference: ...`
  */
 export function parseImageReference(text: string): ImageReference {
@@ -43,17 +43,17 @@ export function repositoryName(reference: ImageReference): string {
   return `${reference.domain}/${reference.path}`;
 }
 
-/** What the registry is asked for: the digest where there is one, else the tag. */
+/** Reference for requests to the registry: the digest if any, else the tag. */
 export function manifestReference(reference: ImageReference): string {
   return reference.digest ?? reference.tag ?? 'latest';
 }
 
-/** Docker Hub answers under another name than its images carry. */
+/** The host of Docker Hub's API differs from the domain of its images. */
 export function registryHost(domain: string): string {
   return domain === defaultDomain ? 'registry-1.docker.io' : domain;
 }
 
-/** A first part without dot, colon or upper case is no host, but the first part of a path. */
+/** A first part without dot, colon or upper case belongs to the path and is no host. */
 function splitDomain(name: string): { readonly domain: string; readonly rest: string } {
   const slash = name.indexOf('/');
   const first = name.slice(0, Math.max(slash, 0));
@@ -78,7 +78,7 @@ function checkText(text: string): void {
 
 function checkName(domain: string, path: string): void {
   if (!domainPattern.test(domain)) throw invalid('invalid reference format');
-  // Such as a port beyond 65535, or four numbers that are no IPv4 address.
+  // For example a port above 65535, or four numbers that are no IPv4 address.
   if (URL.parse(`https://${domain}`) === null) {
     throw invalid(
       `invalid reference format: ref names the registry "${domain}", which is no valid address`,
@@ -101,7 +101,7 @@ function checkVersion(tag: string | undefined, digest: string | undefined): void
   if (problem !== undefined) throw invalid(problem);
 }
 
-/** Versions of charts may have what no tag can; `helm push` replaces it. */
+/** Chart versions may contain `+`, which tags may not; `helm push` replaces it. */
 function tagProblem(tag: string): string {
   const replaced = tag.replaceAll('+', '_');
   const problem = 'invalid reference format';
@@ -112,13 +112,15 @@ function invalid(problem: string): TerminalError {
   return new TerminalError(`error parsing image reference: ${problem}`);
 }
 
-/** Content address of the distribution spec: `sha256:<64 hex>` or `sha512:<128 hex>`. */
+/**
+ * Hex digits of a digest by algorithm (distribution spec): `sha256:<64 hex>`, `sha512:<128 hex>`.
+ */
 const lengths: ReadonlyMap<string, number> = new Map([
   ['sha256', 64],
   ['sha512', 128],
 ]);
 
-/** Why a text is not a digest that can be verified; undefined where it is one. */
+/** Why a text is not a verifiable digest; undefined for a valid one. */
 export function digestProblem(text: string): string | undefined {
   const [, algorithm, hex] = /^([a-z0-9]+(?:[+._-][a-z0-9]+)*):([a-zA-Z0-9]+)$/.exec(text) ?? [];
   if (algorithm === undefined || hex === undefined) return 'invalid checksum digest format';
@@ -128,7 +130,7 @@ export function digestProblem(text: string): string | undefined {
   return /^[a-f0-9]+$/.test(hex) ? undefined : 'invalid checksum digest format';
 }
 
-/** The hash that a valid digest was made with. */
+/** A hash with the algorithm of a valid digest. */
 export function digestHash(digest: string): Hash {
   return createHash(digestAlgorithm(digest));
 }

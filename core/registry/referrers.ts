@@ -10,8 +10,8 @@ export function fallbackTag(digest: string): string {
 }
 
 /**
- * The manifests whose subject is a digest, such as signatures and bills of materials: by the API,
- * else by its fallback tag (distribution spec).
+ * Manifests whose subject is this digest, such as signatures and bills of materials: from the API,
+ * else from the fallback tag (distribution spec).
  */
 export async function referrersOf(
   place: ImagePlace,
@@ -37,7 +37,7 @@ export function referrerDescriptor(manifest: ManifestContent): TypedDescriptor {
   };
 }
 
-/** An index of manifests, in the bytes in which it is kept. */
+/** An index of manifests, with its exact bytes. */
 export function indexOf(manifests: readonly TypedDescriptor[]): ManifestContent {
   const document = { schemaVersion: 2, mediaType: mediaTypes.ociIndex, manifests };
   const bytes = Buffer.from(JSON.stringify(document));

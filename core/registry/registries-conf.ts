@@ -6,9 +6,8 @@ import { errorMessage, quoted } from '../errors.ts';
 import type { RegistryMirror, RegistryRule } from './pull-places.ts';
 
 /**
- * Reads a containers-registries.conf and, in the order of their names, the `*.conf` files of the
- * folder of the same name with `.d` after it. A later file's registry takes the place of an
- * earlier one's with the same prefix, whole.
+ * Reads a containers-registries.conf and then, sorted by name, the `*.conf` files of the folder
+ * `<file>.d`. A registry of a later file replaces an earlier one with the same prefix completely.
  * @throws Error that names the file, and the line or field
  */
 export function readRegistriesConf(file: string): RegistriesFile {
@@ -48,7 +47,6 @@ function dropIns(directory: string): string[] {
   }
 }
 
-/** What one file says. */
 interface RegistriesFile {
   readonly registries: readonly RegistryRule[];
   /** Settings that have no effect here, in words for a log. */
@@ -78,7 +76,7 @@ const fileSchema = z.looseObject({
 
 type Registry = z.infer<typeof registrySchema>;
 
-/** Settings for people who type short names, and for programs that find credentials. */
+/** Ignored settings with the reason: for short names, and for credential helper programs. */
 const withoutEffect: Readonly<Record<string, string>> = {
   'unqualified-search-registries': 'names without a registry are those of docker.io',
   'short-name-mode': 'names without a registry are those of docker.io',
@@ -156,7 +154,7 @@ function trimmed(location: string): string {
   return location.replace(/\/+$/, '');
 }
 
-/** A first part without dot or colon would be read as the path of an image of docker.io. */
+/** A first part without dot or colon would be a path on docker.io. */
 function checkLocation(location: string, path: readonly PropertyKey[]): void {
   const [host = ''] = location.split('/', 1);
   if (/^https?:\/\//i.test(location)) throw fieldError(path, 'it must not begin with a scheme');

@@ -6,7 +6,7 @@ import { errorMessage } from '../errors.ts';
 import type { ClientCertificate } from '../platform/net/index.ts';
 import { registryHost } from './reference.ts';
 
-/** What is trusted, and shown, at one registry besides what is everywhere. */
+/** CAs and client certificate of one registry, in addition to the global ones. */
 export interface HostCertificates {
   /** PEM. */
   readonly caCertificates: readonly string[];
@@ -17,10 +17,10 @@ export interface HostCertificates {
 export type RegistryCertificates = ReadonlyMap<string, HostCertificates>;
 
 /**
- * Reads a folder laid out as /etc/containers/certs.d and /etc/docker/certs.d are: one folder for
- * each `host[:port]`, in it authorities (`*.crt`) and at most one client certificate (`*.cert` and
- * the `*.key` of the same name).
- * @throws Error that names the file that cannot be used
+ * Reads a folder in the layout of /etc/containers/certs.d and /etc/docker/certs.d: one folder per
+ * `host[:port]`, with CAs (`*.crt`) and at most one client certificate (`*.cert` and the `*.key` of
+ * the same name).
+ * @throws Error that names the unusable file
  */
 export function readRegistryCertificates(directory: string): RegistryCertificates {
   const hosts = namesIn(directory);
@@ -56,7 +56,7 @@ function clientOf(certFile: string): ClientCertificate {
 function authority(file: string): string {
   const pem = read(file);
   try {
-    // TLS itself passes over what is no certificate.
+    // TLS itself silently ignores invalid certificates.
     new X509Certificate(pem).toString();
     return pem;
   } catch (error) {
@@ -72,7 +72,7 @@ function read(file: string): string {
   }
 }
 
-/** Names with a dot first are what Kubernetes keeps in a mounted volume for itself. */
+/** Skips names with a leading dot: Kubernetes uses them internally in mounted volumes. */
 function namesIn(directory: string): string[] {
   try {
     return readdirSync(directory)

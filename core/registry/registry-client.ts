@@ -26,17 +26,17 @@ export interface RegistryClientOptions {
   readonly transport: Transport;
   readonly tokens: TokenService;
   readonly credentials: Credentials | undefined;
-  /** What tokens are asked for; `pull` where absent. */
+  /** Actions of requested tokens. Defaults to `pull`. */
   readonly actions?: 'pull' | 'pull,push';
   readonly clock: Clock;
-  /** Where the credentials are from, for messages; `the pull secret` where absent. */
+  /** Source of the credentials, for messages. Defaults to `the pull secret`. */
   readonly credentialsName?: string | undefined;
 }
 
-/** What registries accept at most (distribution spec). */
+/** Maximum bytes of a manifest that registries accept (distribution spec). */
 const maxManifestSize = 4 * 1024 * 1024;
 
-/** Asks one repository (OCI distribution spec); what is read and has a digest is verified. */
+/** Client of one repository (OCI distribution spec); verifies all content with a digest. */
 export class RegistryClient implements ImagePlace {
   readonly #options: RegistryClientOptions;
   readonly #repository: ImageReference;
@@ -63,7 +63,7 @@ export class RegistryClient implements ImagePlace {
 
   /**
    * The manifest of a tag or digest.
-   * @throws UnavailableError where there is none
+   * @throws UnavailableError if it does not exist
    */
   async manifest(reference: string, signal: AbortSignal): Promise<ManifestContent> {
     const manifest = await this.findManifest(reference, signal);
@@ -72,7 +72,7 @@ export class RegistryClient implements ImagePlace {
     throw new UnavailableError(`registry ${domain} has no "${reference}" in repository ${path}`);
   }
 
-  /** The manifest of a tag or digest; undefined where the registry says that there is none. */
+  /** The manifest of a tag or digest; undefined if the registry reports that it does not exist. */
   async findManifest(reference: string, signal: AbortSignal): Promise<ManifestContent | undefined> {
     const headers = { accept: manifestMediaTypes.join(', ') };
     const response = await this.request(`manifests/${reference}`, { headers, signal });
@@ -102,11 +102,11 @@ export class RegistryClient implements ImagePlace {
     return (await this.findManifest(reference, signal))?.digest;
   }
 
-  /** The index of the manifests about a digest; undefined where the registry keeps none. */
+  /** Index of the manifests whose subject is this digest; undefined if the registry keeps none. */
   async findReferrers(digest: string, signal: AbortSignal): Promise<ManifestContent | undefined> {
     const headers = { accept: manifestMediaTypes.join(', ') };
     const response = await this.request(`referrers/${digest}`, { headers, signal });
-    // Registries from before the API answer in several ways; none of them is a 200.
+    // Registries older than the API answer in several ways, but never with 200.
     if (response.status !== 200) {
       await discard(response);
       return undefined;
@@ -115,7 +115,7 @@ export class RegistryClient implements ImagePlace {
     return { bytes, digest: digestOf(bytes), contentType: contentType(response) };
   }
 
-  /** A blob's bytes as they come, taken up again where the connection breaks. */
+  /** A blob's bytes as they arrive; resumes after a lost connection. */
   blob(descriptor: Descriptor, signal: AbortSignal): VerifiedBlob {
     const open = (offset: number) => this.#openBlob(descriptor, { offset, signal });
     return new VerifiedBlob(
@@ -128,7 +128,7 @@ export class RegistryClient implements ImagePlace {
     );
   }
 
-  /** Connections are the transport's, for others too. */
+  /** Does nothing: the connections belong to the transport, which other clients share. */
   async close(): Promise<void> {}
 
   async #openBlob(
@@ -150,9 +150,9 @@ export class RegistryClient implements ImagePlace {
   }
 
   /**
-   * One request, with the authentication that the registry asks for; the caller reads or discards
-   * the answer. `path` lies within the repository, or is a URL that the registry has given.
-   * @throws DeniedError where the registry wants other credentials
+   * Sends one request with the authentication that the registry requires; the caller reads or
+   * discards the answer. `path` is relative to the repository, or a URL from the registry.
+   * @throws DeniedError if the registry requires other credentials
    */
   async request(path: string, wanted: TransportRequest): Promise<TransportResponse> {
     const { transport } = this.#options;
@@ -165,7 +165,7 @@ export class RegistryClient implements ImagePlace {
       return transport.send(url, { ...wanted, headers: { ...wanted.headers, ...headers } });
     };
     let response = await send();
-    // A server that we were redirected to has no claim to this registry's credentials.
+    // The target of a redirect must not receive this registry's credentials.
     for (let tries = 0; response.status === 401 && tries < 2; tries += 1) {
       if (!isOwn || response.url.origin !== url.origin) break;
       const authorization = await this.#answer(response, {
@@ -240,7 +240,7 @@ export class RegistryClient implements ImagePlace {
   }
 }
 
-/** What the manifest must be: what was asked for, else what the registry says that it sends. */
+/** Digest that the manifest must have: of the reference, else of the registry's header. */
 function expectedDigest(
   reference: string,
   stated: string | string[] | undefined,

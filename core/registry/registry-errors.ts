@@ -1,12 +1,12 @@
 import { errorMessage } from '../errors.ts';
 import { proxyProblem } from '../platform/net/index.ts';
 
-/** The image cannot be had now: no such tag, or a registry that does not answer as it should. */
+/** The image is unavailable for now: no such tag, or the registry does not answer as expected. */
 export class UnavailableError extends Error {
   override readonly name = 'UnavailableError';
 }
 
-/** The registry or its token server refuses these credentials, or asks for some. */
+/** The registry or its token server refuses these credentials, or requires some. */
 export class DeniedError extends Error {
   override readonly name = 'DeniedError';
 }
@@ -37,12 +37,14 @@ const causes: Readonly<Record<string, string>> = {
     'it does not speak TLS; plain HTTP is used only for hosts that --insecure-registry names',
 };
 
-/** Whether a request failed with its connection, so that the same request may well succeed now. */
+/** Whether the connection of a request broke, so that the same request may succeed now. */
 export function isConnectionLost(error: unknown): boolean {
   return lostCodes.has(codeOf(error));
 }
 
-/** A failed connection in words that stay the same at every try: no addresses, no ports of ours. */
+/**
+ * Error for a failed connection. Its text is the same at every try: no addresses, no local ports.
+ */
 export function connectionError(host: string, error: unknown): UnavailableError {
   if (error instanceof UnavailableError) return error;
   const cause = proxyProblem(error) ?? causes[codeOf(error)] ?? causeByMessage(error);

@@ -4,13 +4,13 @@ interface Running<T> {
   waiting: number;
 }
 
-/** Does the same work once for all who ask for it at the same time. */
+/** Runs the same work once for all concurrent callers. */
 export class SharedWork<T> {
   readonly #running = new Map<string, Running<T>>();
 
   /**
-   * The result of the work under way with this key, else of `work`. Aborting the signal ends the
-   * caller's waiting; the work itself is aborted when nobody waits for it any more.
+   * The result of the running work with this key, else of `work`. The signal only ends the caller's
+   * wait; the work is aborted when its last caller has left.
    */
   async run(
     key: string,
@@ -35,13 +35,13 @@ export class SharedWork<T> {
   #start(key: string, work: (signal: AbortSignal) => Promise<T>): Running<T> {
     const controller = new AbortController();
     const running = { result: work(controller.signal), controller, waiting: 0 };
-    // Those who wait hear of it; when nobody does any more, nobody needs to.
+    // Callers that wait receive the error; after the last one has left, it does not matter.
     running.result.catch(() => undefined);
     this.#running.set(key, running);
     return running;
   }
 
-  /** Whoever comes next starts anew: content is not kept. */
+  /** The next caller starts again: results are not cached. */
   #stop(key: string, running: Running<T>, reason: unknown): void {
     if (this.#running.get(key) === running) this.#running.delete(key);
     running.controller.abort(reason);

@@ -8,7 +8,7 @@ import { discard, statusText, type Transport, type TransportResponse } from './t
 
 export interface TokenRequest {
   readonly challenge: Challenge;
-  /** What is asked for where the challenge does not say: `repository:<path>:pull`. */
+  /** Scope for a challenge without one: `repository:<path>:pull`. */
   readonly scope: string;
   readonly credentials: Credentials | undefined;
   readonly transport: Transport;
@@ -17,16 +17,16 @@ export interface TokenRequest {
 
 interface Token {
   readonly value: string;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds of the monotonic clock. */
   readonly expires: number;
 }
 
 const clientId = 'rukpak';
 const maxAnswer = 1024 * 1024;
 const maxTokens = 1000;
-/** Seconds; what the token specification says where the server does not. */
+/** Seconds. Default of the token specification, for servers that state none. */
 const defaultLifetime = 60;
-/** Tokens are not used in their last moments, when they may expire on the way. */
+/** Milliseconds. A token shortly before its end is not used: it could expire on the way. */
 const margin = 10_000;
 
 const tokenSchema = z.looseObject({
@@ -54,7 +54,7 @@ export class TokenService {
     return token.value;
   }
 
-  /** The server did not take the token after all. */
+  /** Drops a token that the server has rejected. */
   forget(wanted: TokenRequest): void {
     this.#tokens.delete(tokenKey(wanted));
   }
@@ -136,7 +136,7 @@ function scopeOf({ challenge, scope }: TokenRequest): string {
   return challenge.parameters.get('scope') ?? scope;
 }
 
-/** Secrets stay out of the key as they are, should it ever be seen. */
+/** Contains only a hash of secrets, in case the key becomes visible. */
 function tokenKey(wanted: TokenRequest): string {
   const { parameters } = wanted.challenge;
   return JSON.stringify([
@@ -147,7 +147,7 @@ function tokenKey(wanted: TokenRequest): string {
   ]);
 }
 
-/** Equal for equal credentials, and says nothing else about them. */
+/** Equal for equal credentials, and reveals nothing else about them. */
 export function credentialsKey(credentials: Credentials | undefined): string {
   if (credentials === undefined) return '';
   const { username, password, identityToken } = credentials;
@@ -168,7 +168,7 @@ interface Challenge {
   readonly parameters: ReadonlyMap<string, string>;
 }
 
-/** Reads the challenges of WWW-Authenticate headers, leaving out what it cannot read. */
+/** Parses the challenges of WWW-Authenticate headers; skips those that it cannot parse. */
 export function parseChallenges(header: string | readonly string[] | undefined): Challenge[] {
   const headers = header === undefined ? [] : typeof header === 'string' ? [header] : header;
   return headers.flatMap(challengesOf);

@@ -20,11 +20,11 @@ export interface TransportResponse {
   readonly status: number;
   readonly headers: Dispatcher.ResponseData['headers'];
   readonly body: Dispatcher.ResponseData['body'];
-  /** Where it came from in the end, after redirects. */
+  /** Final URL, after redirects. */
   readonly url: URL;
 }
 
-/** Gives up on an answer's body, keeping the connection where little of it is left. */
+/** Discards an answer's body; keeps the connection if little of it is left. */
 export async function discard({ body }: TransportResponse): Promise<void> {
   await body.dump({ limit: 65_536 }).catch(() => undefined);
 }
@@ -49,20 +49,20 @@ export function statusText(status: number): string {
 }
 
 export interface TransportOptions {
-  /** Hosts (`host[:port]`) that are spoken to over plain HTTP, and no others. */
+  /** Hosts (`host[:port]`) to reach over plain HTTP. */
   readonly insecureRegistries: readonly string[];
-  /** A host whose certificate is not checked, and that is spoken to over plain HTTP if need be. */
+  /** Host without certificate check, and with plain HTTP if HTTPS fails. */
   readonly uncheckedHost?: string | undefined;
-  /** The same of all hosts. */
+  /** Like `uncheckedHost`, for all hosts. */
   readonly skipTlsVerify?: boolean | undefined;
-  /** All hosts are spoken to over plain HTTP. */
+  /** Uses plain HTTP for all hosts. */
   readonly useHttp?: boolean | undefined;
-  /** PEM certificates of authorities to trust besides the system's. */
+  /** PEM certificates of CAs to trust in addition to the system's. */
   readonly caCertificates: readonly string[];
   readonly hostCertificates?: RegistryCertificates | undefined;
   readonly proxy?: ProxyConfig | undefined;
   readonly addresses?: AddressPolicy | undefined;
-  /** Those that an admin has chosen are connected to whatever their addresses are. */
+  /** An admin has chosen these registries and mirrors: `addresses` does not apply to them. */
   readonly registries?: RegistriesConfig | undefined;
   readonly userAgent: string;
   readonly clock: Clock;
@@ -71,11 +71,11 @@ export interface TransportOptions {
 export interface TransportRequest {
   readonly method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH';
   readonly headers?: Readonly<Record<string, string>>;
-  /** A stream is opened anew for each server that it is sent to. */
+  /** A function opens a new stream for each server that receives the request. */
   readonly body?: string | Uint8Array | (() => AsyncIterable<Uint8Array> | Iterable<Uint8Array>);
-  /** Not sent again where the connection breaks, for the server may have taken a part of it. */
+  /** Not repeated after a lost connection, because the server may have received a part of it. */
   readonly once?: boolean;
-  /** Milliseconds that the server may take for an answer; 30 000 where absent. */
+  /** Maximum milliseconds until the server answers (default 30 000). */
   readonly answerTimeout?: number;
   readonly signal: AbortSignal;
 }
@@ -85,18 +85,18 @@ const connectTimeout = 10_000;
 const idleTimeout = 30_000;
 
 /**
- * HTTP as registries need it: redirects without handing credentials to other hosts, plain HTTP only
- * where allowed, and a few quick retries of what passes by itself.
+ * HTTP for registries: sends no credentials to other hosts after redirects, uses plain HTTP only
+ * where allowed, and repeats temporary failures a few times.
  */
 export class Transport {
   readonly #options: TransportOptions;
-  /** As listed, and as URLs write them: without the port where it is HTTP's own. */
+  /** As listed, and as in URLs: without HTTP's default port. */
   readonly #insecure: ReadonlySet<string>;
   readonly #unchecked: ReadonlySet<string>;
-  /** As URLs write them. */
+  /** As in URLs. */
   readonly #chosen: ReadonlySet<string>;
   readonly #proxyFor: ProxyChooser;
-  /** By host, for those with certificates of their own; the empty name is for all others. */
+  /** By host, for hosts with settings of their own; the empty name is for all others. */
   readonly #dispatchers = new Map<string, Dispatcher>();
 
   constructor(options: TransportOptions) {
@@ -112,7 +112,7 @@ export class Transport {
     this.#proxyFor = createProxyChooser(options.proxy);
   }
 
-  /** The address of a registry's host, by the scheme that may be spoken with it. */
+  /** Base URL of a registry's host, with the scheme to use. */
   async baseURL(host: string, signal: AbortSignal): Promise<URL> {
     const plain = new URL(`http://${host}`);
     if (this.#isPlain(host.toLowerCase())) return plain;
@@ -128,8 +128,8 @@ export class Transport {
   }
 
   /**
-   * Any answer but 429 and 5xx, whose body the caller must read or dump.
-   * @throws UnavailableError where the server does not answer, or keeps being too busy
+   * Returns any answer but 429 and 5xx; the caller must read or dump its body.
+   * @throws UnavailableError if the server does not answer, or stays too busy
    */
   async send(url: URL, wanted: TransportRequest): Promise<TransportResponse> {
     const retries = new RetryPolicy(this.#options.clock);
@@ -193,7 +193,7 @@ export class Transport {
       return { status: statusCode, headers: response.headers, body, url };
     } catch (error) {
       wanted.signal.throwIfAborted();
-      // What is sent has something wrong itself.
+      // The body to send has failed, not the connection.
       if (error instanceof TerminalError || error instanceof UnavailableError) throw error;
       throw isConnectionLost(error) ? error : connectionError(this.#nameOf(url), error);
     }
@@ -215,7 +215,7 @@ export class Transport {
     return this.#options.skipTlsVerify === true || this.#unchecked.has(host);
   }
 
-  /** For messages about connections. */
+  /** Host with its proxy, for messages about connections. */
   #nameOf(url: URL): string {
     const proxy = this.#proxyFor(url);
     return proxy === undefined ? url.host : `${url.host} through the proxy ${proxy.host}`;
@@ -248,7 +248,7 @@ function bodyOf({ body }: TransportRequest): string | Uint8Array | Readable | nu
   return Readable.from(body(), { objectMode: false });
 }
 
-/** A host as it is listed, and as URLs of these schemes write it. */
+/** A host as listed, and as in URLs of these schemes. */
 function hostNames(listed: string, schemes: readonly string[]): string[] {
   const host = listed.toLowerCase();
   if (URL.parse(`http://${host}`) === null || host === '' || /[/@?#]/.test(host)) {
@@ -257,7 +257,7 @@ function hostNames(listed: string, schemes: readonly string[]): string[] {
   return [host, ...schemes.map((scheme) => new URL(`${scheme}://${host}`).host)];
 }
 
-/** Registries and mirrors that the configuration names, and does not block. */
+/** Hosts of registries and mirrors in the configuration, without blocked registries. */
 function chosenHosts({ insecureRegistries, registries }: TransportOptions): readonly string[] {
   const rules = (registries?.registries ?? []).filter(({ blocked }) => !blocked);
   const locations = [
@@ -272,15 +272,15 @@ function chosenHosts({ insecureRegistries, registries }: TransportOptions): read
 }
 
 interface WantedTransport {
-  /** PEM certificates of authorities to trust besides those that all trust. */
+  /** PEM certificates of CAs to trust in addition to the shared ones. */
   readonly caCertificates?: string | undefined;
-  /** A host whose certificate is not checked. */
+  /** Host without certificate check. */
   readonly uncheckedHost?: string | undefined;
 }
 
 const maxTransports = 32;
 
-/** One transport for each set of certificates; connections are kept open in it for a while. */
+/** One transport for each set of certificates; each keeps its connections open for a while. */
 export class Transports {
   readonly #options: TransportOptions;
   readonly #transports = new Map<string, Transport>();

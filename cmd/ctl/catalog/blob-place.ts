@@ -1,4 +1,4 @@
-/** Puts file and line in front of what a command says of a blob: opm's texts name neither. */
+/** Prefixes errors about a blob with its file and line, because opm's texts contain neither. */
 export function withPlace<Args extends readonly unknown[]>(
   action: (...args: Args) => Promise<void>,
 ): (...args: Args) => Promise<void> {

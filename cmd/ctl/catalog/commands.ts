@@ -1,4 +1,4 @@
-// Before all other modules, which make garbage too.
+// Must be the first import, because the other modules produce garbage while they load.
 import '../../favour-memory.ts';
 import { Command } from 'commander';
 import { addCommands, type CommandRow } from '../../command-table.ts';
@@ -78,7 +78,7 @@ export const catalogCommands: readonly CommandRow[] = [
   },
 ];
 
-/** `rukpakctl catalog`: of its commands, the one that the arguments name is loaded. */
+/** `rukpakctl catalog`: loads only the subcommand that the arguments name. */
 export async function catalogCommand(args: readonly string[]): Promise<Command> {
   const group = new Command('catalog').description(
     'Read, validate, write, compare and serve file-based catalogs',

@@ -11,7 +11,9 @@ import { counted } from '../terminal/text.ts';
 
 const signs = { added: '+', removed: '-', changed: '~' } as const;
 
-/** The difference for people: packages, then counts, and last who loses upgrades. */
+/**
+ * The diff as text: packages, other blobs, counts, and last the bundles that lose their upgrades.
+ */
 export function* diffLines({ packages, blobs, stranded }: CatalogDiff): Generator<string> {
   for (const each of packages) yield* packageLines(each);
   for (const each of blobs) yield `${signs[each.change]} blob ${each.name}`;
@@ -19,7 +21,7 @@ export function* diffLines({ packages, blobs, stranded }: CatalogDiff): Generato
   yield* strandedLines(stranded);
 }
 
-/** Colours by the sign that a line begins with. */
+/** Colours a line by its leading sign. */
 export function paintChanges(line: string): string {
   const sign = line.trimStart().slice(0, 2);
   const colour = colours.get(sign);
@@ -84,7 +86,7 @@ function* deprecationLines({ name, change, fields }: NamedChange): Generator<str
   }
 }
 
-/** Of what was added or removed as a whole. */
+/** Values of a field whose object was added or removed. */
 function valuesOf({ removed, added }: FieldChange): string {
   return [...removed, ...added].join(', ');
 }
@@ -117,7 +119,10 @@ function counts(packages: readonly PackageDiff[]): string {
   return `packages: ${of('added')} added, ${of('removed')} removed, ${of('changed')} changed`;
 }
 
-/** By where the path ends: a broken step strands what was upgraded through it. */
+/**
+ * Groups stranded bundles by the end of their path: all bundles that upgrade over a removed edge
+ * share one line.
+ */
 function* strandedLines(stranded: readonly Stranded[]): Generator<string> {
   if (stranded.length === 0) return;
   yield `stranded: ${counted(stranded.length, 'bundle')} without a path to the head of the channel`;

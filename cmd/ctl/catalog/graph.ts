@@ -72,7 +72,7 @@ async function graphOf(place: string, flags: RegistryFlags): Promise<UpgradeGrap
   );
 }
 
-/** Lanes that take more than half of the width leave no room for names. */
+/** Draws channels in at most half of the width, to leave room for names. */
 async function print(
   graph: PackageGraph,
   report: Report,

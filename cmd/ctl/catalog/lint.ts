@@ -15,7 +15,7 @@ interface LintFlags extends RegistryFlags, OutputFlags {
   readonly disable: readonly string[];
 }
 
-/** `rukpakctl catalog lint`: what is doubtful in a catalog that opm accepts. */
+/** `rukpakctl catalog lint`: doubtful content in a catalog that opm accepts. */
 export async function lintCommand(): Promise<Command> {
   const { lintRules } = await import('../../../catalog/compare/index.ts');
   const names = lintRules.map(({ name }) => name);

@@ -12,7 +12,7 @@ interface ListFlags extends RegistryFlags, OutputFlags {
   readonly show?: (typeof listed)[number];
 }
 
-/** `rukpakctl catalog list`: what a catalog has, whether it is valid or not. */
+/** `rukpakctl catalog list`: the content of a catalog, valid or not. */
 export function listCommand(): Command {
   const command = new Command('list')
     .addArgument(new Argument('<catalog>', 'Directory, image, oci:DIRECTORY or oci-archive:FILE'))

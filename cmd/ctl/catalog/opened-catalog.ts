@@ -1,6 +1,6 @@
 import type { RegistryFlags } from '../../registry-flags.ts';
 
-/** Runs with the directory of a catalog, and removes what was unpacked for it. */
+/** Calls `run` with the directory of a catalog, and then removes the files that it has unpacked. */
 export async function withCatalog<T>(
   place: string,
   flags: RegistryFlags,

@@ -15,7 +15,7 @@ interface PruneFlags extends RegistryFlags {
   readonly output: string;
 }
 
-/** `rukpakctl catalog prune`: a part of a catalog that is a valid catalog again. */
+/** `rukpakctl catalog prune`: reduces a catalog to selected content; the result is valid again. */
 export function pruneCommand(): Command {
   const command = new Command('prune')
     .addArgument(new Argument('<catalog>', 'Directory, image, oci:DIRECTORY or oci-archive:FILE'))

@@ -12,7 +12,7 @@ interface TemplateFlags extends RegistryFlags {
   readonly of?: CatalogTemplateType;
 }
 
-/** `rukpakctl catalog template`: a catalog of a template, and back. */
+/** `rukpakctl catalog template`: renders a template to a catalog, and converts a catalog back. */
 export function templateCommand(): Command {
   const command = new Command('template')
     .addArgument(new Argument('<file>', 'Template, or with --of a file of a catalog; - is stdin'))

@@ -5,7 +5,7 @@ import { addRegistryFlags, type RegistryFlags } from '../../registry-flags.ts';
 import { type OutputFlags, outputOption, Report } from '../output.ts';
 import { counted } from '../terminal/text.ts';
 
-/** `rukpakctl catalog validate`: what opm refuses in catalogs. */
+/** `rukpakctl catalog validate`: reports what opm rejects in catalogs. */
 export function validateCommand(): Command {
   const command = new Command('validate').addArgument(
     new Argument('<catalog...>', 'Directories, images, oci:DIRECTORY or oci-archive:FILE'),

@@ -13,10 +13,12 @@ interface BuildFlags extends RegistryFlags, OutputFlags {
   readonly dockerfile?: string;
 }
 
-/** What can be built from a directory. */
 type Buildable = 'bundle' | 'catalog';
 
-/** `rukpakctl bundle build` and `rukpakctl catalog build`: an image, without a container engine. */
+/**
+ * `rukpakctl bundle build` and `rukpakctl catalog build`: builds an image without a container
+ * engine.
+ */
 export function buildCommand(what: Buildable): Command {
   const command = new Command('build')
     .addArgument(new Argument('<directory>', `Directory of the ${what}`))

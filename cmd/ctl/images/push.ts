@@ -4,7 +4,7 @@ import { type OutputFlags, outputOption, progressOn, Report } from '../output.ts
 
 interface PushFlags extends RegistryFlags, OutputFlags {}
 
-/** `rukpakctl bundle push` and `rukpakctl catalog push`: the same image at another place. */
+/** `rukpakctl bundle push` and `rukpakctl catalog push`: copies an image to another place. */
 export function pushCommand(): Command {
   const places = 'REGISTRY/REPOSITORY:TAG, oci:DIRECTORY[:TAG] or oci-archive:FILE[:TAG]';
   const command = new Command('push')

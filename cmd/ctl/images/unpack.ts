@@ -2,7 +2,7 @@ import { Argument, Command } from 'commander';
 import { addRegistryFlags, type RegistryFlags } from '../../registry-flags.ts';
 import { type OutputFlags, outputOption, progressOn, Report } from '../output.ts';
 
-/** `rukpakctl bundle unpack`: the files of an image in a directory. */
+/** `rukpakctl bundle unpack`: writes the files of an image to a directory. */
 export function unpackCommand(): Command {
   const command = new Command('unpack')
     .addArgument(

@@ -2,7 +2,7 @@ import type { MirrorEvent } from '../../../catalog/mirror/index.ts';
 import type { Report } from '../output.ts';
 import type { ProgressLine } from './progress-line.ts';
 
-/** Prints what happens in a run, line after line, and progress below. */
+/** Prints the events of a run line by line, with the progress line below them. */
 export class EventReport {
   readonly report: Report;
   readonly #line: ProgressLine;
@@ -17,13 +17,13 @@ export class EventReport {
     if (event.kind === 'planned') return this.#line.begin(event.bytes);
     if (event.kind === 'bytes') return this.#line.add(event.bytes, event.sent);
     this.#line.clear();
-    // A terminal that is gone is no reason to stop.
+    // A closed terminal does not stop the run.
     this.#printed = this.#printed
       .then(() => this.report.line(textOf(event)))
       .catch(() => undefined);
   }
 
-  /** Waits for all lines so far. */
+  /** Waits until all lines so far are printed. */
   async printed(): Promise<void> {
     await this.#printed;
   }

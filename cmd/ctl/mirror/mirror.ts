@@ -1,4 +1,4 @@
-// First, so that chunks of blobs are collected soon: other modules make garbage too.
+// First imports, so that V8 frees chunks of blobs early: other modules produce garbage too.
 import '../../favour-memory.ts';
 import '../../free-buffers-at-once.ts';
 import { mkdir, writeFile } from 'node:fs/promises';

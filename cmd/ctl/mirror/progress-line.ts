@@ -9,7 +9,7 @@ interface ProgressOutput {
 const pause = 200;
 const clear = '\r\u001b[K';
 
-/** Bytes and time left, on one line of a terminal; nothing elsewhere. */
+/** Progress in bytes and the time left, on one terminal line. Prints nothing without a terminal. */
 export class ProgressLine {
   readonly #output: ProgressOutput;
   readonly #now: () => number;
@@ -29,7 +29,7 @@ export class ProgressLine {
     this.#start = this.#now();
   }
 
-  /** @param sent whether the bytes took time: what is there already says nothing of the speed */
+  /** @param sent whether the bytes went over the network; only those count for the speed */
   add(bytes: number, sent: boolean): void {
     this.#done += bytes;
     if (sent) this.#sent += bytes;
@@ -38,14 +38,14 @@ export class ProgressLine {
     this.#output.write(`${clear}${this.text()}`);
   }
 
-  /** Makes room for a line of the report. */
+  /** Removes the progress line before a line of the report. */
   clear(): void {
     if (this.#output.isTTY === true && this.#drawn > 0) this.#output.write(clear);
   }
 
   /** `1.2 of 3.4 GB, 40s left` */
   text(): string {
-    // What several repositories need is counted once in the total.
+    // The total counts a blob of several repositories once.
     const done = Math.min(this.#done, this.#total);
     const text = `${byteText(done)} of ${byteText(this.#total)}`;
     const seconds = (this.#now() - this.#start) / 1000;
@@ -57,7 +57,7 @@ export class ProgressLine {
 
 const units = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
 
-/** Decimal units, as registries and disks count. */
+/** Decimal units, as for registries and disks. */
 export function byteText(bytes: number): string {
   const power = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(bytes, 1)) / 3));
   const value = bytes / 1000 ** power;

@@ -1,12 +1,12 @@
 import type { FlagValues } from './flag-values.ts';
 
-/** A flag as pflag knows it. The kinds are those that opm has. */
+/** A flag of pflag, with the kinds that opm uses. */
 export interface CobraFlag {
   readonly name: string;
   /** The letter of its short form. */
   readonly short?: string;
   readonly kind: 'bool' | 'string' | 'strings' | 'uint';
-  /** As it would be typed. Nothing, `false` or `0` where absent. */
+  /** As typed on the command line. Defaults to the empty string, `false` or `0`. */
   readonly default?: string;
   readonly usage: string;
   readonly hidden?: true;
@@ -15,49 +15,49 @@ export interface CobraFlag {
   readonly required?: true;
 }
 
-/** What a command is run with. */
+/** Arguments and flags of one run of a command. */
 export interface CobraCall {
   readonly args: readonly string[];
   readonly flags: FlagValues;
-  /** The names of the program and of the commands that lead here. */
+  /** Names of the program and of the commands down to this one. */
   readonly path: string;
   /** Aborted by an interrupt. */
   readonly signal: AbortSignal;
 }
 
-/** What is wrong with the number of arguments; undefined where nothing is. */
+/** The error for a wrong number of arguments; undefined for a valid number. */
 export type PositionalArgs = (args: readonly string[], commandPath: string) => string | undefined;
 
-/** A command, as far as it is needed to show its help and to run it. */
+/** The part of a command that its help and its run need. */
 export interface CobraCommand {
   /** Its name and arguments, as its usage line shows them. */
   readonly use: string;
   readonly long?: string;
   readonly example?: string;
   readonly deprecated?: string;
-  /** Any arguments where absent. */
+  /** Defaults to any arguments. */
   readonly args?: PositionalArgs;
   readonly flags?: readonly CobraFlag[];
-  /** Flags are arguments like others. */
+  /** Passes flags to the command as plain arguments. */
   readonly keepsFlags?: true;
   /** Groups of flags of which only one may be set. */
   readonly exclusive?: readonly (readonly string[])[];
-  /** Shows its help where absent. What it throws is printed with the usage, and ends the program with 1. */
+  /** Without it, the command prints its help. An error is printed with the usage; exit code 1. */
   readonly run?: (call: CobraCall) => Promise<void>;
 }
 
-/** A command of the tree, as far as it is known before its code is loaded. */
+/** A command of the tree: metadata that is available before its code is loaded. */
 export interface CobraRow {
   readonly name: string;
-  /** As the list of commands shows it. */
+  /** Summary in the list of commands. */
   readonly short: string;
-  /** Keeps it out of the list. */
+  /** Omits the command from the list. */
   readonly hidden?: boolean;
   readonly load: () => Promise<CobraCommand>;
   readonly commands?: readonly CobraRow[];
 }
 
-/** A program: the first command, and the flags that all others have too. */
+/** A program: the root command, and the flags that all commands inherit. */
 export interface CobraProgram extends CobraRow {
   readonly persistentFlags: readonly CobraFlag[];
 }

@@ -4,10 +4,10 @@ import { type FoundCommand, findCommand } from './found-command.ts';
 import { takesNextWord } from './parse-flags.ts';
 import { listedCommands, shownFlags } from './usage.ts';
 
-/** What the shell does beside offering the candidates; numbers of cobra. */
+/** cobra's directives: whether the shell completes file names. */
 const directive = { files: 0, nothing: 4 } as const;
 
-/** The hidden command that completion scripts ask, those that cobra itself writes too. */
+/** The hidden command that completion scripts call, including cobra's own scripts. */
 export function completeRow(program: () => CobraProgram): CobraRow {
   return {
     name: '__complete',
@@ -24,7 +24,7 @@ export function completeRow(program: () => CobraProgram): CobraRow {
   };
 }
 
-/** What may stand in place of the last word, a line each, and the directive. */
+/** Candidates for the last word, one per line, then the directive. */
 async function completion(
   program: CobraProgram,
   words: readonly string[],
@@ -42,7 +42,7 @@ async function completion(
 
 type Candidates = readonly (readonly [name: string, about: string])[];
 
-/** Undefined where files are meant. */
+/** Undefined for the completion of file names. */
 async function candidates(
   program: CobraProgram,
   found: FoundCommand,

@@ -8,7 +8,7 @@ import { type ParsedFlags, parseFlags } from './parse-flags.ts';
 import { helpText, usageText } from './usage.ts';
 
 /**
- * Runs the command that the words name, as a program of cobra does: help to stdout, an error with the
+ * Runs the command that the words name, like cobra: prints help to stdout, and an error with the
  * usage to stderr. Sets the exit code of the process. Never rejects.
  */
 export async function execute(

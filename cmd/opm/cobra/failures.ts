@@ -1,5 +1,5 @@
-/** Ends the program with 1: what is to be said has been printed. */
+/** Ends the program with exit code 1 and no message: the command has printed it already. */
 export class SilentFailure extends Error {}
 
-/** Ends the program with 1, and prints its message as it is, without the usage. */
+/** Ends the program with exit code 1, and prints only its message, without the usage. */
 export class FatalLine extends Error {}

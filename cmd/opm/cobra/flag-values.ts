@@ -4,7 +4,7 @@ import type { CobraFlag } from './command.ts';
 
 type FlagValue = string | boolean | bigint | readonly string[];
 
-/** The values of a command's flags: those given, defaults otherwise. */
+/** Values of a command's flags: from the command line, else the defaults. */
 export class FlagValues {
   readonly #flags: ReadonlyMap<string, CobraFlag>;
   readonly #given = new Map<string, FlagValue>();
@@ -29,12 +29,12 @@ export class FlagValues {
     return this.#value(name, 'uint') as bigint;
   }
 
-  /** Whether the command line has it. */
+  /** Whether the command line sets the flag. */
   changed(name: string): boolean {
     return this.#given.has(name);
   }
 
-  /** @throws Error in pflag's words, where the text is no value of the flag. */
+  /** @throws Error with pflag's text for an invalid value. */
   set(flag: CobraFlag, text: string): void {
     const value = read(flag, text);
     const before = this.#given.get(flag.name);
@@ -63,7 +63,7 @@ function read(flag: CobraFlag, text: string): FlagValue {
 
 const unset = { string: '', strings: '', bool: 'false', uint: '0' } as const;
 
-/** @throws Error in the words of Go's parser. */
+/** @throws Error with the text of Go's parser. */
 const parsers: Readonly<Record<CobraFlag['kind'], (text: string) => FlagValue>> = {
   string: (text) => text,
   bool: (text) => {
@@ -78,7 +78,7 @@ const parsers: Readonly<Record<CobraFlag['kind'], (text: string) => FlagValue>> 
   strings: (text) => (text === '' ? [] : commaSeparated(text)),
 };
 
-/** A line of CSV: a part in quotes may have commas, and quotes that are doubled. */
+/** Parses a line of CSV: a quoted part may contain commas and doubled quotes. */
 function commaSeparated(text: string): readonly string[] {
   const parts: string[] = [];
   const part = /"((?:[^"]|"")*)"(,|$)|([^",]*)(,|$)/y;

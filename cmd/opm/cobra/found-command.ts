@@ -1,9 +1,9 @@
 import type { CobraCommand, CobraFlag, CobraProgram, CobraRow } from './command.ts';
 import { takesNextWord } from './parse-flags.ts';
 
-/** A command that the words of a command line lead to. */
+/** The command that the words of a command line name. */
 export class FoundCommand {
-  /** From the program down to it. */
+  /** From the program down to this command. */
   readonly rows: readonly CobraRow[];
   readonly command: CobraCommand;
   readonly #persistentFlags: readonly CobraFlag[];
@@ -28,13 +28,13 @@ export class FoundCommand {
     return row;
   }
 
-  /** Its own, with help, in the order of their names. */
+  /** Flags of this command and `--help`, sorted by name. */
   get localFlags(): readonly CobraFlag[] {
     const own = [...(this.command.flags ?? []), helpFlag(this.row.name)];
     return sorted(this.rows.length > 1 ? own : [...own, ...this.#persistentFlags]);
   }
 
-  /** Those of the program that none of its own hides. */
+  /** Flags of the program, except those that a flag of this command overrides. */
   get inheritedFlags(): readonly CobraFlag[] {
     if (this.rows.length === 1) return [];
     const own = new Set(this.localFlags.map(({ name }) => name));
@@ -56,11 +56,11 @@ function sorted(flags: readonly CobraFlag[]): readonly CobraFlag[] {
 
 export interface FoundWords {
   readonly found: FoundCommand;
-  /** Those that are not names of commands. */
+  /** Words that are not names of commands. */
   readonly rest: readonly string[];
 }
 
-/** Goes down the tree as far as words name commands; only commands on the way are loaded. */
+/** Descends the tree while words name commands; loads only the commands on that path. */
 export async function findCommand(
   program: CobraProgram,
   words: readonly string[],
@@ -70,7 +70,8 @@ export async function findCommand(
   for (;;) {
     const row = rows.at(-1) ?? program;
     const found = new FoundCommand(rows, await row.load(), program.persistentFlags);
-    // cobra adds --help to the command that it has found: before, it takes the next word for its value.
+    // cobra adds --help only to the command that it finds. Until then, it takes the word after
+    // --help for its value.
     const position = firstArgument(
       rest,
       found.flags.filter(({ name }) => name !== 'help'),
@@ -82,7 +83,7 @@ export async function findCommand(
   }
 }
 
-/** The place of the first word that is neither a flag nor the value of one; none: -1. */
+/** Index of the first word that is neither a flag nor a flag's value; -1 if there is none. */
 function firstArgument(words: readonly string[], flags: readonly CobraFlag[]): number {
   for (let position = 0; position < words.length; position += 1) {
     const word = words[position] ?? '';

@@ -3,7 +3,7 @@ import type { CobraProgram, CobraRow } from './command.ts';
 import { findCommand } from './found-command.ts';
 import { helpText } from './usage.ts';
 
-/** `help [command]`, as every program of cobra has it; of a word that it does not know, that of the last it knows. */
+/** `help [command]` of cobra. For an unknown word, prints the help of the last known command. */
 export function helpRow(program: () => CobraProgram): CobraRow {
   return {
     name: 'help',

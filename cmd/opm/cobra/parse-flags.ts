@@ -4,15 +4,14 @@ import { FlagValues } from './flag-values.ts';
 export interface ParsedFlags {
   readonly args: readonly string[];
   readonly values: FlagValues;
-  /** About deprecated flags that were given. */
+  /** Warnings about deprecated flags on the command line. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Reads the words after a command's name as pflag does: flags and arguments in any order, `--` before
- * words that are no flags.
- *
- * @throws Error in pflag's words.
+ * Parses the words after a command's name like pflag: flags and arguments in any order; after `--`,
+ * only arguments.
+ * @throws Error with pflag's text.
  */
 export function parseFlags(words: readonly string[], flags: readonly CobraFlag[]): ParsedFlags {
   const parser = new FlagParser(words, flags);
@@ -55,7 +54,7 @@ class FlagParser {
     this.#set(flag, value ?? this.#valueOf(flag, `--${name}`));
   }
 
-  /** One letter, or several of which only the last takes a value. */
+  /** One short flag, or several of which only the last takes a value. */
   #takeShort(letters: string): void {
     const [letter = ''] = letters;
     const after = letters.slice(letter.length);
@@ -96,7 +95,7 @@ function goRune(character: string): string {
   return character === "'" || character === '\\' ? `'\\${character}'` : `'${character}'`;
 }
 
-/** Whether the word after this flag is its value, for who looks for a command among flags. */
+/** Whether the next word is the value of this flag; for finding commands among flags. */
 export function takesNextWord(word: string, flags: readonly CobraFlag[]): boolean {
   if (!word.startsWith('-') || word.includes('=')) return false;
   if (word.startsWith('--'))

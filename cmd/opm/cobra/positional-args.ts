@@ -1,7 +1,7 @@
 import { goQuote } from '../../../api/go-quote.ts';
 import type { PositionalArgs } from './command.ts';
 
-/** Of commands that have commands of their own, or nothing to be given. */
+/** For commands with subcommands, or without arguments. */
 export const noArgs: PositionalArgs = ([first], path) =>
   first === undefined ? undefined : `unknown command ${goQuote(first)} for ${goQuote(path)}`;
 

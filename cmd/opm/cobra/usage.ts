@@ -2,13 +2,13 @@ import { goQuote } from '../../../api/go-quote.ts';
 import type { CobraFlag, CobraRow } from './command.ts';
 import type { FoundCommand } from './found-command.ts';
 
-/** What `--help` prints, by cobra's template. */
+/** The output of `--help`, by cobra's template. */
 export function helpText(found: FoundCommand): string {
   const about = (found.command.long ?? found.row.short).trimEnd();
   return `${about === '' ? '' : `${about}\n\n`}${usageText(found)}`;
 }
 
-/** What follows an error about a command line, by cobra's template. */
+/** The usage after an error about the command line, by cobra's template. */
 export function usageText(found: FoundCommand): string {
   return [
     'Usage:',
@@ -72,7 +72,7 @@ function flagHead(flag: CobraFlag): string {
 
 const kindNames = { bool: '', string: 'string', strings: 'strings', uint: 'uint' } as const;
 
-/** A word in back quotes names the value, as pflag has it. */
+/** A word in back quotes names the value, as in pflag. */
 function valueName({ usage, kind }: CobraFlag): { readonly name: string; readonly usage: string } {
   const [quoted, name] = /`([^`]*)`/.exec(usage) ?? [];
   if (quoted === undefined || name === undefined) return { name: kindNames[kind], usage };

@@ -4,7 +4,7 @@ import { TerminalError } from '../../errors.ts';
 import { layoutFile } from '../layouts/layout-index.ts';
 import { type ImageReference, parseImageReference } from '../reference.ts';
 
-/** What a person names as the place of an image, catalog or bundle. */
+/** Place of an image, catalog or bundle, as a user names it. */
 export type NamedPlace =
   | { readonly kind: 'registry'; readonly reference: ImageReference }
   /** An OCI layout; `name` is the tag or digest of one of its images. */
@@ -18,9 +18,10 @@ const transports: Readonly<Record<string, 'layout' | 'archive'>> = {
 };
 
 /**
- * Reads `registry/repo:tag`, `docker://registry/repo:tag`, `oci:DIR[:tag]`, `oci-archive:FILE[:tag]`,
- * and paths: one that exists, or that begins with `.`, `/` or `~`, is no reference.
- * @throws TerminalError for what is none of them
+ * Parses `registry/repo:tag`, `docker://registry/repo:tag`, `oci:DIR[:tag]`,
+ * `oci-archive:FILE[:tag]`, and paths. A path that exists, or begins with `.`, `/` or `~`, is never
+ * a reference.
+ * @throws TerminalError for any other text
  */
 export function parsePlace(text: string): NamedPlace {
   if (text.startsWith('docker://')) {

@@ -19,32 +19,32 @@ import { TokenService } from '../token-service.ts';
 import { type TransportOptions, Transports } from '../transport.ts';
 import { type NamedPlace, parsePlace } from './named-place.ts';
 
-/** Refuses images of registries before anything of them is downloaded. */
+/** Rejects images of registries before their blobs are downloaded. */
 export interface ImageVerifier {
-  /** @throws where the image may not be used */
+  /** @throws Error for an image that must not be used */
   verify(image: ImageToVerify, signal: AbortSignal): Promise<void>;
 }
 
 export interface ImageToVerify {
-  /** `<domain>/<path>` as it was asked for, wherever the image is read. */
+  /** `<domain>/<path>` of the requested image, even if a mirror provides it. */
   readonly repository: string;
-  /** Of the manifest or index that was referred to. */
+  /** Digest of the manifest or index that the reference names. */
   readonly digest: string;
-  /** Where the image is read. */
+  /** Client of the registry or mirror that provides the image. */
   readonly client: RegistryClient;
 }
 
-/** How a command's flags say that registries are reached. */
+/** Registry options from a command's flags. */
 export interface RegistryAccessOptions
   extends Omit<TransportOptions, 'uncheckedHost' | 'userAgent' | 'clock'> {
   readonly keychain: Keychain;
-  /** Default: all images may be used. */
+  /** Defaults to accepting all images. */
   readonly verifier?: ImageVerifier | undefined;
   readonly userAgent?: string | undefined;
   readonly clock: Clock;
 }
 
-/** An image that was found: its manifest or index, and where the rest of it is. */
+/** An image: its manifest or index, and the place of its other content. */
 export interface OpenedImage {
   readonly place: ImagePlace;
   readonly manifest: ManifestContent;
@@ -55,7 +55,7 @@ interface FoundImage {
   readonly manifest: ManifestContent;
 }
 
-/** A place to write an image to, and the tag that was named for it. */
+/** A place to write an image to, and the tag in its name. */
 export interface OpenedTarget {
   readonly target: ImageTarget;
   readonly tag: string | undefined;
@@ -63,13 +63,13 @@ export interface OpenedTarget {
 
 export interface OpenTargetOptions {
   /**
-   * Goes on with a layout that its only writer has left, finished or broken off; a discarded one can be
-   * gone on with too. By default an archive is made anew.
+   * Continues a layout of an earlier run, whether finished, interrupted or discarded; the layout
+   * must have no other writer. By default an archive is created anew.
    */
   readonly resume?: boolean;
 }
 
-/** Opens any place that a person names: registries with their mirrors, and OCI layouts. */
+/** Opens any place that a user names: registries with their mirrors, and OCI layouts. */
 export class RegistryAccess {
   readonly #options: RegistryAccessOptions;
   readonly #transports: Transports;
@@ -85,9 +85,9 @@ export class RegistryAccess {
   }
 
   /**
-   * Finds an image: at the mirrors of its registry and the registry, or in a layout. Its `place` is to
-   * be closed.
-   * @throws UnavailableError where there is none, DeniedError, TerminalError for what is no image
+   * Opens an image at the mirrors of its registry, at the registry, or in a layout. The caller
+   * closes its `place`.
+   * @throws UnavailableError for a missing image, DeniedError, TerminalError for an invalid image
    */
   async open(named: string | NamedPlace, signal: AbortSignal): Promise<OpenedImage> {
     const place = typeof named === 'string' ? parsePlace(named) : named;
@@ -99,9 +99,9 @@ export class RegistryAccess {
   }
 
   /**
-   * Opens a place to write to, which is to be closed or discarded. A registry is written itself, not
-   * its mirrors.
-   * @throws TerminalError where that is not possible
+   * Opens a place for writing; the caller closes or discards it. Writes to a registry itself, not
+   * to its mirrors.
+   * @throws TerminalError for a place that cannot be written
    */
   async openTarget(
     named: string | NamedPlace,
@@ -124,7 +124,7 @@ export class RegistryAccess {
     );
   }
 
-  /** A repository of a registry to write. */
+  /** Opens a repository of a registry for writing. */
   repositoryTarget(reference: ImageReference): ImageTarget {
     const [credentials] = this.#options.keychain.credentialsFor(reference);
     const client = this.#client({ reference, insecure: false }, credentials, 'pull,push');
@@ -151,7 +151,7 @@ export class RegistryAccess {
     throw joinedFailure(failures, where, keychain).error;
   }
 
-  /** With the first credentials that the registry takes. */
+  /** Uses the first credentials that the registry accepts. */
   async #openAt(place: PullPlace, signal: AbortSignal): Promise<FoundImage> {
     const { reference } = place;
     const candidates = this.#options.keychain.credentialsFor(reference);

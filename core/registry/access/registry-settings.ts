@@ -18,7 +18,6 @@ export interface RegistryFiles {
   readonly registriesConf?: string;
 }
 
-/** How registries are reached. */
 export interface RegistrySettings {
   readonly insecureRegistries: readonly string[];
   /** PEM. */

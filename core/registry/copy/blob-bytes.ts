@@ -1,7 +1,7 @@
 import type { Descriptor } from '../manifest.ts';
 import type { ImagePlace } from '../place.ts';
 
-/** A blob's bytes; whoever reads them to their end knows that they are the right ones. */
+/** A blob's bytes, verified at their end: a reader that stops early has no guarantee. */
 export async function* blobBytes(
   place: ImagePlace,
   descriptor: Descriptor,

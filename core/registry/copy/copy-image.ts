@@ -16,7 +16,7 @@ export interface CopyImage {
   readonly signal: AbortSignal;
 }
 
-/** Blobs that are on their way at once. */
+/** Maximum concurrent operations per host. */
 const atOnce = 4;
 
 /** Copies an image, an index with all its images, or an artifact: the same bytes, the same digests. */

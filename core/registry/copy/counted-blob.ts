@@ -3,12 +3,12 @@ import type { ImagePlace } from '../place.ts';
 import { blobBytes } from './blob-bytes.ts';
 
 export interface CountOptions {
-  /** Told of bytes as they come; `sent` ones came through the network. */
+  /** Receives the number of bytes as they arrive; `sent` bytes came over the network. */
   readonly onBytes: (bytes: number, sent: boolean) => void;
   readonly signal: AbortSignal;
 }
 
-/** A blob's bytes, each of them counted once, however often they are read. */
+/** A blob's bytes; counts each byte once, even if it is read again. */
 export class CountedBlob {
   bytes = 0;
   readonly #descriptor: Descriptor;

@@ -1,4 +1,4 @@
-/** Lets only so many pieces of work at a host run at once; others wait their turn. */
+/** Limits the number of concurrent operations per host; further ones wait for their turn. */
 export class HostLimits {
   readonly #perHost: number;
   readonly #hosts = new Map<string, Host>();
@@ -7,9 +7,9 @@ export class HostLimits {
     this.#perHost = perHost;
   }
 
-  /** Runs work that needs a turn at each of the hosts. */
+  /** Runs work that occupies a slot of each of the hosts. */
   async run<T>(hosts: readonly string[], work: () => Promise<T>): Promise<T> {
-    // In one order for all, so that no two wait for each other.
+    // The same order for all callers prevents deadlocks.
     const needed = [...new Set(hosts)].toSorted();
     const taken: Host[] = [];
     try {
@@ -41,7 +41,7 @@ interface Host {
   readonly waiting: (() => void)[];
 }
 
-/** A turn goes to who waits the longest. */
+/** Passes the slot to the operation that has waited longest. */
 function release(host: Host): void {
   const next = host.waiting.shift();
   if (next === undefined) host.free += 1;

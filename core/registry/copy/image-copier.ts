@@ -23,19 +23,19 @@ export interface CopyTarget extends Omit<CopySource, 'place'> {
 
 export interface CopierOptions extends CountOptions {
   readonly limits: HostLimits;
-  /** Tells blobs that are not copied; none where absent. */
+  /** Whether to skip a blob. Defaults to copying all blobs. */
   readonly isLeftOut?: ((digest: string) => boolean) | undefined;
-  /** The repository of the target's host that may have a blob; none where absent. */
+  /** Repository of the target's host that may have a blob. Defaults to none. */
   readonly mountFrom?: ((digest: string) => string | undefined) | undefined;
 }
 
 /** Blobs of one image that are copied at once. */
 const blobsAtOnce = 4;
 
-/** Copies images with all that they are made of. What the target has is not sent again. */
+/** Copies images with their manifests and blobs. Does not send content that the target has. */
 export class ImageCopier {
   readonly #options: CopierOptions;
-  /** The repository that has a blob, by host and digest: others mount it from there. */
+  /** Repository that has a blob, by host and digest: other repositories mount the blob from it. */
   readonly #blobs = new Map<string, Promise<string | undefined>>();
 
   constructor(options: CopierOptions) {
@@ -43,7 +43,7 @@ export class ImageCopier {
   }
 
   /**
-   * Copies an image under its digest, and its tag where the target names one.
+   * Copies an image under its digest, and under the target's tag if any.
    * @returns whether anything was missing on the target
    */
   async copy(content: WholeImage, source: CopySource, target: CopyTarget): Promise<boolean> {
@@ -63,7 +63,7 @@ export class ImageCopier {
     return true;
   }
 
-  /** Manifests that the target does not have; where it has them all, it has what they name. */
+  /** Manifests that the target lacks. If it has all of them, it has their blobs too. */
   async #missing(
     { manifests }: WholeImage,
     { target, host }: CopyTarget,
@@ -83,7 +83,7 @@ export class ImageCopier {
     source: CopySource,
     target: CopyTarget,
   ): Promise<void> {
-    // One that fails ends the image; those under way are waited for.
+    // After a failure no further blob starts; the running ones finish first.
     const rest = blobs[Symbol.iterator]();
     const failures: unknown[] = [];
     const worker = async (): Promise<void> => {
@@ -96,7 +96,7 @@ export class ImageCopier {
     if (failures.length > 0) throw failures[0];
   }
 
-  /** One after the other where several images have the blob: the later ones mount it. */
+  /** Copies the same blob of several images one after another: the later ones mount it. */
   async #copyBlob(blob: Descriptor, source: CopySource, target: CopyTarget): Promise<void> {
     const key = `${target.host} ${blob.digest}`;
     const earlier = this.#blobs.get(key) ?? Promise.resolve(undefined);

@@ -5,40 +5,40 @@ import type { ImagePlace, ManifestContent } from '../place.ts';
 import { fallbackTag, referrersOf } from '../referrers.ts';
 import { DeniedError } from '../registry-errors.ts';
 
-/** A manifest of an image, or of what is attached to it. */
+/** A manifest of an image, or of one of its attachments. */
 export interface OwnManifest extends Descriptor {
-  /** Belongs to an index that comes after it. */
+  /** Whether it belongs to an index that follows it. */
   readonly isPart: boolean;
-  /** Of a signature as cosign keeps them. */
+  /** Tag of a signature in cosign's scheme. */
   readonly tag?: string | undefined;
 }
 
-/** All that an image is made of, by digest; what a manifest names stands before it. */
+/** All manifests and blobs of an image; a manifest follows the ones that it lists. */
 export interface WholeImage {
   readonly digest: string;
   readonly manifests: readonly OwnManifest[];
-  /** Each once. */
+  /** Without duplicates. */
   readonly blobs: readonly Descriptor[];
 }
 
 export interface ImageToRead {
   readonly place: ImagePlace;
   readonly manifest: ManifestContent;
-  /** Also the signatures, attestations and bills of materials that are attached to the image. */
+  /** Includes the signatures, attestations and bills of materials attached to the image. */
   readonly withAttached: boolean;
-  /** Of an index only the images of this platform are read; the index stays whole. */
+  /** Reads only the images of an index for this platform; the index itself stays unchanged. */
   readonly platform?: Platform | undefined;
   readonly signal: AbortSignal;
 }
 
-/** Indexes in indexes; more is nobody's image. */
+/** Maximum levels of nested indexes and attachments. */
 const maxDepth = 4;
-/** Manifests of one image with all that is attached. */
+/** Maximum manifests of one image with its attachments. */
 const maxManifests = 5_000;
 
 /**
- * Reads what an image is made of: an index with its images, or an artifact.
- * @throws TerminalError for what is no image
+ * Reads the content of an image, of an index with its images, or of an artifact.
+ * @throws TerminalError for anything else
  */
 export async function readWholeImage(image: ImageToRead): Promise<WholeImage> {
   const reader = new WholeReader(image);
@@ -68,13 +68,13 @@ class WholeReader {
   async read(manifest: ManifestContent, role: Role): Promise<void> {
     const parts = await this.#readParts(manifest, role);
     if (!this.#image.withAttached) return;
-    // Who signs an index signs its images too, or none of them.
+    // If an index has no attachments, its images are assumed to have none either.
     if (await this.#readAttached(manifest.digest, role)) {
       for (const { digest } of parts) await this.#readAttached(digest, role);
     }
   }
 
-  /** The images of an index, which are read before it. */
+  /** Reads the images of an index, and then the index itself. */
   async #readParts(manifest: ManifestContent, role: Role): Promise<readonly TypedDescriptor[]> {
     const { digest, bytes } = manifest;
     if (role.depth > maxDepth || this.#manifests.size >= maxManifests) {
@@ -112,7 +112,7 @@ class WholeReader {
     );
   }
 
-  /** Whether anything is attached to a manifest. */
+  /** Reads the attachments of a manifest; returns whether there are any. */
   async #readAttached(digest: string, role: Role): Promise<boolean> {
     if (role.depth > maxDepth) return false;
     const { place, signal } = this.#image;
@@ -134,7 +134,9 @@ class WholeReader {
   }
 }
 
-/** Some registries deny what they do not have; the image itself they have shown already. */
+/**
+ * Some registries deny access to missing content; access to the image itself has already worked.
+ */
 async function unlessDenied<T>(ask: () => Promise<T>, otherwise: T): Promise<T> {
   try {
     return await ask();
@@ -163,7 +165,7 @@ function platformText(platform: Platform | undefined): string {
   return [os, architecture, ...(variant === '' ? [] : [variant])].join('/');
 }
 
-/** @throws TerminalError for what is not `<os>/<architecture>[/<variant>]` */
+/** @throws TerminalError unless the text is `<os>/<architecture>[/<variant>]` */
 export function parsePlatform(text: string): Platform {
   const [os = '', architecture = '', variant, more] = text.split('/');
   if (os === '' || architecture === '' || variant === '' || more !== undefined) {

@@ -3,7 +3,7 @@ import { indexTar, type TarPlace } from '../../content/index.ts';
 import { errorMessage, TerminalError } from '../../errors.ts';
 import type { LayoutFiles } from './layout-files.ts';
 
-/** Blobs of a mirror of whole catalogs, and as many directories. */
+/** Enough for the blobs of a mirror of whole catalogs, and as many directories. */
 const maxEntries = 2_000_000;
 const chunkSize = 256 * 1024;
 const compressed: readonly (readonly [magic: readonly number[], tool: string])[] = [
@@ -11,7 +11,7 @@ const compressed: readonly (readonly [magic: readonly number[], tool: string])[]
   [[0x28, 0xb5, 0x2f, 0xfd], 'unzstd'],
 ];
 
-/** A layout in a tar, which is read where it lies: only its headers are in memory. */
+/** A layout in a tar, read in place: only the tar's headers are in memory. */
 export class ArchiveFiles implements LayoutFiles {
   readonly name: string;
   readonly #file: FileHandle;
@@ -23,7 +23,7 @@ export class ArchiveFiles implements LayoutFiles {
     this.#places = places;
   }
 
-  /** @throws TerminalError for what is no tar */
+  /** @throws TerminalError for a file that is not a tar */
   static async open(path: string): Promise<ArchiveFiles> {
     const file = await openFile(path);
     try {
@@ -71,7 +71,7 @@ async function openFile(path: string): Promise<FileHandle> {
   }
 }
 
-/** What is in a compressed archive cannot be found without unpacking it. */
+/** Rejects compressed archives: they have no random access. */
 async function checkUncompressed(file: FileHandle): Promise<void> {
   const { buffer } = await file.read(Buffer.alloc(4), 0, 4, 0);
   const found = compressed.find(([magic]) => magic.every((byte, index) => buffer[index] === byte));

@@ -9,15 +9,15 @@ import { blobPath, indexFile, LayoutIndex, layoutFile, layoutText } from './layo
 import { openUnfinished, type UnfinishedArchive } from './unfinished-archive.ts';
 
 /**
- * Writes an OCI layout into a tar as its content comes. The archive has its name only when it is
- * closed; equal content in the same order makes equal bytes.
+ * Writes an OCI layout into a tar as content arrives. The archive gets its name only when it is
+ * closed; equal content in the same order produces equal bytes.
  */
 export class ArchiveTarget implements ImageTarget {
   readonly name: string;
   readonly #path: string;
   readonly #file: FileHandle;
   readonly #index = new LayoutIndex();
-  /** By digest: bytes. */
+  /** Size in bytes by digest. */
   readonly #blobs: Map<string, number>;
   readonly #manifests = new Map<string, TypedDescriptor>();
   readonly #isKept: boolean;
@@ -33,7 +33,7 @@ export class ArchiveTarget implements ImageTarget {
     this.#isKept = isKept;
   }
 
-  /** An archive that is there is replaced when this one is closed. */
+  /** Creates an archive; closing it replaces an existing one. */
   static async open(path: string): Promise<ArchiveTarget> {
     const file = await open(partialOf(path), 'w').catch((error: unknown) => {
       throw new TerminalError(`cannot write ${path}: ${errorMessage(error)}`, { cause: error });
@@ -42,8 +42,8 @@ export class ArchiveTarget implements ImageTarget {
   }
 
   /**
-   * Goes on with an archive that is there, or was broken off: its blobs are kept, and its index is
-   * made anew. What is discarded can be gone on with again.
+   * Continues an existing or interrupted archive: keeps its blobs and rebuilds its index. After
+   * `discard` it can be continued again.
    */
   static async resume(path: string): Promise<ArchiveTarget> {
     const archive = await openUnfinished(path, partialOf(path)).catch((error: unknown) => {
@@ -75,7 +75,7 @@ export class ArchiveTarget implements ImageTarget {
 
   async pushBlob(blob: BlobToPush, signal: AbortSignal): Promise<PushOutcome> {
     const { digest, size } = blob.descriptor;
-    // One after another: an archive has one end.
+    // One after another, because all of them append to the same end.
     return await this.#inTurn(async () => {
       if (this.#blobs.get(digest) === size) return 'present';
       await this.#append(blobPath(digest), checkedBytes(blob, signal), size);
@@ -115,7 +115,7 @@ export class ArchiveTarget implements ImageTarget {
     if (!this.#isKept) await rm(partialOf(this.#path), { force: true });
   }
 
-  /** What came of content that is wrong, or did not come whole, is taken back. */
+  /** Appends an entry; removes it again if its content is invalid or incomplete. */
   async #append(
     path: string,
     content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,

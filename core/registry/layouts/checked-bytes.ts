@@ -3,8 +3,8 @@ import type { BlobToPush } from '../place.ts';
 import { digestAlgorithm, digestHash } from '../reference.ts';
 
 /**
- * A blob's bytes, counted and hashed as they pass.
- * @throws TerminalError at the end, or before it, where they are not what the descriptor says
+ * A blob's bytes, counted and hashed while they stream.
+ * @throws TerminalError at the end or earlier, if they do not match the descriptor
  */
 export async function* checkedBytes(
   { descriptor, open }: Pick<BlobToPush, 'descriptor' | 'open'>,

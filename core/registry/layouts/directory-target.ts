@@ -18,8 +18,9 @@ import {
 const partialSuffix = '.partial';
 
 /**
- * Writes an OCI layout that is a directory. A blob is there under its name only when it is whole, and
- * `index.json` is replaced at once: a process that ends midway leaves a layout that can be gone on with.
+ * Writes an OCI layout into a directory. A blob gets its name only when it is complete, and
+ * `index.json` is replaced atomically: a later process can continue the layout of an interrupted
+ * one.
  */
 export class DirectoryTarget implements ImageTarget {
   readonly name: string;
@@ -35,8 +36,8 @@ export class DirectoryTarget implements ImageTarget {
   }
 
   /**
-   * The layout of a directory, or a new one in it.
-   * @throws TerminalError where it has an index.json and is no layout, or is one of another version
+   * Opens the layout of a directory, or creates one in it.
+   * @throws TerminalError for an index.json without a layout, or for another version of the layout
    */
   static async open(root: string): Promise<DirectoryTarget> {
     await mkdir(root, { recursive: true });
@@ -57,7 +58,8 @@ export class DirectoryTarget implements ImageTarget {
   }
 
   /**
-   * The same for the only writer of a directory: removes what a writer that was broken off has left.
+   * Like `open`, for the only writer of a directory: removes partial files of an interrupted
+   * writer.
    */
   static async resume(root: string): Promise<DirectoryTarget> {
     const target = await DirectoryTarget.open(root);
@@ -136,7 +138,7 @@ export class DirectoryTarget implements ImageTarget {
     }
   }
 
-  /** What several pushes changed at the same time is written once. */
+  /** Writes the changes of concurrent pushes once. */
   async #save(): Promise<void> {
     this.#changes += 1;
     const wanted = this.#changes;

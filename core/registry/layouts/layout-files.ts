@@ -3,18 +3,21 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { TerminalError } from '../../errors.ts';
 
-/** The files of an OCI layout, wherever they lie. Paths are relative, with slashes. */
+/** Files of an OCI layout, in a directory or a tar. Paths are relative, with slashes. */
 export interface LayoutFiles {
-  /** As messages name it: `oci:./catalog`. */
+  /** Name for messages, such as `oci:./catalog`. */
   readonly name: string;
-  /** Bytes of a file; undefined where there is none. */
+  /** Size of a file in bytes; undefined if it does not exist. */
   size(path: string): Promise<number | undefined>;
-  /** The bytes of a file from an offset on. */
+  /** Content of a file. */
   stream(path: string): AsyncIterable<Uint8Array>;
   close(): Promise<void>;
 }
 
-/** The whole of a small file; undefined where there is none. */
+/**
+ * Content of a small file; undefined if it does not exist.
+ * @throws TerminalError for more than `maxSize` bytes
+ */
 export async function readLayoutFile(
   files: LayoutFiles,
   path: string,

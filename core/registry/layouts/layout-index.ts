@@ -8,21 +8,21 @@ import { digestProblem } from '../reference.ts';
 export const layoutFile = 'oci-layout';
 export const indexFile = 'index.json';
 export const layoutText = '{"imageLayoutVersion":"1.0.0"}\n';
-/** Of an index.json; some hundred bytes for each image. */
+/** Maximum bytes of an index.json, with a few hundred bytes per image. */
 export const maxIndexSize = 64 * 1024 * 1024;
 
 const nameAnnotation = 'org.opencontainers.image.ref.name';
 const layoutSchema = z.object({ imageLayoutVersion: z.string() });
 
-/** Where a layout keeps content: `blobs/sha256/<hex>`. */
+/** Path of content in a layout: `blobs/sha256/<hex>`. */
 export function blobPath(digest: string): string {
   if (digestProblem(digest) !== undefined) throw new TerminalError(`${digest} is no digest`);
   return `blobs/${digest.replace(':', '/')}`;
 }
 
 /**
- * Reads the file `oci-layout`.
- * @throws TerminalError for a version that nobody has defined yet
+ * Checks the file `oci-layout`.
+ * @throws TerminalError for an unsupported version
  */
 export function checkLayoutVersion(bytes: Uint8Array): void {
   const version = versionOf(bytes);
@@ -38,18 +38,18 @@ function versionOf(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** What an OCI layout lists: manifests, some of them with a name (OCI image spec, image-layout). */
+/** Index of an OCI layout: its manifests, some with a name (OCI image spec, image-layout). */
 export class LayoutIndex {
-  /** By name, or by digest where an entry has none: no name has a colon after the algorithm's. */
+  /** By name, or by digest for entries without a name. A name never looks like a digest. */
   readonly #entries = new Map<string, TypedDescriptor>();
-  /** A mirror's layout lists thousands. */
+  /** For fast lookups: the layout of a mirror lists thousands. */
   readonly #digests = new Map<string, TypedDescriptor>();
 
   constructor(entries: readonly TypedDescriptor[] = []) {
     for (const entry of entries) this.#put(nameOf(entry) ?? entry.digest, entry);
   }
 
-  /** @throws TerminalError for what is no index.json */
+  /** @throws TerminalError for an invalid index.json */
   static parse(bytes: Uint8Array): LayoutIndex {
     const content = { bytes, digest: '', contentType: mediaTypes.ociIndex };
     return new LayoutIndex(listedManifests(content));
@@ -69,13 +69,13 @@ export class LayoutIndex {
     return this.#entries.get(reference) ?? this.#digests.get(reference);
   }
 
-  /** Lists a manifest; a name that another one had is its own from now on. */
+  /** Lists a manifest; takes the name away from a manifest that had it before. */
   put(descriptor: TypedDescriptor, name: string | undefined): void {
     if (name === undefined) {
       if (!this.#entries.has(descriptor.digest)) this.#put(descriptor.digest, descriptor);
       return;
     }
-    // One that has got a name needs no entry without.
+    // A manifest with a name needs no second entry without one.
     this.#entries.delete(descriptor.digest);
     const annotations = { ...descriptor.annotations, [nameAnnotation]: name };
     this.#put(name, { ...descriptor, annotations });

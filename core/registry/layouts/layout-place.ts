@@ -18,10 +18,10 @@ import {
   maxIndexSize,
 } from './layout-index.ts';
 
-/** What registries accept at most (distribution spec). */
+/** Maximum bytes of a manifest that registries accept (distribution spec). */
 const maxManifestSize = 4 * 1024 * 1024;
 
-/** An OCI layout to read: a directory, or a tar that is not unpacked. */
+/** Reads an OCI layout: a directory, or a tar without unpacking it. */
 export class LayoutPlace implements ImagePlace {
   readonly #files: LayoutFiles;
   readonly #index: LayoutIndex;
@@ -55,14 +55,14 @@ export class LayoutPlace implements ImagePlace {
     return this.#files.name;
   }
 
-  /** What the layout lists, in its order. */
+  /** The manifests that the layout lists, in its order. */
   get index(): LayoutIndex {
     return this.#index;
   }
 
   /**
-   * The digest of the image of a layout that has only one.
-   * @throws TerminalError that names those to choose from
+   * Digest of the only image of the layout.
+   * @throws TerminalError with the names of the images, if there are several
    */
   onlyImage(): string {
     const digests = new Set(this.#index.entries.map(({ digest }) => digest));
@@ -128,7 +128,7 @@ export class LayoutPlace implements ImagePlace {
     }
   }
 
-  /** A layout keeps no list of them: each manifest that it lists says what it is about. */
+  /** Reads the subject of each listed manifest, because a layout has no list of referrers. */
   async #findSubjects(
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, readonly TypedDescriptor[]>> {
@@ -151,7 +151,7 @@ export class LayoutPlace implements ImagePlace {
   }
 }
 
-/** @throws TerminalError that says why it is no layout */
+/** @throws TerminalError with the reason why the files are not a layout */
 async function readIndex(files: LayoutFiles): Promise<LayoutIndex> {
   const version = await readLayoutFile(files, layoutFile, maxManifestSize);
   if (version === undefined) {
@@ -170,7 +170,7 @@ async function readIndex(files: LayoutFiles): Promise<LayoutIndex> {
   }
 }
 
-/** Manifests that name no media type are told by what they list (OCI image spec). */
+/** Type of a manifest without a media type, by what it lists (OCI image spec). */
 function typeByShape(bytes: Uint8Array): string {
   const text = Buffer.from(bytes).toString('utf8');
   try {

@@ -4,12 +4,12 @@ import { errorMessage, TerminalError } from '../../errors.ts';
 import { digestAlgorithm, digestHash, digestProblem } from '../reference.ts';
 import { layoutFile } from './layout-index.ts';
 
-/** An archive that is written on: what it has, whole, up to its end. */
+/** An archive to append to, with its complete entries. */
 export interface UnfinishedArchive {
   readonly file: FileHandle;
-  /** By digest: bytes. */
+  /** Size in bytes by digest. */
   readonly blobs: ReadonlyMap<string, number>;
-  /** Where the next entry begins; 0 for an archive that has none. */
+  /** Position of the next entry; 0 for an empty archive. */
   readonly end: number;
 }
 
@@ -18,9 +18,9 @@ const blockSize = 512;
 const chunkSize = 256 * 1024;
 
 /**
- * Opens what an archive is written into. A finished archive becomes an unfinished one again, without
- * its index; one that was broken off loses its last entry where that is not whole.
- * @throws TerminalError for a finished archive that is no OCI layout
+ * Opens an archive for appending. A finished archive becomes unfinished again and loses its index;
+ * an interrupted one loses an incomplete last entry.
+ * @throws TerminalError for a finished archive that is not an OCI layout
  */
 export async function openUnfinished(path: string, partial: string): Promise<UnfinishedArchive> {
   const broken = await openIfThere(partial);
@@ -46,7 +46,7 @@ export async function openUnfinished(path: string, partial: string): Promise<Unf
 }
 
 interface Entry {
-  /** Undefined for the file that says that it is a layout. */
+  /** Undefined for the file `oci-layout`. */
   readonly digest: string | undefined;
   readonly place: TarPlace;
 }
@@ -58,7 +58,7 @@ async function recovered(file: FileHandle): Promise<UnfinishedArchive> {
     if (digest === undefined && path !== layoutFile) break;
     entries.push({ digest, place });
   }
-  // The writer may have ended between the last byte and the check of all.
+  // The writer may have stopped between the last byte and the check of the digest.
   const last = entries.at(-1);
   if (last !== undefined && !(await isWhole(file, last))) entries.pop();
   const blobs = entries.flatMap(({ digest, place }) =>

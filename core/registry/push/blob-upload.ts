@@ -9,27 +9,29 @@ import { withChunkBuffer } from './chunk-buffers.ts';
 import { refusedPush } from './refused-push.ts';
 
 const mebibyte = 1024 * 1024;
-/** Up to here a blob goes in one request: to begin it again costs little. */
+/** Maximum bytes of a blob in one request: restarting such an upload costs little. */
 const maxMonolithic = 32 * mebibyte;
-/** Held in memory until the registry has it; the least that registries on object stores take. */
+/**
+ * Bytes in memory until the registry has them; the minimum chunk of registries on object stores.
+ */
 const defaultChunk = 5 * mebibyte;
 const maxChunk = 64 * mebibyte;
-/** In a row, each without progress. */
+/** Maximum consecutive resumes without progress. */
 const maxResumes = 4;
-/** Registries move a blob to its place, or read it once more, before they answer. */
+/** Milliseconds. Registries move a blob to its place, or read it again, before they answer. */
 const answerTimeout = 300_000;
 
 /** Where a registry takes the next bytes of an upload. */
 interface Session {
   readonly location: URL;
-  /** Bytes that each chunk but the last must have; 0 for any number. */
+  /** Minimum bytes of each chunk except the last; 0 for any number. */
   readonly minChunk: number;
 }
 
-/** A chunk was refused for being one, or the upload is no longer known. */
+/** The registry refuses chunks, or no longer knows the upload. */
 class LostSession extends UnavailableError {}
 
-/** Sends one blob to a repository: in one request, or in chunks that are resumed where one is lost. */
+/** Sends one blob to a repository, in one request or in chunks; resumes a lost chunk. */
 export class BlobUpload {
   readonly #client: RegistryClient;
   readonly #blob: BlobToPush;
@@ -53,14 +55,14 @@ export class BlobUpload {
       } catch (error) {
         this.#signal.throwIfAborted();
         if (!(error instanceof UnavailableError)) throw error;
-        // Some registries take no chunks at all.
+        // Some registries accept no chunks at all.
         if (error instanceof LostSession) isChunked = false;
         await retries.wait({ error, isBusy: false }, this.#signal);
       }
     }
   }
 
-  /** A new upload; undefined where the registry took the blob over from another repository. */
+  /** Starts an upload; undefined if the registry has mounted the blob from another repository. */
   async #start(): Promise<Session | undefined> {
     const { descriptor, mountFrom } = this.#blob;
     const query =
@@ -97,7 +99,7 @@ export class BlobUpload {
       const last = await withChunkBuffer(length, (buffer) =>
         this.#sendChunks(first, reader, buffer.subarray(0, length)),
       );
-      // Also says what is wrong with the content as a whole.
+      // Also verifies the content as a whole.
       if ((await reader.next()) !== undefined) throw this.#ended('more than');
       await this.#expect(await this.#send(this.#finish(last), { method: 'PUT' }), 201);
     } finally {
@@ -118,7 +120,7 @@ export class BlobUpload {
     return session;
   }
 
-  /** Sends a chunk; of one that is lost on its way, what the registry does not have. */
+  /** Sends a chunk; after a failure, only the part that the registry does not have. */
   async #chunk(first: Session, chunk: Uint8Array, offset: number): Promise<Session> {
     const retries = new RetryPolicy(this.#client.clock);
     let session = first;
@@ -165,7 +167,7 @@ export class BlobUpload {
     throw isAboutChunks(response.status) ? new LostSession(refusal.message) : refusal;
   }
 
-  /** How much of the upload the registry has, and where it takes the rest. */
+  /** How many bytes of the upload the registry has, and where it takes the rest. */
   async #state(
     session: Session,
   ): Promise<{ readonly session: Session; readonly received: number }> {
@@ -173,7 +175,7 @@ export class BlobUpload {
     await discard(response);
     const end = /(\d+)$/.exec(String(response.headers['range'] ?? ''))?.[1];
     if (response.status !== 204 || end === undefined) throw lost(this.#client, 'nothing');
-    // `0-0` is how registries write that there is nothing yet.
+    // Registries write `0-0` for an empty upload, too.
     const received = end === '0' ? 0 : Number(end) + 1;
     return { session: this.#session(response, session), received };
   }

@@ -1,11 +1,11 @@
-/** As many as uploads that run at once have by default. */
+/** As many as the default number of concurrent uploads. */
 const mostSpare = 4;
 
 const spare: Uint8Array[] = [];
 
 /**
- * Lends a buffer of at least so many bytes while work is under way. Buffers are used again: they are
- * large, and V8 collects garbage of that kind late.
+ * Runs `work` with a buffer of at least `length` bytes. Reuses buffers: they are large, and V8
+ * collects such garbage late.
  */
 export async function withChunkBuffer<T>(
   length: number,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { quoted, TerminalError } from '../../errors.ts';
 import { statusText, type TransportResponse } from '../transport.ts';
 
-/** What registries answer with an error (distribution spec, error codes). */
+/** Body of a registry's error answer (distribution spec, error codes). */
 const refusalSchema = z.object({
   errors: z
     .array(
@@ -17,8 +17,8 @@ const refusalSchema = z.object({
 const maxAnswer = 64 * 1024;
 
 /**
- * What a registry has against a push, as one sentence; the answer is read to its end.
- * @param what is pushed where: `blob sha256:… for quay.io/org/app`
+ * Why a registry refuses a push, as one sentence; reads the answer to its end.
+ * @param what content and target: `blob sha256:… for quay.io/org/app`
  */
 export async function refusedPush(
   response: TransportResponse,

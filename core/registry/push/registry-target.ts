@@ -19,7 +19,7 @@ import { refusedPush } from './refused-push.ts';
 export class RegistryTarget implements ImageTarget {
   readonly #client: RegistryClient;
 
-  /** @param client asks for tokens to pull and push */
+  /** @param client must request tokens for pull and push */
   constructor(client: RegistryClient) {
     this.#client = client;
   }
@@ -63,7 +63,7 @@ export class RegistryTarget implements ImageTarget {
 
   async discard(): Promise<void> {}
 
-  /** Whether the registry took notice of the manifest's subject. */
+  /** Puts a manifest; returns whether the registry has recorded the manifest's subject. */
   async #put(
     { bytes, mediaType }: ManifestToPush,
     reference: string,
