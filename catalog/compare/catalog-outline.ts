@@ -30,16 +30,16 @@ export interface ChannelOutline {
 export interface BundleOutline {
   readonly name: string;
   readonly package: string;
-  /** Undefined where the bundle has none, or one that cannot be read. */
+  /** Undefined if missing or invalid. */
   readonly version: Version | undefined;
-  /** Its package, APIs and labels, in the form that requirements name them. */
+  /** Its package, APIs and labels, in the form of `Requirement.providers`. */
   readonly provides: ReadonlySet<string>;
   readonly requires: readonly Requirement[];
 }
 
 /**
- * The packages of a catalog by name, as far as pruning needs them.
- * @throws BlobError for a blob that cannot be read, and for names that are there twice.
+ * The names, edges and dependencies of a catalog's packages, by package name.
+ * @throws BlobError for an unreadable blob or a duplicate name
  */
 export async function outlineOf(
   blobs: AsyncIterable<Blob>,
@@ -50,7 +50,7 @@ export async function outlineOf(
 }
 
 interface OpenPackage extends PackageOutline {
-  /** Undefined until the blob of the package comes: it may come last. */
+  /** Empty until the package's blob arrives, which may come last. */
   defaultChannel: string;
   isDeclared: boolean;
   readonly channels: Map<string, ChannelOutline>;
@@ -67,7 +67,7 @@ class CatalogOutline {
     if (blob.schema === 'olm.bundle') this.#addBundle(blob);
   }
 
-  /** Without those that have no blob of their own. */
+  /** The packages that have an `olm.package` blob. */
   packages(): ReadonlyMap<string, PackageOutline> {
     return new Map([...this.#packages].filter(([, { isDeclared }]) => isDeclared));
   }
@@ -122,7 +122,7 @@ function duplicate(kind: 'channel' | 'bundle', { package: owner, name, place }: 
   return new BlobError(`package ${goQuote(owner)} has duplicate ${kind} ${goQuote(name)}`, place);
 }
 
-/** The version that a bundle's `olm.package` property names. */
+/** The version in a bundle's `olm.package` property; undefined if missing or invalid. */
 export function versionOf({ properties }: OlmBundle): Version | undefined {
   const property = properties.find(({ type }) => type === 'olm.package');
   const text = stringAt(property?.value, 'version') ?? '';

@@ -5,19 +5,19 @@ import { isInRange, parseRange, rangeProblem } from '../versions/index.ts';
 import type { BundleOutline } from './catalog-outline.ts';
 import { memberOf } from './written-fields.ts';
 
-/** Whether a bundle meets a requirement; undefined where only the cluster can tell. */
+/** Whether a bundle meets a requirement; undefined if only a cluster can tell. */
 export type Verdict = boolean | undefined;
 
-/** What a bundle needs of another one: a dependency. */
+/** A dependency of a bundle. */
 export interface Requirement {
-  /** For people: `package "b" in range ">=1.0.0"`. */
+  /** Text for messages: `package "b" in range ">=1.0.0"`. */
   readonly text: string;
-  /** Of what a bundle that meets it provides one at least; undefined where that is not limited. */
+  /** A bundle that meets it provides at least one of these; undefined if any bundle may meet it. */
   readonly providers: ReadonlySet<string> | undefined;
   readonly verdict: (bundle: BundleOutline) => Verdict;
 }
 
-/** Reads properties into requirements; equal properties give the same one. */
+/** Reads requirements from properties; equal properties share one requirement. */
 export class Requirements {
   readonly #known = new Map<string, Requirement>();
 
@@ -43,7 +43,7 @@ const readers: Readonly<Record<string, Reader | undefined>> = Object.assign(Obje
 
 function packageRequirement(value: JsonObject): Requirement {
   const [name, written] = [textAt(value, 'packageName'), textAt(value, 'versionRange')];
-  // A range that cannot be read stops a resolver: all versions are kept in doubt.
+  // An invalid range stops a resolver: in doubt, any version may meet it.
   const range = rangeProblem(written) === undefined ? parseRange(written) : undefined;
   const provider = `package/${name}`;
   return {
@@ -75,7 +75,10 @@ function provision(provider: string, text: string): Requirement {
   };
 }
 
-/** An `olm.constraint`: one bundle has to meet all of it. Of several members, the first counts. */
+/**
+ * An `olm.constraint`: one bundle must meet all of it. Of several members, only the first in the
+ * order of `constraints` counts.
+ */
 function constraint(value: JsonObject): Requirement {
   for (const [name, read] of constraints) {
     const member = memberOf(value, name);
@@ -136,7 +139,7 @@ function noneOf(parts: readonly Requirement[]): Requirement {
   };
 }
 
-/** What prune does not evaluate: any bundle may meet it. */
+/** A requirement that pruning cannot evaluate: any bundle may meet it. */
 function undecided(text: string): Requirement {
   return { text, providers: undefined, verdict: () => undefined };
 }

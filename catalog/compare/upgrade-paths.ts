@@ -10,14 +10,15 @@ import {
   type VersionRange,
 } from '../versions/index.ts';
 
-/** Comparisons of versions with skipRanges; real channels need some ten thousand. */
+/** Maximum comparisons of versions with skipRanges; real channels need some ten thousand. */
 const mostComparisons = 4_000_000;
 
 /**
- * How bundles are upgraded to the head of a channel: of each that has a path, the next bundle on a
- * shortest one, and of the head itself undefined. An entry upgrades what it replaces, skips, or has in
- * its skipRange, as in OLM. A channel without exactly one head upgrades nothing.
- * @param versions of all bundles that may be installed, also of those that the channel does not have
+ * The upgrade steps to the head of a channel: for each bundle with a path, the next bundle on a
+ * shortest one; undefined for the head itself. As in OLM, an entry upgrades what it replaces,
+ * skips, or has in its skipRange. Empty for a channel without exactly one head.
+ * @param versions of all bundles that clusters may have, including those that the channel lacks
+ * @throws TerminalError for a channel that needs too many comparisons
  */
 export function upgradeSteps(
   entries: ReadonlyMap<string, ChannelEntry>,
@@ -28,7 +29,7 @@ export function upgradeSteps(
   if (head === undefined || other !== undefined) return steps;
   steps.set(head, undefined);
   const ranges = new RangeSteps(head, versions, steps);
-  // Grows while it is read: what a bundle upgrades is reached from it.
+  // Iterating a Map includes keys that are added meanwhile.
   for (const name of steps.keys()) {
     const entry = entries.get(name);
     if (entry === undefined) continue;
@@ -39,7 +40,7 @@ export function upgradeSteps(
   return steps;
 }
 
-/** Versions that no path was found for yet, by skipRange. */
+/** Finds bundles by skipRange that have no path yet. */
 class RangeSteps {
   readonly #head: string;
   readonly #left: Map<string, Version>;
@@ -76,7 +77,7 @@ class RangeSteps {
   }
 }
 
-/** Undefined where there is none, and for one that cannot be read, which upgrades nothing. */
+/** Undefined for an empty range, and for an invalid one, which upgrades nothing. */
 function readRange(text: string): VersionRange | undefined {
   return text === '' || rangeProblem(text) !== undefined ? undefined : parseRange(text);
 }

@@ -1,7 +1,7 @@
 import { compareBytes } from '../../api/byte-order.ts';
 import { compareVersions, type Version } from '../versions/index.ts';
 
-/** Order of bundles by name: those without a version first, then the lowest version. */
+/** Order of bundle names by version: those without a version first, then the lowest version. */
 export function byVersion(
   versionOf: (name: string) => Version | undefined,
 ): (a: string, b: string) => number {

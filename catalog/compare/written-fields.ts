@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../api/json.ts';
 
-/** The key that a field is written with: names of fields match in any case. */
+/** The key of a field in an object: names of fields match in any case. */
 export function keyOf(object: JsonObject, name: string): string | undefined {
   if (Object.hasOwn(object, name)) return name;
   const folded = name.toLowerCase();
@@ -12,7 +12,7 @@ export function memberOf(object: JsonObject, name: string): JsonValue | undefine
   return key === undefined ? undefined : object[key];
 }
 
-/** The object with another value of a field, which keeps its key. */
+/** The object with a new value for a field, under its existing key. */
 export function withMember(object: JsonObject, name: string, value: JsonValue): JsonObject {
   return { ...object, [keyOf(object, name) ?? name]: value };
 }

@@ -2,11 +2,14 @@ import { TerminalError } from '../../core/errors.ts';
 import { type Version, zeroVersion } from '../versions/index.ts';
 import type { GraphBundle } from './upgrade-graph.ts';
 
-/** Versions by the names of bundles, as opm has them in drawings: of two packages the first counts. */
+/**
+ * Versions by bundle name, as opm uses them in drawings: if two packages share a name, the first
+ * counts.
+ */
 export class BundleVersions {
   readonly #versions = new Map<string, Version>();
 
-  /** @throws TerminalError for the first bundle that has no version */
+  /** @throws TerminalError for the first bundle without a valid version */
   constructor(bundles: readonly GraphBundle[]) {
     for (const { name, version } of bundles) {
       if (this.#versions.has(name)) continue;
@@ -19,7 +22,7 @@ export class BundleVersions {
     return this.#versions.has(name);
   }
 
-  /** 0.0.0 of what is no bundle. */
+  /** The bundle's version; 0.0.0 for an unknown name. */
   of(name: string): Version {
     return this.#versions.get(name) ?? zeroVersion;
   }

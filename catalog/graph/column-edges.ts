@@ -13,9 +13,9 @@ export interface ColumnEdge {
 /** The edges between the entries of a channel, by the rows of a package's bundles. */
 export class ColumnEdges {
   readonly #channel: PackageChannel;
-  /** Of each entry, its row and its place among the rows of the channel. */
+  /** Row of each entry, and its index among the rows of the channel. */
   readonly #places: ReadonlyMap<string, { readonly row: number; readonly index: number }>;
-  /** Row of the highest version; undefined where the channel has no entries. */
+  /** Row of the highest version; undefined for a channel without entries. */
   readonly top: number | undefined;
 
   constructor(channel: PackageChannel, bundles: readonly BundleNode[]) {
@@ -28,7 +28,7 @@ export class ColumnEdges {
     this.top = own[0]?.row;
   }
 
-  /** Edges to what is in the channel; none from an entry to itself. */
+  /** Edges within the channel; none from an entry to itself. */
   *all(): Generator<ColumnEdge> {
     for (const { name, replaces, skips } of this.#channel.entries) {
       yield* this.#edge(name, replaces, 'replaces');

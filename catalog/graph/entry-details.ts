@@ -6,7 +6,7 @@ interface NamedChannel {
   readonly entries: ReadonlyMap<string, ReachedEntry>;
 }
 
-/** What is said of each bundle of a graph beside its name, in one line each. */
+/** One line of details for each bundle of a graph, without its name. */
 export class EntryDetails {
   readonly #channels: readonly NamedChannel[];
 
@@ -17,7 +17,10 @@ export class EntryDetails {
     }));
   }
 
-  /** Its deprecation and version, then what it replaces and skips: for all channels, or by channel. */
+  /**
+   * Deprecation and version, then what the bundle replaces and skips: by channel if channels
+   * differ.
+   */
   of(bundle: BundleNode): string {
     const { name, version, deprecation, isInCatalog } = bundle;
     const facts = [
@@ -62,7 +65,7 @@ export function sentence(text: string): string {
   return oneLine(text).replace(/\.$/, '');
 }
 
-/** Names and messages are anybody's. */
+/** Names and messages of a catalog may have line breaks. */
 export function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }

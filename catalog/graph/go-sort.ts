@@ -2,9 +2,10 @@
 type Less<T> = (a: T, b: T) => boolean;
 
 /**
- * The values in order, where equal ones stand as Go's `sort.Slice` leaves them: opm sorts entries by
- * version and channels by name that way, and its outputs show it. Up to twelve values keep their order;
- * of more, the pattern-defeating quicksort of Go's package `sort` (BSD licence), step by step.
+ * The sorted values, with equal ones in the order of Go's `sort.Slice`: opm sorts entries by
+ * version and channels by name that way, and its outputs show it. The sort of up to twelve values
+ * is stable; more go step by step through the pattern-defeating quicksort of Go's package `sort`
+ * (BSD licence).
  */
 export function goSorted<T>(values: readonly T[], less: Less<T>): readonly T[] {
   const sorting = new Sorting([...values], less);
@@ -21,7 +22,7 @@ type Hint = 'increasing' | 'decreasing' | 'unknown';
 class Sorting<T> {
   readonly items: T[];
   readonly #lessValue: Less<T>;
-  /** Of the choice of a pivot. */
+  /** Number of swaps in the choice of a pivot. */
   #swaps = 0;
 
   constructor(items: T[], less: Less<T>) {
@@ -29,7 +30,7 @@ class Sorting<T> {
     this.#lessValue = less;
   }
 
-  /** `limit` is how many bad pivots there may be before the rest is sorted as a heap. */
+  /** After `limit` bad pivots, sorts the rest with heapsort. */
   sort(from: number, to: number, limit: number): void {
     let [a, b, left] = [from, to, limit];
     let [isBalanced, isPartitioned] = [true, true];
@@ -94,7 +95,7 @@ class Sorting<T> {
     }
   }
 
-  /** What is before the pivot goes to its left, all else to its right. */
+  /** Moves values before the pivot to its left, all others to its right. */
   #partition(a: number, b: number, pivot: number): { middle: number; wasPartitioned: boolean } {
     this.#swap(a, pivot);
     let [i, j] = this.#approach(a, a + 1, b - 1);
@@ -114,7 +115,7 @@ class Sorting<T> {
     return [i, j];
   }
 
-  /** Of values none of which is before the pivot: those equal to it first. */
+  /** Moves values equal to the pivot to the front. No value may be before the pivot. */
   #partitionEqual(a: number, b: number, pivot: number): number {
     this.#swap(a, pivot);
     let [i, j] = [a + 1, b - 1];
@@ -128,7 +129,7 @@ class Sorting<T> {
     }
   }
 
-  /** Whether few exchanges were enough to sort what seems to be in order. */
+  /** Whether a few swaps have sorted values that seem to be in order. */
   #isSorted(a: number, b: number, hint: Hint): boolean {
     if (hint !== 'increasing') return false;
     let i = a + 1;
@@ -188,7 +189,7 @@ class Sorting<T> {
     return [b, a];
   }
 
-  /** Turns around what runs backwards. */
+  /** Reverses a decreasing sequence. */
   #increasing(
     a: number,
     b: number,

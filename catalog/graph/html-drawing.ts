@@ -16,8 +16,8 @@ td { overflow-wrap: anywhere; }
 `;
 
 /**
- * A package's graph as a page of one file, without scripts: the drawing, and a table that says the
- * same in words.
+ * A package's graph as one HTML file without scripts: the drawing, and a table with the same
+ * content in words.
  */
 export function* drawHtml(graph: PackageGraph): Generator<string> {
   const title = markup(`Upgrade graph of ${titleOf(graph)}`);

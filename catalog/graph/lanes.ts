@@ -2,8 +2,8 @@ import { entriesByName, type PackageChannel } from './package-channel.ts';
 import type { BundleNode } from './package-graph.ts';
 
 /**
- * What passes each row of a channel's column: `|` an edge by replaces, or the line from the channel's
- * name to its highest version; `:` an edge by skips alone; a space where nothing does.
+ * The sign in each row of a channel's column: `|` for a replaces edge, or for the line from the
+ * channel's name to its highest version; `:` for skips edges only; a space for neither.
  */
 export function lanesOf(
   channel: PackageChannel,
@@ -17,7 +17,7 @@ export function lanesOf(
   for (const { name, replaces: replaced, skips: skipped } of channel.entries) {
     const row = rows.get(name) ?? 0;
     top = Math.min(top, row);
-    // A name of another channel has a row, and no place in this column.
+    // A bundle of another channel has a row, but no place in this column.
     const target = (other: string): number => (entries.has(other) ? (rows.get(other) ?? row) : row);
     replaces.add(row, target(replaced));
     for (const each of skipped) skips.add(row, target(each));
@@ -30,9 +30,9 @@ export function lanesOf(
   });
 }
 
-/** Which rows lie between the ends of any of many spans, in time for each span and row once. */
+/** The rows between the ends of any span. Takes time linear in the spans and rows. */
 class Spans {
-  /** How many spans more, or fewer, cover a row than the one before. */
+  /** Number of spans over each row, minus that of the row before. */
   readonly #changes: number[];
 
   constructor(rows: number) {

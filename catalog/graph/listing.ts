@@ -7,17 +7,17 @@ import type { UpgradeGraph } from './upgrade-graph.ts';
 
 export interface ListedPackage {
   readonly name: string;
-  /** What people call the operator, by the head of the default channel. */
+  /** Display name of the operator, from the head of the default channel. */
   readonly displayName: string;
   readonly defaultChannel: string;
-  /** Of the default channel: one, unless it is broken. */
+  /** Heads of the default channel: one, unless the channel is broken. */
   readonly heads: readonly string[];
 }
 
 export interface ListedChannel {
   readonly package: string;
   readonly channel: string;
-  /** Of a broken channel none, or several. */
+  /** One head; none or several for a broken channel. */
   readonly heads: readonly string[];
 }
 
@@ -25,12 +25,12 @@ export interface ListedChannel {
 export interface ListedBundle extends ChannelEntry {
   readonly package: string;
   readonly channel: string;
-  /** Empty where the catalog does not have the bundle. */
+  /** Empty if the catalog lacks the bundle. */
   readonly image: string;
 }
 
 /**
- * The packages of a catalog by name, or one of them.
+ * All packages of a catalog, or only `owner`, sorted by name.
  * @throws TerminalError `package "…" not found`
  */
 export function listedPackages(graph: UpgradeGraph, owner?: string): readonly ListedPackage[] {
@@ -54,7 +54,7 @@ export function listedPackages(graph: UpgradeGraph, owner?: string): readonly Li
 }
 
 /**
- * The channels of all packages, or of one, by package and name.
+ * The channels of all packages, or only of `owner`, sorted by package and name.
  * @throws TerminalError `package "…" not found`
  */
 export function listedChannels(graph: UpgradeGraph, owner?: string): readonly ListedChannel[] {
@@ -64,8 +64,8 @@ export function listedChannels(graph: UpgradeGraph, owner?: string): readonly Li
 }
 
 /**
- * The bundles of all channels, or of those of a package, by package, channel and name: once for each
- * channel that a bundle is in.
+ * The bundles of all channels, or only of `owner`, sorted by package, channel and name: one row for
+ * each channel of a bundle.
  * @throws TerminalError `package "…" not found`
  */
 export function listedBundles(graph: UpgradeGraph, owner?: string): readonly ListedBundle[] {

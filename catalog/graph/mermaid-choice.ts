@@ -2,23 +2,23 @@ import type { ChannelEntry, OlmChannel } from '../blobs/index.ts';
 import { compareVersions, isInRange, parseRange, VersionError } from '../versions/index.ts';
 import type { BundleVersions } from './bundle-versions.ts';
 
-/** Which part of a catalog is drawn. */
+/** The part of a catalog to draw. */
 export interface MermaidChoice {
-  /** The only package; all where absent or empty. */
+  /** The only package to draw; undefined or empty for all. */
   readonly package?: string | undefined;
-  /** Bundle with the lowest version that is drawn; all where absent or empty. */
+  /** Bundle with the lowest version to draw; undefined or empty for all. */
   readonly minimumEdge?: string | undefined;
 }
 
-/** Cuts channels to what is drawn of them, by opm's rules. */
+/** Selects the drawn entries of channels, by opm's rules. */
 export class ChosenChannels {
   readonly #versions: BundleVersions;
   readonly #package: string;
   readonly #minimum: string;
-  /** Package of the minimum; empty where no channel has it. */
+  /** Package of the minimum; empty if no channel has the minimum. */
   readonly #home: string;
 
-  /** `channels` are in the order in which they are drawn: the first that has the minimum counts. */
+  /** `channels` must be in drawing order: the first one with the minimum decides the package. */
   constructor(
     channels: readonly OlmChannel[],
     versions: BundleVersions,
@@ -32,7 +32,7 @@ export class ChosenChannels {
     this.#home = minimumEdge === '' ? '' : (channels.find(hasMinimum)?.package ?? '');
   }
 
-  /** Undefined where nothing of the channel is drawn. */
+  /** The channel with its drawn entries; undefined if it has none. */
   of(channel: OlmChannel): OlmChannel | undefined {
     if (this.#package === '' && this.#minimum === '') return channel;
     if (this.#package !== '' && channel.package !== this.#package) return undefined;
@@ -45,7 +45,9 @@ export class ChosenChannels {
   }
 }
 
-/** The entry without what lies below the minimum; nothing where it is itself below. */
+/**
+ * The entry without edges below the minimum; empty if it loses all its edges, or is itself below.
+ */
 function above(entry: ChannelEntry, minimum: string, versions: BundleVersions): ChannelEntry[] {
   const { name } = entry;
   const bare = { name, replaces: '', skips: [], skipRange: '' };

@@ -15,19 +15,19 @@ import { ChosenChannels, type MermaidChoice } from './mermaid-choice.ts';
 import type { UpgradeGraph } from './upgrade-graph.ts';
 
 export interface MermaidOptions extends MermaidChoice {
-  /** Marks what OLM v0 would not use: bundles that others skip, and edges to them. */
+  /** Mark bundles and edges that OLM v0 would not use: skipped bundles, and edges to them. */
   readonly drawV0Semantics?: boolean | undefined;
-  /** Told of ranges that are none. */
+  /** Called for each invalid range. */
   readonly warn?: ((message: string) => void) | undefined;
 }
 
-/** More edges than this are drawn by nobody; ranges of many bundles make that many. */
+/** Maximum number of edges. Ranges over many bundles can produce more than any tool can draw. */
 const mostEdges = 1_000_000;
 
 /**
- * The channels as text for mermaid, byte by byte as `opm alpha render-graph` writes it. Names are not
- * escaped for HTML.
- * @throws TerminalError for a bundle without a version, and for a minimum edge that there is not
+ * The channels as text for mermaid, byte by byte as `opm alpha render-graph` writes it. Does not
+ * escape names for HTML.
+ * @throws TerminalError for a bundle without a version, and for an unknown minimum edge
  */
 export function* drawMermaid(graph: UpgradeGraph, options: MermaidOptions = {}): Generator<string> {
   const drawing = new MermaidDrawing(graph, options);
@@ -40,7 +40,7 @@ class MermaidDrawing {
   readonly #versions: BundleVersions;
   readonly #channels: readonly OlmChannel[];
   readonly #packages = new Map<string, string[]>();
-  /** opm looks at names alone: a deprecated channel marks those of its name in all packages. */
+  /** opm compares only names: a deprecated channel marks channels of its name in all packages. */
   readonly #deprecated = { packages: new Set<string>(), channels: new Set(), bundles: new Set() };
   readonly #styled = {
     package: '',
@@ -186,12 +186,12 @@ interface ChannelPlace {
   readonly id: string;
   readonly channel: OlmChannel;
   readonly nodeOf: (name: string) => string;
-  /** Names that entries before have skipped. */
+  /** Names that previous entries skip. */
   readonly skipped: Set<string>;
   readonly lines: string[];
 }
 
-/** The nodes of a channel by name, each made once: many edges lead to it. */
+/** The nodes of a channel by name, cached because many edges lead to one node. */
 function nodesOf(channel: string): (name: string) => string {
   const nodes = new Map<string, string>();
   return (name) => {

@@ -2,8 +2,8 @@ import type { ChannelEntry, OlmChannel } from '../blobs/index.ts';
 import { chainProblem, channelHeads } from '../validate/index.ts';
 
 /**
- * How an entry is reached: it is a head; heads lead to it by what they replace; another entry skips it;
- * or not at all, which `opm validate` refuses.
+ * How an entry is reached: it is a head (`head`), replaces edges lead from a head to it (`path`),
+ * another entry skips it (`skipped`), or not at all (`stranded`), which `opm validate` refuses.
  */
 export type Reach = 'head' | 'path' | 'skipped' | 'stranded';
 
@@ -17,9 +17,9 @@ export interface PackageChannel {
   readonly deprecation: string | undefined;
   /** One, unless the channel is broken. */
   readonly heads: readonly string[];
-  /** What `opm validate` finds wrong with its edges. */
+  /** Problem that `opm validate` reports for its edges. */
   readonly problem: string | undefined;
-  /** In the order of the catalog; of those with one name the last. */
+  /** In the order of the catalog; of entries with the same name, only the last. */
   readonly entries: readonly ReachedEntry[];
 }
 
@@ -51,7 +51,10 @@ export function packageChannel(
   };
 }
 
-/** Ends where a path meets what is skipped, another path, itself, or what the channel does not have. */
+/**
+ * Names on the replaces paths from the heads. A path ends at a skipped entry, another path, itself,
+ * or a name that the channel lacks.
+ */
 function pathsFrom(
   heads: readonly string[],
   entries: ReadonlyMap<string, ChannelEntry>,

@@ -8,17 +8,17 @@ import { type PackageChannel, packageChannel } from './package-channel.ts';
 import { PackageDeprecations } from './package-deprecations.ts';
 import type { GraphBundle, UpgradeGraph } from './upgrade-graph.ts';
 
-/** A bundle that channels of a package name: a row of drawings. */
+/** A bundle in channels of a package: a row of drawings. */
 export interface BundleNode {
   readonly name: string;
-  /** Undefined where the catalog has no such bundle, or one without a version. */
+  /** Undefined if the catalog lacks the bundle, or its version is missing or invalid. */
   readonly version: string | undefined;
-  /** Whether the catalog has a blob of it. */
+  /** Whether the catalog has the bundle's blob. */
   readonly isInCatalog: boolean;
   readonly deprecation: string | undefined;
 }
 
-/** The upgrade graph of one package, as people look at it. */
+/** The upgrade graph of one package, prepared for drawings. */
 export interface PackageGraph {
   readonly package: string;
   readonly defaultChannel: string;
@@ -30,8 +30,8 @@ export interface PackageGraph {
 }
 
 /**
- * The graph of a package, of some of its channels where they are named.
- * @throws TerminalError where there is no such package or channel
+ * The graph of a package with the channels `only`, or with all if it is empty.
+ * @throws TerminalError for an unknown package or channel
  */
 export function packageGraph(
   graph: UpgradeGraph,
@@ -86,7 +86,7 @@ function chosen(
   return only.length === 0 ? own : own.filter(({ name }) => only.includes(name));
 }
 
-/** By name; of one that is there twice the first. */
+/** Bundles by name; of duplicates, the first. */
 function bundlesOf({ bundles }: UpgradeGraph, owner: string): ReadonlyMap<string, GraphBundle> {
   const own = bundles.filter((each) => each.package === owner);
   return new Map(own.toReversed().map((each) => [each.name, each]));

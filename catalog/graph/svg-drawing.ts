@@ -5,9 +5,9 @@ import { entriesByName, type PackageChannel, type Reach } from './package-channe
 import type { BundleNode, PackageGraph } from './package-graph.ts';
 import { titleOf } from './text-drawing.ts';
 
-/** Pixels: from row to row, from column to column, of the names of channels, around all. */
+/** Pixels: height of a row, width of a column, height of a channel's name, margin around all. */
 const size = { row: 26, column: 40, heading: 22, margin: 24 };
-/** Characters that are shown of a name, and of what is beside it; a tooltip has more. */
+/** Maximum characters of a name, of the details beside it, and of the tooltip. */
 const most = { name: 120, details: 100, tooltip: 2_000 };
 const pixelsOfCharacter = 7.5;
 
@@ -46,8 +46,8 @@ const reaches: Readonly<Record<Reach, string>> = {
 
 /**
  * A package's graph as a self-contained SVG: columns are channels, rows bundles; full lines are
- * replaces, dotted ones skips. Signs differ in shape, not in colour alone, and a description says the
- * same in words.
+ * replaces, dotted ones skips. Signs differ in shape, not only in colour, and a description has the
+ * same content in words.
  */
 export function* drawSvg(graph: PackageGraph): Generator<string> {
   yield '<?xml version="1.0" encoding="UTF-8"?>\n';
@@ -80,9 +80,9 @@ export function* svgElement(graph: PackageGraph): Generator<string> {
 
 interface ColumnPlace {
   readonly x: number;
-  /** Of the channel's name. */
+  /** Vertical position of the channel's name. */
   readonly y: number;
-  /** Of the first bundle. */
+  /** Vertical position of the first bundle. */
   readonly top: number;
   readonly bundles: readonly BundleNode[];
 }

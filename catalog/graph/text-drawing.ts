@@ -13,7 +13,7 @@ export interface TextLine {
 
 export interface TextDrawing {
   readonly lines: readonly TextLine[];
-  /** What the signs mean that stand in the lanes. */
+  /** Meaning of the signs in the lanes. */
   readonly legend: string;
 }
 
@@ -65,7 +65,7 @@ export function drawText(graph: PackageGraph): TextDrawing {
   return { lines: [...heading, ...rows], legend: legend.join('   ') };
 }
 
-/** What a drawing is of, in one line. */
+/** The title of a drawing, in one line. */
 export function titleOf({ package: name, deprecation, channels, bundles }: PackageGraph): string {
   const counts = `${counted(channels.length, 'channel')}, ${counted(bundles.length, 'bundle')}`;
   const message = deprecation === undefined ? '' : `; deprecated: ${sentence(deprecation)}`;

@@ -4,14 +4,14 @@ import type { CatalogConfig, OlmBundle, OlmChannel, OlmDeprecations } from '../b
 import { packageProperties } from '../validate/index.ts';
 import { parseVersion, type Version, VersionError } from '../versions/index.ts';
 
-/** A bundle as far as upgrades are concerned. */
+/** The upgrade data of a bundle. */
 export interface GraphBundle {
   readonly package: string;
   readonly name: string;
   readonly image: string;
-  /** What people call its operator; empty where nobody asked for it. */
+  /** Display name of its operator; empty if not requested. */
   readonly displayName: string;
-  /** Or why there is none, in opm's words. */
+  /** The version, or the error for a missing or invalid one, in opm's words. */
   readonly version: Version | TerminalError;
 }
 
@@ -21,9 +21,9 @@ export interface GraphPackage {
 }
 
 /**
- * What a catalog says of upgrades: one value that lists and all drawings are made from, much smaller
- * than the catalog. Each list is in the order in which the catalog was read. Nothing is checked: names
- * may be missing, twice, or lead in circles.
+ * The upgrade data of a catalog, much smaller than the catalog: the input of lists and all
+ * drawings. Each list has the order of the catalog. Unchecked: names may be missing or duplicate,
+ * or form cycles.
  */
 export interface UpgradeGraph {
   readonly packages: readonly GraphPackage[];
@@ -41,14 +41,14 @@ export async function upgradeGraph(
   return graph;
 }
 
-/** An upgrade graph that grows with each piece of a catalog that somebody else reads, too. */
+/** An upgrade graph that collects pieces of a catalog while its caller reads them. */
 export class CollectedGraph implements UpgradeGraph {
   readonly packages: GraphPackage[] = [];
   readonly channels: OlmChannel[] = [];
   readonly bundles: GraphBundle[] = [];
   readonly deprecations: OlmDeprecations[] = [];
 
-  /** `displayName` is asked for what people call the operator of a bundle. */
+  /** `displayName` returns the display name of a bundle's operator. */
   add(part: CatalogConfig, displayName: (bundle: OlmBundle) => string = () => ''): void {
     for (const { name, defaultChannel } of part.packages) {
       this.packages.push({ name, defaultChannel });
@@ -70,7 +70,7 @@ function versionOf(bundle: OlmBundle): Version | TerminalError {
   try {
     const [property, second] = packageProperties(bundle);
     if (property === undefined || second !== undefined) {
-      // opm says so of none, too.
+      // opm reports the same for a bundle without one.
       const problem = 'has multiple "olm.package" properties, expected exactly 1';
       return new TerminalError(`bundle ${name} ${problem}`);
     }

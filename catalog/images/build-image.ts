@@ -15,9 +15,9 @@ export interface BuildOptions extends Pick<ImageContent, 'format' | 'platform'> 
 const annotationsFile = 'metadata/annotations.yaml';
 
 /**
- * The image of a bundle directory: `manifests`, `metadata` and, where there is one, `tests`. Its
+ * Builds the image of a bundle directory with `manifests`, `metadata` and, optionally, `tests`. Its
  * labels are the annotations of `metadata/annotations.yaml`.
- * @throws TerminalError for a directory that is no bundle
+ * @throws TerminalError for a directory that is not a bundle
  */
 export async function buildBundleImage(
   directory: string,
@@ -40,9 +40,10 @@ export async function buildBundleImage(
 }
 
 /**
- * The image of a file-based catalog: its directory as `/configs`, and the label that says so. It has
- * no program: a CatalogSource that uses it sets `spec.grpcPodConfig.extractContent`.
- * @throws TerminalError for what is no directory
+ * Builds the image of a file-based catalog: its directory as `/configs`, and a label with that
+ * path. The image has no program: a CatalogSource that uses it sets
+ * `spec.grpcPodConfig.extractContent`.
+ * @throws TerminalError if the path is not a directory
  */
 export async function buildCatalogImage(
   directory: string,
@@ -75,7 +76,7 @@ async function readAnnotations(file: string): Promise<ReadonlyMap<string, string
   return new Map(annotations.map(([key, value]) => [key, textOf(value)]));
 }
 
-/** Numbers and words that YAML takes for values are texts here, as opm reads them. */
+/** Like opm, uses the text of values that YAML reads as numbers or booleans. */
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 }

@@ -13,9 +13,9 @@ import { type ImageLayer, type LayerDirectory, writeLayer } from './image-layer.
 export interface ImageContent {
   readonly directories: readonly LayerDirectory[];
   readonly labels: ReadonlyMap<string, string>;
-  /** Of the manifest and what it names; `oci` where absent. */
+  /** Format of the manifest, config and layer. Defaults to `oci`. */
   readonly format?: ImageFormat | undefined;
-  /** `os/architecture`; `linux/amd64` where absent. */
+  /** `os/architecture`. Defaults to `linux/amd64`. */
   readonly platform?: string | undefined;
 }
 
@@ -34,12 +34,12 @@ const formats = {
   },
 } as const;
 
-/** No time of building: equal content has equal digests. */
+/** A fixed creation time: equal content has equal digests. */
 const created = '1970-01-01T00:00:00Z';
 
-/** An image of one layer, ready to be pushed; its layer is in a temporary file. */
+/** An image of one layer, ready to push. A temporary file holds the layer until `close`. */
 export class BuiltImage {
-  /** Of the manifest. */
+  /** Descriptor of the manifest. */
   readonly descriptor: TypedDescriptor;
   readonly #folder: string;
   readonly #content: ImageContent;
@@ -67,7 +67,7 @@ export class BuiltImage {
     this.descriptor = { mediaType: types.manifest, digest: digestOf(this.#manifest), size };
   }
 
-  /** The caller closes it. */
+  /** The caller must close the image. */
   static async build(content: ImageContent, signal: AbortSignal): Promise<BuiltImage> {
     const folder = await mkdtemp(join(tmpdir(), 'rukpak-image-'));
     try {
@@ -79,7 +79,7 @@ export class BuiltImage {
     }
   }
 
-  /** Pushes all of it; what the target has is not sent. */
+  /** Pushes the layer, config and manifest; the target skips blobs that it has. */
   async push(target: ImageTarget, tag: string | undefined, signal: AbortSignal): Promise<void> {
     const { path, digest, size } = this.#layer;
     const open = () => createReadStream(path) as AsyncIterable<Uint8Array>;
@@ -126,7 +126,7 @@ function byKey([a]: Label, [b]: Label): number {
   return a < b ? -1 : 1;
 }
 
-/** Docker takes a dollar for the name of a variable, in quotes too. */
+/** Docker expands variables after `$`, in quotes too. */
 function dockerText(text: string): string {
   return JSON.stringify(text).replaceAll('$', '\\$');
 }

@@ -10,24 +10,24 @@ export interface ConfigMapFile {
 }
 
 export interface ConfigMapOptions {
-  /** Compresses each file; OLM reads that by an annotation. */
+  /** Compress each file with gzip; an annotation tells OLM about it. */
   readonly gzip: boolean;
-  /** Maximum number of bytes of all files together, as they are stored. */
+  /** Maximum total size of all files in bytes, as stored (after gzip and base64). */
   readonly limit: bigint;
-  /** The image that the files come from; empty for none. */
+  /** Image of the files; empty for none. */
   readonly sourceImage: string;
-  /** Told of each file whose name is no key. */
+  /** Called for each file whose name is not a valid key, with the key that replaces it. */
   readonly onTranslated: (name: string, key: string) => void;
-  /** Told of the file that is too much. */
+  /** Called for the file that exceeds the limit. */
   readonly onExceeded: (name: string) => void;
 }
 
-/** What OLM's unpack Jobs write into a ConfigMap. */
+/** Content that OLM's unpack Jobs write into a ConfigMap. */
 export interface BundleConfigMap {
   readonly data: Readonly<Record<string, string>>;
-  /** In base64, as the API has it. */
+  /** Values in base64, as in the API. */
   readonly binaryData: Readonly<Record<string, string>>;
-  /** Instead of those that the ConfigMap has; undefined where the bundle has no annotations.yaml. */
+  /** Replaces the ConfigMap's annotations; undefined for a bundle without annotations.yaml. */
   readonly annotations: Readonly<Record<string, string>> | undefined;
   /** Added to the ConfigMap's annotations. */
   readonly addedAnnotations: Readonly<Record<string, string>>;
@@ -37,8 +37,8 @@ const annotationsFile = 'annotations.yaml';
 
 /**
  * The files of a bundle as `opm alpha bundle extract` stores them: annotations.yaml becomes
- * annotations, other files are keys.
- * @throws TerminalError where they are larger than the limit.
+ * annotations, other files become keys.
+ * @throws TerminalError for files that exceed the limit
  */
 export function bundleConfigMap(
   files: Iterable<ConfigMapFile>,
@@ -69,14 +69,14 @@ export function bundleConfigMap(
   return { data, binaryData, annotations, addedAnnotations: { ...source, ...encoding } };
 }
 
-/** Keys of ConfigMaps have few characters. */
+/** ConfigMaps allow only these characters in keys. */
 function configMapKey(name: string): string {
   return name.replaceAll(/[^-A-Za-z0-9_.]/g, '-');
 }
 
 const names = ['manifests', 'mediatype', 'metadata', 'package', 'channels', 'channel.default'];
 
-/** Those of bundles, also where they are absent. */
+/** The standard annotations of bundles, with empty texts for missing ones. */
 function annotationsIn(value: JsonValue): Readonly<Record<string, string>> {
   const keys = names.map((name) => `operators.operatorframework.io.bundle.${name}.v1`);
   return Object.fromEntries(

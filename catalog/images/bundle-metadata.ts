@@ -1,11 +1,11 @@
 import { parseYaml } from '../../core/manifests/index.ts';
 
-/** What a bundle image says of itself, in annotations and labels. */
+/** Metadata of a bundle, in its annotations and the labels of its image. */
 export interface BundleMetadata {
   /** `registry+v1`, `plain` or `helm`. */
   readonly mediaType: string;
   readonly packageName: string;
-  /** Separated by commas. */
+  /** Channel names, separated by commas. */
   readonly channels: string;
   /** Empty for none. */
   readonly defaultChannel: string;
@@ -34,7 +34,10 @@ export function bundleAnnotations(metadata: BundleMetadata): string {
   return `annotations:\n${lines.join('')}`;
 }
 
-/** In quotes where it would be read as something else: as a value of another type in double ones. */
+/**
+ * A YAML scalar: plain if YAML reads the same text, in double quotes if it reads another type, else
+ * in single quotes.
+ */
 function yamlText(text: string): string {
   if (text === '' || isBase60.test(text)) return JSON.stringify(text);
   try {
@@ -42,17 +45,17 @@ function yamlText(text: string): string {
     if (value === text) return text;
     if (typeof value !== 'object' && typeof value !== 'string') return JSON.stringify(text);
   } catch {
-    // Not to be written without quotes.
+    // Invalid YAML without quotes.
   }
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-/** Older readers of YAML take 12:30 for a number. */
+/** YAML 1.1 parsers read 12:30 as a number. */
 const isBase60 = /^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$/;
 
 export interface BundleDockerfile extends BundleMetadata {
   readonly baseImage: string;
-  /** Folders relative to where the image is built. */
+  /** Folders relative to the build context. */
   readonly manifests: string;
   readonly metadata: string;
 }

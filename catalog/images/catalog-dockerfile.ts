@@ -1,17 +1,17 @@
 export interface CatalogDockerfile {
-  /** Image that the catalog is served from; `scratch` for one without programs. */
+  /** Base image, whose opm serves the catalog; `scratch` for an image without programs. */
   readonly baseImage: string;
-  /** Image with opm that fills the cache. */
+  /** Image whose opm fills the cache. */
   readonly builderImage: string;
   /** Folder of the catalog, relative to the Dockerfile. */
   readonly folder: string;
   readonly labels: ReadonlyMap<string, string>;
 }
 
-/** The image that opm's Dockerfiles begin with where none is named. */
+/** Default base image of opm's Dockerfiles. */
 export const defaultBinaryImage = 'quay.io/operator-framework/opm:latest';
 
-/** Where a catalog image has its catalog. */
+/** Label with the path of the catalog in its image. */
 export const configsLabel = 'operators.operatorframework.io.index.configs.v1';
 
 /** A Dockerfile for a catalog image, as `opm generate dockerfile` writes it. */

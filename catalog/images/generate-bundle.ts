@@ -12,16 +12,19 @@ import { inferPackage } from './package-manifests.ts';
 export interface GenerateBundle {
   /** Folder with the manifests. */
   readonly directory: string;
-  /** Where manifests are copied to, and metadata written; beside the manifests where empty. */
+  /**
+   * Folder for metadata and a copy of the manifests. If empty, metadata goes beside the manifests,
+   * without a copy.
+   */
   readonly outputDir: string;
-  /** Inferred from the folder around the manifests where empty, as are channels. */
+  /** If empty, inferred from the folder around the manifests, as are channels. */
   readonly packageName: string;
   readonly channels: string;
   readonly defaultChannel: string;
   readonly baseImage: string;
-  /** Whether files that exist are written anew. Otherwise annotations have to agree with what is asked for. */
+  /** Whether to overwrite existing files. If false, existing annotations must match the options. */
   readonly overwrite: boolean;
-  /** Told each step, in opm's words. */
+  /** Called for each step, with opm's message. */
   readonly log: (message: string) => void;
 }
 
@@ -113,7 +116,7 @@ async function namedPackage(directory: string, options: GenerateBundle): Promise
   };
 }
 
-/** Copies files; those in folders below come into one folder, as opm has it. */
+/** Copies a folder. As in opm, the files of all subfolders go into one folder with its name. */
 async function copyFolder(from: string, to: string, overwrite: boolean): Promise<void> {
   await mkdir(to, { recursive: true });
   for (const entry of await readdir(from, { withFileTypes: true })) {
@@ -129,7 +132,7 @@ async function copyFolder(from: string, to: string, overwrite: boolean): Promise
   }
 }
 
-/** @throws TerminalError that names each annotation that is not there, or differs. */
+/** @throws TerminalError that lists missing and different annotations */
 function checkAnnotations(existing: string, expected: ReadonlyMap<string, string>): void {
   const annotations = mapOf(mapOf(parseYaml(existing))['annotations']);
   const problems = [...expected].flatMap(([key, value]) => {
@@ -173,7 +176,7 @@ async function ofFile<T>(path: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** As Go's filepath.Rel has it. */
+/** Like Go's filepath.Rel, `.` for the working directory itself. */
 function fromHere(path: string): string {
   return relative(process.cwd(), path) || '.';
 }

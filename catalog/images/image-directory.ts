@@ -9,15 +9,16 @@ const whiteoutPrefix = '.wh.';
 const opaqueWhiteout = '.wh..wh..opq';
 
 /**
- * Writes an image's layers into a directory, the top one first: what an upper layer has or hides is
- * never written, so that nothing has to be removed. Nothing is ever written through a link.
+ * Writes an image's layers into a directory, the top one first. Skips paths that an upper layer has
+ * or hides, so it never removes files of another layer. Never writes through a link.
  */
 export class ImageDirectory {
   readonly #root: string;
-  /** What is there, by path. */
+  /** Kinds of the written entries, by path. */
   readonly #kinds = new Map<string, Kind>();
-  /** What upper layers hide: a path with all below it, or all below a directory. */
+  /** Paths that upper layers hide, with all below them. */
   readonly #hidden = new Set<string>();
+  /** Directories whose content upper layers hide. */
   readonly #opaque = new Set<string>();
   #layer = new Set<string>();
   #whiteouts: string[] = [];
@@ -27,11 +28,11 @@ export class ImageDirectory {
     this.#root = root;
   }
 
-  /** Ends a layer: what it hides is hidden in those below. */
+  /** Ends a layer: from now on, its whiteouts and files hide paths of lower layers. */
   endLayer(): void {
     for (const path of this.#whiteouts) this.#hidden.add(path);
     for (const path of this.#opaqueHere) this.#opaque.add(path);
-    // A file hides what lower layers have below its path.
+    // A file hides entries of lower layers below its path.
     for (const path of this.#layer)
       if (this.#kinds.get(path) !== 'directory') this.#hidden.add(path);
     this.#whiteouts = [];
@@ -87,7 +88,8 @@ export class ImageDirectory {
   async #addDirectory(path: string): Promise<void> {
     const kind = this.#kinds.get(path);
     if (kind === 'directory') return;
-    // An upper layer's file is hidden from here on; one of this layer gives way.
+    // A file of this layer, as `add` skips paths below files of upper layers. The directory
+    // replaces it.
     if (kind !== undefined) await rm(join(this.#root, path));
     const above = dirname(path);
     if (above !== '.') await this.#addDirectory(above);
@@ -97,7 +99,7 @@ export class ImageDirectory {
 
   async #addLeaf(path: string, kind: Kind, write: (to: string) => Promise<void>): Promise<void> {
     const known = this.#kinds.get(path);
-    // A directory of an upper layer takes the place of a file; so does a later entry of the same layer.
+    // A directory of an upper layer wins over a file; a later entry of this layer replaces a file.
     if (known !== undefined && !this.#layer.has(path)) return;
     const above = dirname(path);
     if (above !== '.') await this.#addDirectory(above);
@@ -122,7 +124,11 @@ function clean(path: string): string {
     .join('/');
 }
 
-/** Where a link leads, by its text alone, must lie within the image; an absolute one is made relative. */
+/**
+ * The target of a link; makes an absolute one relative. Judges the target by its text, and follows
+ * no links.
+ * @throws TerminalError for a target outside of the image
+ */
 function checkedTarget(path: string, { linkPath = '', path: shown }: TarEntry): string {
   const isAbsolute = linkPath.startsWith('/');
   const parts = isAbsolute ? [] : path.split('/').slice(0, -1);

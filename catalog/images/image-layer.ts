@@ -19,25 +19,25 @@ export interface ImageLayer {
   readonly digest: string;
   /** Bytes. */
   readonly size: number;
-  /** Digest of the archive in it. */
+  /** Digest of the uncompressed archive. */
   readonly diffId: string;
 }
 
 interface LayerEntry {
-  /** In the image. */
+  /** Path in the image. */
   readonly path: string;
-  /** On this machine; a directory of its own where absent. */
+  /** File on this machine; undefined for a directory. */
   readonly source?: string;
 }
 
-/** The compressor's output depends on how its input is cut. */
+/** Constant, because the compressor's output depends on the size of its input blocks. */
 const blockSize = 1024 * 1024;
 
 /**
  * Writes a layer of directories into a file. Equal files make equal bytes on every machine: entries
- * are sorted, of root, without times, files have mode 0644 and directories 0755, and the compressor
- * is JavaScript.
- * @throws TerminalError for what is neither a file nor a directory
+ * are sorted, belong to root and have no times; files have mode 0644, directories 0755; and the
+ * compressor is JavaScript.
+ * @throws TerminalError for an entry that is neither a file nor a directory
  */
 export async function writeLayer(
   directories: readonly LayerDirectory[],
@@ -102,7 +102,7 @@ async function* archive(entries: readonly LayerEntry[]): AsyncGenerator<Uint8Arr
   yield tarEnd;
 }
 
-/** The same bytes in blocks of one size, whatever the parts were. */
+/** The same bytes in blocks of `blockSize`; the last one may be smaller. */
 async function* blocks(parts: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let block = Buffer.allocUnsafe(blockSize);
   let length = 0;
@@ -121,7 +121,7 @@ async function* blocks(parts: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Ar
   if (length > 0) yield block.subarray(0, length);
 }
 
-/** Compresses, counts and hashes what is written. */
+/** Compresses blocks into a file, and computes size and digests. */
 class LayerOutput {
   readonly #file: FileHandle;
   readonly #gzip = new Gzip({ level: 6, mtime: 0 });
@@ -159,7 +159,7 @@ class LayerOutput {
   }
 }
 
-/** As no locale changes it. A directory comes before what is in it. */
+/** Byte order, which no locale changes. A directory comes before its content. */
 function byBytes(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }

@@ -24,9 +24,9 @@ const configSchema = z.object({
 });
 
 /**
- * What an image has for a platform. Catalogs and bundles do not run on theirs: where an index has
- * none for this one, that of linux/amd64 is taken.
- * @throws TerminalError for what is no image
+ * Labels and layers of an image for this node's platform. The content of catalogs and bundles is
+ * the same on all platforms, so an index without this one falls back to linux/amd64.
+ * @throws TerminalError for content that is not an image
  */
 export async function platformImage(
   { place, manifest: first }: OpenedImage,

@@ -6,7 +6,7 @@ import { decodeYamlText, splitDocuments } from '../../core/manifests/index.ts';
 import { type JsonValue, parseYaml } from '../../core/sdk.ts';
 import { decodedKind } from '../bundle-checks/index.ts';
 
-/** What the folder around a bundle says of it. */
+/** Package data from the folder around a bundle. */
 export interface InferredPackage {
   readonly packageName: string;
   readonly defaultChannel: string;
@@ -15,8 +15,8 @@ export interface InferredPackage {
 }
 
 /**
- * Package and channels of a bundle in a package of the format before bundle images: folders with
- * manifests beside a `*.package.yaml`, which names the newest version of each channel.
+ * Package and channels of a bundle in OLM's package manifests format, the one before bundle images:
+ * folders of manifests beside a `*.package.yaml`, which names the newest version of each channel.
  * @throws TerminalError in opm's words.
  */
 export async function inferPackage(directory: string): Promise<InferredPackage> {
@@ -51,14 +51,14 @@ async function explained<T>(what: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Of one channel, that one. */
+/** Defaults to the only channel of a package with one channel. */
 function defaultChannel(manifest: unknown, channels: readonly unknown[]): string {
   const named = stringAt(manifest, 'defaultChannel') ?? '';
   if (named !== '') return named;
   return channels.length === 1 ? (stringAt(channels[0], 'name') ?? '') : '';
 }
 
-/** Whether following what each version replaces or skips leads from one to the other. */
+/** Whether a path of replaces and skips leads from one version to the other. */
 function reaches(
   from: string,
   to: string,
@@ -122,7 +122,7 @@ async function documentsIn(folder: string): Promise<readonly JsonValue[]> {
       const [first] = splitDocuments(decodeYamlText(await readFile(join(folder, file))));
       if (first !== undefined) documents.push(parseYaml(first.text));
     } catch {
-      // Other files may lie there too.
+      // The folder may have other files.
     }
   }
   return documents;

@@ -9,7 +9,7 @@ export interface UnpackTemporarily extends UnpackImageOptions {
   readonly registry: RegistryAccess;
 }
 
-/** Content of an image in a temporary directory, until it is closed. */
+/** Content of an image in a temporary directory, which exists until `close`. */
 export interface TemporaryImage {
   readonly dir: string;
   readonly labels: PlatformImage['labels'];
@@ -17,8 +17,8 @@ export interface TemporaryImage {
 }
 
 /**
- * Unpacks an image of a registry or an OCI layout into a temporary directory. The temporary directory
- * is removed if this fails.
+ * Unpacks an image of a registry or an OCI layout into a temporary directory. On failure, removes
+ * the directory.
  * @throws as `RegistryAccess.open` and `unpackImage`
  */
 export async function unpackTemporarily(

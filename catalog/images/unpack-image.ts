@@ -6,9 +6,9 @@ import { ImageDirectory } from './image-directory.ts';
 import { type PlatformImage, platformImage } from './opened-image.ts';
 
 export interface UnpackImageOptions {
-  /** Path of the image, such as `configs`, that alone is unpacked; defaults to all of the image. */
+  /** Path to unpack, such as `configs`. Defaults to the whole image. */
   readonly only?: string | ((labels: PlatformImage['labels']) => string) | undefined;
-  /** Bytes of all files of all layers. */
+  /** Maximum bytes of all files of all layers. Defaults to 4 GiB. */
   readonly maxBytes?: number | undefined;
   readonly signal: AbortSignal;
 }
@@ -18,10 +18,10 @@ const mebibyte = 1024 * 1024;
 const defaultMaxBytes = 4096 * mebibyte;
 
 /**
- * Unpacks an image into a new or empty directory, layer by layer and file by file, with the whiteouts
- * of its layers. Each digest is checked.
+ * Unpacks an image into a new or empty directory, layer by layer and file by file. Applies
+ * whiteouts and verifies each digest.
  * @returns the image's labels
- * @throws TerminalError for content that leaves the directory or passes a limit
+ * @throws TerminalError for content that leaves the directory or exceeds a limit
  */
 export async function unpackImage(
   image: OpenedImage,
@@ -88,7 +88,7 @@ const layerLimits = {
   maxCompressionRatio: 1000,
 };
 
-/** What is below the prefix, the directories above it, and whiteouts of these. */
+/** Whether a path is below the prefix, a directory above it, or a whiteout of either. */
 function isWanted(path: string, prefix: string): boolean {
   const clean = path
     .replace(/^(?:\.?\/)+/, '')

@@ -1,20 +1,20 @@
 import { z } from 'zod';
 import { Column } from './column.ts';
 
-/** Which blobs: those that have all the given values. An empty text means blobs without the field. */
+/** Selects blobs that have all the given values. An empty text selects blobs without the field. */
 export interface BlobQuery {
   readonly schema?: string | undefined;
   readonly package?: string | undefined;
   readonly name?: string | undefined;
 }
 
-/** Bytes of a file: the first, and the one after the last. */
+/** Bytes of a file: from `start` to before `end`. */
 export interface ByteRange {
   readonly start: number;
   readonly end: number;
 }
 
-/** What the index knows of a blob. */
+/** The indexed fields of a blob. */
 export interface IndexedBlob {
   readonly schema: string;
   readonly package: string;
@@ -31,12 +31,12 @@ const keptIndex = z.object({
   name: keptColumn,
 });
 
-/** A catalog's index as it is kept in a file. */
+/** A catalog's index in the format of its file. */
 export type KeptIndex = z.infer<typeof keptIndex>;
 
 /**
- * Where the blobs of a catalog are in its file of JSON lines, by schema, package and name. Holds
- * offsets and names alone: some hundred bytes per blob, however large the blobs are.
+ * Positions of the blobs of a catalog in its file of JSON lines, by schema, package and name. Holds
+ * only offsets and names: some hundred bytes per blob, however large the blobs are.
  */
 export class CatalogIndex {
   readonly #columns: Readonly<Record<(typeof fields)[number], Column>>;
@@ -51,7 +51,7 @@ export class CatalogIndex {
     };
   }
 
-  /** Throws where the value is no index. */
+  /** @throws Error for a value that is not a valid index */
   static read(value: unknown): CatalogIndex {
     const kept = keptIndex.parse(value);
     const isWhole = fields.every(
@@ -64,7 +64,7 @@ export class CatalogIndex {
     return new CatalogIndex(kept);
   }
 
-  /** The next blob of the file, and its length in bytes. */
+  /** Appends the next blob of the file, with its length in bytes. */
   add(blob: IndexedBlob, length: number): void {
     for (const field of fields) this.#columns[field].add(blob[field]);
     this.#ends.push(this.size + length);
@@ -75,7 +75,7 @@ export class CatalogIndex {
     return this.#ends.length;
   }
 
-  /** Bytes of the file. */
+  /** Size of the file in bytes. */
   get size(): number {
     return this.#ends.at(-1) ?? 0;
   }
@@ -85,7 +85,7 @@ export class CatalogIndex {
     return this.#columns[field].values;
   }
 
-  /** Numbers of the blobs that match, ascending: the first blob of the file is 0. */
+  /** Numbers of the matching blobs, ascending: the first blob of the file is 0. */
   find(query: BlobQuery): readonly number[] {
     const asked = fields.flatMap((field) => {
       const value = query[field];
@@ -101,7 +101,7 @@ export class CatalogIndex {
     return found;
   }
 
-  /** Where the blobs that match are, in the order of the file; neighbours are one range. */
+  /** Positions of the matching blobs, in the order of the file; adjacent blobs share one range. */
   ranges(query: BlobQuery): readonly ByteRange[] {
     const ranges: { start: number; end: number }[] = [];
     for (const blob of this.find(query)) {

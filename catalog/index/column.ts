@@ -1,4 +1,4 @@
-/** One field of many blobs: which value each has, and which blobs have a value. */
+/** One field of many blobs: the value of each blob, and the blobs of each value. */
 export class Column {
   readonly #values: string[];
   readonly #ids: Map<string, number>;
@@ -11,7 +11,7 @@ export class Column {
     this.#idOfBlob = [...kept.blobs];
   }
 
-  /** The next blob has this value. */
+  /** Appends the value of the next blob. */
   add(value: string): void {
     let id = this.#ids.get(value);
     if (id === undefined) {
@@ -35,7 +35,7 @@ export class Column {
     return this.#values[this.#idOfBlob[blob] ?? -1] ?? '';
   }
 
-  /** Ascending. */
+  /** Numbers of the blobs with this value, ascending. */
   blobsWith(value: string): Uint32Array {
     const id = this.#ids.get(value);
     if (id === undefined) return new Uint32Array();
@@ -49,7 +49,7 @@ export class Column {
   }
 }
 
-/** A column as it is kept in a file: its values, and for each blob the position of its value. */
+/** A column in the format of the file: its values, and for each blob the index of its value. */
 export interface KeptColumn {
   readonly values: readonly string[];
   readonly blobs: readonly number[];
@@ -58,7 +58,7 @@ export interface KeptColumn {
 interface BlobsById {
   /** Blobs, grouped by the id of their value. */
   readonly blobs: Uint32Array;
-  /** Where the group of each id begins, and the end of the last. */
+  /** Start of each id's group, and the end of the last group. */
   readonly firsts: Uint32Array;
 }
 

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Bytes of a file that is read as one. */
+/** Maximum bytes of a file that is read into memory at once. */
 const atOnce = 4 * 1024 * 1024;
 
 interface SourceFile {
@@ -15,8 +15,8 @@ interface SourceFile {
 }
 
 /**
- * Digest of the names, sizes, inodes and times of change of all files below a directory. Reads none of
- * them: an edit that keeps all four escapes it.
+ * Digest of the names, sizes, inodes and modification times of all files below a directory. Does
+ * not read the files, so it misses an edit that keeps all four.
  */
 export async function attributesDigest(directory: string): Promise<string> {
   const hash = createHash('sha256');
@@ -27,8 +27,8 @@ export async function attributesDigest(directory: string): Promise<string> {
 }
 
 /**
- * Digest of the names and bytes of all files below a directory: the same wherever they are copied,
- * and no edit escapes it. Reads them all.
+ * Digest of the names and bytes of all files below a directory. Reads all files: copies have the
+ * same digest, and every edit changes it.
  */
 export async function contentDigest(directory: string, signal?: AbortSignal): Promise<string> {
   const hash = createHash('sha256');
@@ -42,7 +42,7 @@ export async function contentDigest(directory: string, signal?: AbortSignal): Pr
   return hash.digest('hex');
 }
 
-/** All regular files below a directory, also by symbolic links, in the order of their names. */
+/** All regular files below a directory, including links to files, in the order of their names. */
 async function* filesOf(directory: string, below = ''): AsyncGenerator<SourceFile> {
   const entries = await readdir(join(directory, below), { withFileTypes: true });
   entries.sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -52,7 +52,7 @@ async function* filesOf(directory: string, below = ''): AsyncGenerator<SourceFil
       yield* filesOf(directory, path);
       continue;
     }
-    // A dangling link is for the reader of the catalog to refuse.
+    // The reader of the catalog refuses dangling links.
     const about = await stat(join(directory, path), { bigint: true }).catch(() => undefined);
     if (about?.isFile() !== true) continue;
     yield { path, size: Number(about.size), modified: about.mtimeNs, inode: about.ino };

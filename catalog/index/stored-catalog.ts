@@ -6,7 +6,6 @@ import type { JsonObject } from '../../api/json.ts';
 import { jsonText } from '../blobs/index.ts';
 import { type ByteRange, CatalogIndex } from './catalog-index.ts';
 
-/** A blob to store. */
 export interface BlobToStore {
   readonly schema: string;
   readonly package: string;
@@ -18,14 +17,14 @@ const linesFile = 'all.jsonl';
 const indexFile = 'index.json';
 const keptCatalog = z.object({ digest: z.string(), index: z.unknown() });
 
-/** Bytes that are gathered before they are written, and the most that one read returns. */
+/** Bytes to gather before a write, and maximum bytes of one read. */
 const pieceSize = 64 * 1024;
-/** Bytes of blobs that are read at once to be parsed. */
+/** Maximum bytes of adjacent blobs in one read. */
 const runSize = 1024 * 1024;
 
 /**
- * Writes blobs into a directory as they come: a file of JSON lines, and its index. Holds one blob at
- * a time, and the offsets of all.
+ * Writes blobs into a directory as they arrive: a file of JSON lines, and its index. Holds one blob
+ * in memory at a time, and the offsets of all.
  */
 export async function storeCatalog(
   directory: string,
@@ -54,11 +53,14 @@ export async function storeCatalog(
   await writeFile(join(directory, indexFile), JSON.stringify(kept));
 }
 
-/** A catalog in a directory that `storeCatalog` has written. Reads from disk what it is asked for. */
+/**
+ * A catalog in a directory that `storeCatalog` has written. Reads from disk only the requested
+ * blobs.
+ */
 export class StoredCatalog implements AsyncDisposable {
   /** SHA-256 of the file of JSON lines, in hexadecimal. */
   readonly digest: string;
-  /** When it was written. */
+  /** Modification time of that file. */
   readonly modified: Date;
   readonly index: CatalogIndex;
   readonly #file: FileHandle;
@@ -70,7 +72,7 @@ export class StoredCatalog implements AsyncDisposable {
     this.index = CatalogIndex.read(about.index);
   }
 
-  /** Throws where the directory holds no whole catalog. */
+  /** @throws Error for a directory without a complete catalog */
   static async open(directory: string): Promise<StoredCatalog> {
     const kept = keptCatalog.parse(JSON.parse(await readFile(join(directory, indexFile), 'utf8')));
     const lines = join(directory, linesFile);
@@ -91,7 +93,9 @@ export class StoredCatalog implements AsyncDisposable {
     return this.index.size;
   }
 
-  /** The bytes of ranges, in pieces of bounded size, read as they are taken. */
+  /**
+   * The bytes of ranges, in pieces of at most 64 KiB. Reads each piece when the caller takes it.
+   */
   async *read(ranges: readonly ByteRange[]): AsyncGenerator<Uint8Array> {
     for (const { start, end } of ranges) {
       for (let at = start; at < end; at += pieceSize) {
@@ -100,7 +104,7 @@ export class StoredCatalog implements AsyncDisposable {
     }
   }
 
-  /** Reads the bytes of ranges, one behind the other, into a buffer that has room for them. */
+  /** Reads the bytes of ranges, one after the other, into a buffer that has room for them. */
   async readInto(buffer: Buffer, ranges: readonly ByteRange[]): Promise<void> {
     let at = 0;
     const reads = ranges.map(async ({ start, end }) => {
@@ -111,7 +115,7 @@ export class StoredCatalog implements AsyncDisposable {
     await Promise.all(reads);
   }
 
-  /** The blobs of these numbers, one after the other; those that lie together are read at once. */
+  /** The blobs of these numbers, in this order. Reads adjacent blobs at once. */
   async *blobs(numbers: readonly number[]): AsyncGenerator<BlobToStore> {
     for (const run of this.#runs(numbers)) {
       const { start } = this.index.range(run[0] ?? 0);
@@ -128,7 +132,7 @@ export class StoredCatalog implements AsyncDisposable {
     await this.#file.close();
   }
 
-  /** Neighbours, as many as are read at once; a larger blob is alone. */
+  /** Runs of adjacent blobs of up to `runSize` bytes; a larger blob is a run of its own. */
   *#runs(numbers: readonly number[]): Generator<readonly number[]> {
     let run: number[] = [];
     for (const number of numbers) {

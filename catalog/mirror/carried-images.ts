@@ -1,36 +1,36 @@
-/** An image that has been mirrored, or lies in a directory to be. */
+/** An image on the mirror, or in a directory or tar for it. */
 export interface CarriedImage {
-  /** As the image set names it. */
+  /** Reference of the original image, or the place of a local catalog. */
   readonly source: string;
   readonly digest: string;
   /** Repository below the target. */
   readonly path: string;
   readonly tag: string;
-  /** Of an image that is a catalog of the image set. */
+  /** Set for a catalog of the image set. */
   readonly catalog?: CarriedCatalog | undefined;
-  /** It was carried before, and is not in this directory or tar again. */
+  /** An earlier run carried the image, so this directory or tar does not have it again. */
   readonly isEarlier?: true | undefined;
 }
 
-/** What clusters are told of a catalog. */
+/** Data of a catalog for the objects of clusters. */
 export interface CarriedCatalog {
   /** Path of the file-based catalog in the image. */
   readonly directory: string;
-  /** It has less than its source, and so is no mirror of it. */
+  /** The image has only a part of its source, so it is not a mirror of it. */
   readonly isPruned: boolean;
 }
 
-/** Where images are pushed: a registry, and what stands before all repositories there. */
+/** The target of pushes: a registry, and the prefix of all repositories there. */
 export interface MirrorRegistry {
   /** `host[:port]` */
   readonly host: string;
-  /** Without slashes at its ends; empty where there is none. */
+  /** Without slashes at its ends; empty for none. */
   readonly prefix: string;
-  /** Clients are to use HTTP, or not to check its certificate. */
+  /** Clients must use HTTP, or not verify its certificate. */
   readonly insecure: boolean;
 }
 
-/** The path of a repository on the registry, as its API has it. */
+/** The path of a repository on the registry, as in its API. */
 export function repositoryPath({ prefix }: MirrorRegistry, path: string): string {
   return prefix === '' ? path : `${prefix}/${path}`;
 }

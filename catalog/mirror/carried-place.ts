@@ -1,4 +1,4 @@
-/** A directory or tar that images are carried in. */
+/** A directory or tar that carries images. */
 export interface CarriedPlace {
   readonly kind: 'layout' | 'archive';
   readonly path: string;
@@ -8,7 +8,7 @@ export function carriedPlace(path: string): CarriedPlace {
   return { kind: path.endsWith('.tar') ? 'archive' : 'layout', path };
 }
 
-/** Whether a target is a directory or tar, and no registry. */
+/** Whether a target is a directory or tar, not a registry. */
 export function isCarriedPlace(target: string): boolean {
   return /^[./~]/.test(target) || target.endsWith('.tar');
 }

@@ -16,19 +16,19 @@ import {
 import type { CarriedImage } from './carried-images.ts';
 import { carriedPlace } from './carried-place.ts';
 
-/** What a directory or tar holds for the registry that it is pushed to. */
+/** Content of a directory or tar, and of the earlier ones that it continues. */
 export interface CarriedRecord {
   readonly images: readonly CarriedImage[];
-  /** What its images are made of. */
+  /** Manifests and blobs of its images. */
   readonly content: CarriedContent;
-  /** What was carried before, and is on the target once that has been pushed. */
+  /** Content of earlier directories and tars, which the target has after their push. */
   readonly earlier: CarriedContent;
 }
 
 /** Digests of manifests and blobs, by their repository below the target. */
 export type CarriedContent = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** All that the target has once a directory or tar has been pushed. */
+/** All content that the target has after a directory or tar has been pushed. */
 export function contentSince({ content, earlier }: CarriedRecord): CarriedContent {
   const all = new Map([...earlier].map(([path, digests]) => [path, new Set(digests)]));
   for (const [path, digests] of content) {
@@ -37,7 +37,7 @@ export function contentSince({ content, earlier }: CarriedRecord): CarriedConten
   return all;
 }
 
-/** The record is an artifact of the layout, under this name. */
+/** Name of the record, which is an artifact in the layout. */
 export const recordName = 'mirror-record';
 const recordType = 'application/vnd.rukpak.mirror.v1+json';
 const maxRecordSize = 256 * 1024 * 1024;
@@ -65,7 +65,7 @@ const recordSchema = z.strictObject({
   earlier: contentSchema,
 });
 
-/** The record as a file has it. */
+/** The record as the text of a file. */
 export function recordText({ images, content, earlier }: CarriedRecord): string {
   const written = { version: 1, images, content: lists(content), earlier: lists(earlier) };
   return `${JSON.stringify(written, undefined, 1)}\n`;
@@ -76,7 +76,7 @@ function lists(content: CarriedContent): Readonly<Record<string, readonly string
   return Object.fromEntries(found.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Notes what a layout holds. */
+/** Writes the record into a layout. */
 export async function writeRecord(
   target: ImageTarget,
   carried: CarriedRecord,
@@ -110,7 +110,7 @@ export async function writeRecord(
   await target.pushManifest({ bytes: text, mediaType, tag: recordName }, signal);
 }
 
-/** @throws TerminalError where no run has filled the layout to its end */
+/** @throws TerminalError if no run has completed the layout */
 export async function readRecord(place: ImagePlace, signal: AbortSignal): Promise<CarriedRecord> {
   const manifest = await place.findManifest(recordName, signal);
   const layer =
@@ -128,7 +128,7 @@ export async function readRecord(place: ImagePlace, signal: AbortSignal): Promis
   return parseRecord(Buffer.concat(chunks).toString('utf8'), place.name);
 }
 
-/** Reads the record of a directory or tar, or of the file that its run has left. */
+/** Reads the record of a directory or tar, or of a record file that its run has written. */
 export async function readEarlierRecord(
   path: string,
   { access, signal }: { readonly access: RegistryAccess; readonly signal: AbortSignal },

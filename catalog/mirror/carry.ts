@@ -17,7 +17,7 @@ import { copySet, type MirrorOptions, type MirrorResult, registryTargets } from 
 import { type ImageToCopy, MirrorRun } from './mirror-run.ts';
 
 export interface CarryOptions extends MirrorOptions {
-  /** Directory, tar or record of an earlier run: what it has carried is left out. */
+  /** Directory, tar or record of an earlier run; this run leaves out its content. */
   readonly since?: string | undefined;
 }
 
@@ -26,8 +26,8 @@ export interface CarryResult extends MirrorResult {
 }
 
 /**
- * Copies an image set into an OCI layout, a directory or a tar, to be carried to where `pushCarried`
- * runs. What is there already is not fetched again, also after a run that was broken off.
+ * Copies an image set into an OCI layout, a directory or a tar, to carry it to a machine that runs
+ * `pushCarried`. Does not fetch existing content again, even after an interrupted run.
  */
 export async function mirrorToCarried(
   set: ImageSet,
@@ -48,13 +48,13 @@ export async function mirrorToCarried(
     await target.close();
     return { images, failures: run.failures, record };
   } catch (error) {
-    // What is there stays, for the next run.
+    // With `resume`, `discard` keeps the content for the next run.
     await target.discard();
     throw error;
   }
 }
 
-/** Copies what a directory or tar was filled with to a registry. Nothing there is deleted. */
+/** Copies the content of a directory or tar to a registry. Deletes nothing there. */
 export async function pushCarried(
   path: string,
   registry: MirrorRegistry,
@@ -104,7 +104,7 @@ function toCopy(
   };
 }
 
-/** Where a blob is that was carried earlier. */
+/** Returns the repository of a blob that an earlier run has carried. */
 function repositoriesOf(
   content: CarriedContent,
   registry: MirrorRegistry,

@@ -6,14 +6,14 @@ import type { ImageToCopy, MirrorRun } from './mirror-run.ts';
 export interface PlanOptions {
   readonly run: MirrorRun;
   readonly access: RegistryAccess;
-  /** For pruned catalogs, until all images have been copied. */
+  /** Folder for pruned catalogs; the caller keeps it until all images have been copied. */
   readonly folder: string;
   readonly signal: AbortSignal;
 }
 
 /**
- * The images of an image set: those that it names, the bundles of its catalogs with all that they
- * name, and last the catalogs. What cannot be read is a failure of the run.
+ * The images of an image set: its own, then those of the bundles in its catalogs, and last the
+ * catalogs. Records unreadable ones as failures of the run.
  */
 export async function imagesOfSet(
   { catalogs, additionalImages, blockedImages }: ImageSet,
@@ -23,7 +23,7 @@ export async function imagesOfSet(
   for (const image of additionalImages) list.add(image);
   const catalogImages: ImageToCopy[] = [];
   if (catalogs.length > 0) {
-    // Images alone need no code for catalogs.
+    // An image set without catalogs does not load their code.
     const { readCatalogs } = await import('./catalogs/catalog-plan.ts');
     catalogImages.push(...(await readCatalogs(catalogs, list, options)));
   }

@@ -1,4 +1,4 @@
-/** Runs `work` on all items, so many at once; in their order, as far as that goes. */
+/** Runs `work` on all items, at most `limit` at a time. Starts them in their order. */
 export async function inParallel<T>(
   items: readonly T[],
   limit: number,

@@ -7,34 +7,34 @@ import {
 
 /** An image to mirror. */
 export interface WantedImage {
-  /** `<registry>/<path>` with the tag, digest or both that it is asked for by. */
+  /** `<registry>/<path>` with the tag, digest or both of the reference. */
   readonly source: string;
   readonly reference: ImageReference;
   /** Repository below the target. */
   readonly path: string;
   readonly tag: string;
-  /** The first bundle that names it; undefined where the image set does. */
+  /** The first bundle that names it; undefined for an image of the image set. */
   readonly bundle?: string | undefined;
 }
 
-/** What cannot be mirrored for what it is called: it is reported, and the rest is mirrored. */
+/** An image whose name cannot be mirrored: the run reports it, and mirrors the others. */
 export interface RefusedName {
   readonly image: string;
   readonly problem: string;
   readonly bundle?: string | undefined;
 }
 
-/** What is mirrored, each image once, in the order in which it was first named. */
+/** The images to mirror, without duplicates, in the order in which they were added. */
 export class MirrorList {
   readonly #images = new Map<string, WantedImage>();
-  /** By repository and tag on the target. */
+  /** Sources by repository and tag on the target. */
   readonly #tags = new Map<string, string>();
   readonly #blocked: readonly ImageReference[];
   readonly refused: RefusedName[] = [];
 
   constructor(blockedImages: readonly string[]) {
     this.#blocked = blockedImages.map((image) =>
-      // Without tag and digest it stands for all of the repository.
+      // Without tag and digest, it blocks the whole repository.
       /@|:[^/]*$/.test(image) ? parseImageReference(image) : repositoryOf(image),
     );
   }
@@ -43,7 +43,7 @@ export class MirrorList {
     return [...this.#images.values()];
   }
 
-  /** @returns the image, if it is mirrored and was not listed before */
+  /** @returns the image; undefined if it is already listed, blocked or refused */
   add(image: string, bundle?: string): WantedImage | undefined {
     try {
       return this.#add(parseImageReference(image), bundle);
@@ -54,8 +54,8 @@ export class MirrorList {
   }
 
   /**
-   * Keeps a tag of the mirror for one image.
-   * @throws TerminalError where another one has it
+   * Reserves a tag of the mirror for one image.
+   * @throws TerminalError if another image has it
    */
   claimTag(path: string, tag: string, source: string): void {
     const key = `${path}:${tag}`;
@@ -72,7 +72,7 @@ export class MirrorList {
     const source = sourceText(reference);
     if (this.#images.has(source) || this.#isBlocked(reference)) return undefined;
     const { path, digest } = reference;
-    // A tag beside a digest says nothing, and may stand beside several.
+    // Ignores a tag beside a digest: the same tag may stand beside several digests.
     const tag = digest === undefined ? manifestReference(reference) : tagOfDigest(digest);
     if (digest === undefined) this.claimTag(path, tag, source);
     const wanted = { source, reference, path, tag, bundle };
@@ -103,8 +103,8 @@ export function sourceText({ domain, path, tag, digest }: ImageReference): strin
 }
 
 /**
- * A tag for an image that is asked for by its digest alone: registries delete what has none. It is
- * no `sha256-…`, which names signatures and referrers.
+ * A tag for an image that is referenced only by digest: registries delete untagged images. Not
+ * `sha256-…`, which names signatures and referrers.
  */
 export function tagOfDigest(digest: string): string {
   return `mirrored-${digest.slice(digest.indexOf(':') + 1).slice(0, 32)}`;

@@ -13,53 +13,53 @@ import {
 import type { CarriedImage } from './carried-images.ts';
 import { inParallel } from './in-parallel.ts';
 
-/** What happens to the images of a run, for those who watch it. */
+/** Progress of a run, for observers. */
 export type MirrorEvent =
-  /** All images have been read: so many bytes belong to them, each blob counted once. */
+  /** The run has read all manifests: `bytes` is the size of their blobs, each counted once. */
   | { readonly kind: 'planned'; readonly images: number; readonly bytes: number }
-  /** Bytes are there; those that were sent took time. */
+  /** The run is done with these bytes; `sent` is false for those that it did not have to send. */
   | { readonly kind: 'bytes'; readonly bytes: number; readonly sent: boolean }
   | { readonly kind: 'copied' | 'present'; readonly source: string; readonly digest: string }
-  /** A catalog and its bundles are read, to know their images. */
+  /** The run reads a catalog and its bundles, to list their images. */
   | { readonly kind: 'reading'; readonly source: string }
-  /** What is mirrored that the image set does not name, and why. */
+  /** Which images the run mirrors that the image set does not name, and why. */
   | { readonly kind: 'note'; readonly text: string }
   | { readonly kind: 'failed'; readonly source: string; readonly problem: string };
 
 export interface MirrorRunOptions {
-  /** Only images of this platform; indexes stay whole. */
+  /** Copy only images of this platform; indexes stay whole. */
   readonly platform?: Platform | undefined;
-  /** Requests to one registry at the same time. */
+  /** Maximum number of concurrent requests to one registry. */
   readonly perHost: number;
   readonly onEvent: (event: MirrorEvent) => void;
   readonly signal: AbortSignal;
 }
 
-/** What a run does besides copying. */
+/** Optional settings of a run. */
 export interface RunDetails {
   /**
-   * Digests that were carried before, by repository below the target: images of these alone are not
-   * copied, nor blobs that any repository has.
+   * Digests that earlier runs carried, by repository below the target. The run skips images whose
+   * digests are all listed for their repository, and blobs listed for any repository.
    */
   readonly earlier?: ReadonlyMap<string, ReadonlySet<string>> | undefined;
-  /** The repository of the target's host that may have a blob. */
+  /** Returns the repository on the target's host that may have a blob. */
   readonly mountFrom?: ((digest: string) => string | undefined) | undefined;
-  /** Behind the problem of an image that could not be copied. */
+  /** Text to append to the problem of an image that cannot be copied. */
   readonly hint?: string | undefined;
 }
 
-/** An image to copy, and where it is. */
+/** An image to copy, and its place. */
 export interface ImageToCopy extends Omit<CarriedImage, 'digest'> {
   open(): Promise<OpenedImage>;
   readonly host: string;
   readonly repository: string;
   /** The bundle that names it. */
   readonly bundle?: string | undefined;
-  /** Others are read from the same place, which whoever opened it closes. */
+  /** Other images share the place; only its opener closes it. */
   readonly isShared?: boolean | undefined;
 }
 
-/** What is done for an image, and where it takes a turn. */
+/** A piece of work for an image; with a host, it waits for the limit of that host. */
 interface Attempt {
   readonly source: string;
   readonly bundle?: string | undefined;
@@ -72,10 +72,10 @@ export interface MirrorPlace extends Omit<CopyTarget, 'tag'> {
   readonly isTagged: boolean;
 }
 
-/** Images that are read, or copied, at the same time. */
+/** Maximum number of images that are read, or copied, at the same time. */
 export const imagesAtOnce = 8;
 
-/** Copies images to one target. An image that cannot be copied is told, and the others are copied. */
+/** Copies images to one target. Reports an image that it cannot copy, and copies the others. */
 export class MirrorRun {
   readonly #options: MirrorRunOptions;
   readonly #limits: HostLimits;
@@ -89,22 +89,22 @@ export class MirrorRun {
     this.#limits = new HostLimits(options.perHost);
   }
 
-  /** Problems by the image that has them. */
+  /** Problems by source of the image. */
   get failures(): ReadonlyMap<string, string> {
     return this.#failed;
   }
 
-  /** Digests of all that was copied, or is there already, by repository below the target. */
+  /** Digests of all copied or existing content, by repository below the target. */
   get content(): ReadonlyMap<string, ReadonlySet<string>> {
     return this.#content;
   }
 
-  /** Tells who watches the run. */
+  /** Sends an event to the observer. */
   tell(event: MirrorEvent): void {
     this.#options.onEvent(event);
   }
 
-  /** Notes an image that cannot be copied. */
+  /** Records and reports an image that cannot be copied. */
   fail({ source, bundle, hint = '' }: Attempt, error: unknown): void {
     const named = bundle === undefined ? '' : ` (bundle ${bundle} names it)`;
     const problem = `${errorMessage(error)}${named}${hint}`;
@@ -112,7 +112,10 @@ export class MirrorRun {
     this.#options.onEvent({ kind: 'failed', source, problem });
   }
 
-  /** Does what may fail without others failing: that is noted. */
+  /**
+   * Runs `work`, and records its failure, so that others continue. Throws only if the run is
+   * aborted.
+   */
   async attempt(what: Attempt, work: () => Promise<void>): Promise<void> {
     const { signal } = this.#options;
     signal.throwIfAborted();
@@ -124,7 +127,10 @@ export class MirrorRun {
     }
   }
 
-  /** What was copied, or is there already. */
+  /**
+   * Copies images.
+   * @returns the images that were copied or existed already, sorted by source
+   */
   async copy(
     images: readonly ImageToCopy[],
     target: (path: string) => MirrorPlace,
@@ -153,7 +159,10 @@ export class MirrorRun {
     }
   }
 
-  /** Those of the images that are on the target already, as they were carried before; tags them. */
+  /**
+   * Confirms that the target has images of earlier runs, and tags them.
+   * @returns the images that it has
+   */
   async confirm(
     images: readonly CarriedImage[],
     target: (path: string) => MirrorPlace,

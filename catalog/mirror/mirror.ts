@@ -25,11 +25,11 @@ export interface MirrorOptions extends MirrorRunOptions {
 
 export interface MirrorResult {
   readonly images: readonly CarriedImage[];
-  /** Problems by the image that has them. */
+  /** Problems by source of the image. */
   readonly failures: ReadonlyMap<string, string>;
 }
 
-/** Copies the images of an image set to a registry. Nothing there is deleted. */
+/** Copies the images of an image set to a registry. Deletes nothing there. */
 export async function mirrorToRegistry(
   set: ImageSet,
   registry: MirrorRegistry,
@@ -44,11 +44,11 @@ export async function mirrorToRegistry(
 }
 
 export interface CopySetOptions extends MirrorOptions {
-  /** By the repository below it. */
+  /** Returns the place of a repository below the target. */
   readonly target: (path: string) => MirrorPlace;
 }
 
-/** Copies an image set; pruned catalogs are on disk meanwhile. */
+/** Copies an image set; writes pruned catalogs to a temporary folder meanwhile. */
 export async function copySet(
   set: ImageSet,
   run: MirrorRun,
@@ -63,7 +63,7 @@ export async function copySet(
   }
 }
 
-/** The repositories of a registry, below its path. */
+/** Returns the places of repositories below the registry's prefix. */
 export function registryTargets(
   registry: MirrorRegistry,
   { access }: MirrorOptions,
@@ -77,8 +77,8 @@ export function registryTargets(
 }
 
 /**
- * Writes what clusters need to use a mirror: `registries.conf`, `mapping.txt`, and objects. Returns
- * the names of the files.
+ * Writes the files with which clusters use a mirror: `registries.conf`, `mapping.txt`, and objects.
+ * @returns the names of the files
  */
 export async function writeMirrorFiles(
   folder: string,
@@ -99,7 +99,7 @@ export async function writeMirrorFiles(
   return [...files.keys()];
 }
 
-/** @throws TerminalError for what is not `<host>[:<port>][/<path>]` */
+/** @throws TerminalError for a text that is not `<host>[:<port>][/<path>]` */
 export function parseMirrorRegistry(
   text: string,
   insecureHosts: readonly string[],

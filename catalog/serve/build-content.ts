@@ -13,9 +13,9 @@ export interface BuildOptions {
 }
 
 /**
- * Stores a catalog in a directory to serve it from there, and validates each package on its own, as
+ * Stores a catalog in a directory to serve it from there, and validates each package separately, as
  * `opm serve` does: packages cannot break one another. Holds one blob in memory at a time.
- * @throws TerminalError `build package index: process package "a": …`, or what the blobs throw
+ * @throws TerminalError `build package index: process package "a": …`, and errors of `blobs`
  */
 export async function buildContent(
   directory: string,
@@ -42,10 +42,13 @@ export async function buildContent(
   await writer.finish(packages);
 }
 
-/** In the order in which the parts of a package are needed. */
+/** In the order in which `PackageDraft` needs the blobs of a package. */
 const schemas = ['olm.package', 'olm.channel', 'olm.deprecations', 'olm.bundle'];
 
-/** Numbers of the blobs of each package that have a meaning there; an `olm.package` names itself. */
+/**
+ * Numbers of the blobs with these schemas, by package; an `olm.package` has the package as its
+ * name.
+ */
 function blobsByPackage(index: CatalogIndex): ReadonlyMap<string, readonly number[]> {
   const packages = new Map<string, number[]>();
   for (const schema of schemas) {

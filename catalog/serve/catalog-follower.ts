@@ -7,23 +7,23 @@ import { ServedCatalog } from './served-catalog.ts';
 
 export interface FollowOptions extends OpenCatalogOptions {
   readonly cache: ContentCache;
-  /** Told when new content is served. */
+  /** Called when new content is served. */
   readonly onReplaced: (catalog: ServedCatalog) => void;
-  /** Told once of each thing that keeps new content from being served. */
+  /** Called once for each problem that prevents new content from being served. */
   readonly onFailure: (catalog: ServedCatalog, error: unknown) => void;
 }
 
 /**
- * Serves a catalog, and what it becomes: when its directory or the image behind its tag changes, new
- * content takes the place of the former as soon as it is whole and valid, and not before.
+ * Serves a catalog and follows its changes: when its directory or the image of its tag changes, new
+ * content replaces the old one once it is complete and valid.
  */
 export class CatalogFollower {
   readonly catalog: ServedCatalog;
   readonly #place: CatalogPlace;
   readonly #options: FollowOptions;
-  /** Of what is served, or what is known to be broken. */
+  /** State of the served content, or of content that is known to be broken. */
   #state: string;
-  /** Seen once: it may still be changing. */
+  /** State at the last look: it may still be changing. */
   #next: string | undefined;
   #problem: string | undefined;
 
@@ -38,7 +38,7 @@ export class CatalogFollower {
     this.catalog = now.catalog;
   }
 
-  /** Rejects where the catalog cannot be served. */
+  /** Rejects if the catalog cannot be served. */
   static async open(named: CatalogPlace, options: FollowOptions): Promise<CatalogFollower> {
     const place = fixedPlace(named);
     const state = await stateOfPlace(place, options);
@@ -47,7 +47,7 @@ export class CatalogFollower {
     return new CatalogFollower(place, options, { catalog, state });
   }
 
-  /** Looks every so many milliseconds until the signal is aborted. Never rejects. */
+  /** Looks every `interval` milliseconds until the signal is aborted. Never rejects. */
   async follow(interval: number, clock: Clock): Promise<void> {
     const { signal } = this.#options;
     while (!signal.aborted) {
@@ -57,8 +57,8 @@ export class CatalogFollower {
   }
 
   /**
-   * Looks once. A change is taken when two looks see the same, so that a directory that is being
-   * copied is left alone.
+   * Looks for changes once. Applies a change after two looks at the same state, so that it does not
+   * read a directory during a copy.
    */
   async look(): Promise<void> {
     try {
@@ -79,7 +79,7 @@ export class CatalogFollower {
       await this.catalog.replace(content);
       this.#state = state;
     } catch (error) {
-      // Broken content stays so until it changes; a registry may answer the next time.
+      // Broken content stays broken until it changes; a registry may recover by the next look.
       if (error instanceof TerminalError) this.#state = state;
       throw error;
     }

@@ -8,7 +8,7 @@ import { type OpenCatalogOptions, openCatalog } from '../load/index.ts';
 import type { ContentCache } from './content-cache.ts';
 import type { ServedContent } from './served-content.ts';
 
-/** A catalog to serve: where it is, and its name in the paths of requests. */
+/** A catalog to serve: its place, and its name in the paths of requests. */
 export interface CatalogPlace {
   readonly name: string;
   /** As `openCatalog` reads it. */
@@ -18,8 +18,8 @@ export interface CatalogPlace {
 const namePattern = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,251}[A-Za-z0-9])?$/;
 
 /**
- * Reads `PLACE` or `NAME=PLACE`. Without a name, it is the last part of the path or repository.
- * @throws TerminalError for what is no name
+ * Reads `PLACE` or `NAME=PLACE`. The name defaults to the last part of the path or repository.
+ * @throws TerminalError for an invalid name
  */
 export function parseCatalogPlace(text: string): CatalogPlace {
   const [, given, rest] = /^([^=/:]*)=(.*)$/s.exec(text) ?? [];
@@ -36,14 +36,17 @@ function nameOf(place: string): string {
   return basename(resolve(path)).replace(/(?:\.tar)?(?::.*)?$/, '');
 }
 
-/** The same place, also where the working directory changes or what is there goes for a while. */
+/**
+ * The same place with an absolute path for a directory: it stays valid when the working directory
+ * changes, or the directory is missing for a while.
+ */
 export function fixedPlace({ name, place }: CatalogPlace): CatalogPlace {
   return { name, place: isDirectory(place) ? resolve(place) : place };
 }
 
 /**
- * Tells one state of a catalog from another, without reading it: by its files' attributes, or the
- * digest of the image.
+ * Identifies the state of a catalog without reading it: by its files' attributes, or the digest of
+ * the image.
  */
 export async function stateOfPlace(
   { place }: CatalogPlace,
@@ -61,8 +64,8 @@ function isDirectory(path: string): boolean {
 }
 
 /**
- * What is served of a catalog, from the cache where that has the same files.
- * @throws TerminalError for what is no valid catalog; errors of the registry
+ * The content to serve for a catalog, from the cache if that was built from the same files.
+ * @throws TerminalError for an invalid catalog; errors of the registry
  */
 export async function contentOfPlace(
   { place }: CatalogPlace,

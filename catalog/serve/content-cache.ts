@@ -11,9 +11,9 @@ import { ServedContent } from './served-content.ts';
 const format = 'rukpak.v1';
 const digestFile = 'digest';
 const mostAttempts = 5;
-/** A cache is built with an image, and read by whatever user runs it. */
+/** The build of an image creates the cache, and any user may run the image and read it. */
 const sharedMode = 0o775;
-/** Caches of opm, which other versions of a catalog's image may have: left alone. */
+/** Caches of opm, which other versions of a catalog's image may have. They stay untouched. */
 const ofOthers: ReadonlySet<string> = new Set(['pogreb.v1', 'cache', 'digest']);
 
 export interface OpenContentOptions extends BuildOptions {
@@ -21,7 +21,7 @@ export interface OpenContentOptions extends BuildOptions {
   readonly onBuild?: () => void;
 }
 
-/** Kept content is of other files than those of the catalog. */
+/** The cached content was built from other files than those of the catalog. */
 export class StaleCacheError extends TerminalError {
   readonly existing: string;
   readonly computed: string;
@@ -36,8 +36,8 @@ export class StaleCacheError extends TerminalError {
 }
 
 /**
- * Where what is served of a catalog is kept: `rukpak.v1/` below a directory, with a digest of the
- * catalog's files that it was made of. It is replaced as a whole or not at all.
+ * Cache of the content to serve for a catalog: `rukpak.v1/` below a directory, with a digest of the
+ * catalog's files. Each build replaces it as a whole or not at all.
  */
 export class ContentCache {
   readonly format = format;
@@ -48,8 +48,8 @@ export class ContentCache {
   }
 
   /**
-   * True where content is kept.
-   * @throws TerminalError where the directory has something else
+   * Whether cached content exists.
+   * @throws TerminalError for a directory with unexpected content
    */
   async isPresent(): Promise<boolean> {
     const names = await readdir(this.#directory).catch((): string[] => []);
@@ -62,8 +62,8 @@ export class ContentCache {
   }
 
   /**
-   * What is served of the catalog in the directory `source`: kept content where it is of the same
-   * files, and else content that is built, validated and kept.
+   * The content to serve for the catalog in the directory `source`: cached content if it was built
+   * from the same files, otherwise new content that is built, validated and cached.
    */
   async open(source: string, options: OpenContentOptions): Promise<ServedContent> {
     for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
@@ -75,8 +75,8 @@ export class ContentCache {
   }
 
   /**
-   * Kept content of the catalog in the directory `source`; nothing is built.
-   * @throws StaleCacheError, or TerminalError where there is none
+   * The cached content of the catalog in the directory `source`; builds nothing.
+   * @throws StaleCacheError for content of other files, TerminalError without cached content
    */
   async openIntact(source: string, signal: AbortSignal): Promise<ServedContent> {
     const existing = await this.#existing();
@@ -104,12 +104,14 @@ export class ContentCache {
       const existing = await this.#existing();
       return existing === digest ? await ServedContent.open(this.#path) : undefined;
     } catch {
-      // Whatever is wrong with it: it is built again.
+      // Any broken cache is built again.
       return undefined;
     }
   }
 
-  /** Undefined where the files have changed meanwhile: parts of both states may have been read. */
+  /**
+   * Undefined if the files have changed meanwhile: the build may have read parts of both states.
+   */
   async #build(
     source: string,
     digest: string,
@@ -126,7 +128,7 @@ export class ContentCache {
       }
       await writeFile(join(next, digestFile), digest);
       await chmod(next, sharedMode);
-      // A directory is not renamed over another one. Content that is open stays readable.
+      // A rename cannot replace a directory with content. Open content stays readable.
       await rm(this.#path, { recursive: true, force: true });
       await rename(next, this.#path);
     } catch (error) {

@@ -1,6 +1,6 @@
 import type { ServedContent } from './served-content.ts';
 
-/** A catalog under its name, whose content can be replaced while requests read the former one. */
+/** A named catalog, whose content can be replaced while requests read the old one. */
 export class ServedCatalog {
   readonly name: string;
   #content: SharedContent;
@@ -10,19 +10,19 @@ export class ServedCatalog {
     this.#content = new SharedContent(content);
   }
 
-  /** The content of now, kept open until the caller disposes of it. */
+  /** The current content, which stays open until the caller disposes of it. */
   borrow(): BorrowedContent {
     return this.#content.borrow();
   }
 
-  /** Later requests get the new content; the former one is closed when the last of its readers is done. */
+  /** Later requests get the new content. The old content closes after its last reader. */
   async replace(content: ServedContent): Promise<void> {
     const former = this.#content;
     this.#content = new SharedContent(content);
     await former.retire();
   }
 
-  /** Closes the content when its last reader is done; nothing may be borrowed any more. */
+  /** Closes the content after its last reader. Callers must not borrow it afterwards. */
   async close(): Promise<void> {
     await this.#content.retire();
   }

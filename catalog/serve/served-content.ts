@@ -1,7 +1,9 @@
 import { StoredCatalog } from '../index/index.ts';
 import { RegistryContent } from './grpc/registry-content.ts';
 
-/** What is served of one state of a catalog, in a directory that `buildContent` has filled. */
+/**
+ * The content to serve for one state of a catalog, in a directory that `buildContent` has filled.
+ */
 export class ServedContent implements AsyncDisposable {
   /** For HTTP. */
   readonly blobs: StoredCatalog;
@@ -13,7 +15,7 @@ export class ServedContent implements AsyncDisposable {
     this.registry = registry;
   }
 
-  /** Throws where the directory holds no whole content. */
+  /** @throws Error for a directory without complete content */
   static async open(directory: string): Promise<ServedContent> {
     const blobs = await StoredCatalog.open(directory);
     try {

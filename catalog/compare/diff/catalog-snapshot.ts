@@ -15,9 +15,9 @@ import {
 import type { Version } from '../../versions/index.ts';
 import { versionOf } from '../catalog-outline.ts';
 
-/** What two catalogs are compared by: names and short values as they are, long ones as digests. */
+/** The compared data of a catalog: names and short values in full, long values as digests. */
 export interface CatalogSnapshot {
-  /** By name; the empty name has the blobs of no package. */
+  /** By name; blobs without a package are under the empty name. */
   readonly packages: ReadonlyMap<string, PackageSnapshot>;
 }
 
@@ -26,9 +26,9 @@ export interface PackageSnapshot {
   readonly fields: Fields;
   readonly channels: ReadonlyMap<string, ChannelSnapshot>;
   readonly bundles: ReadonlyMap<string, BundleSnapshot>;
-  /** Messages by schema and name of what is deprecated. */
+  /** Deprecation messages, by schema and name of the deprecated object. */
   readonly deprecations: ReadonlyMap<string, string>;
-  /** Of blobs of other schemas, by schema and name. */
+  /** Digests of blobs of other schemas, by schema and name. */
   readonly blobs: ReadonlyMap<string, string>;
 }
 
@@ -43,10 +43,10 @@ export interface BundleSnapshot {
   readonly fields: Fields;
 }
 
-/** Values of fields; of lists, one line an item. */
+/** Values by field; a list has one line per item. */
 export type Fields = ReadonlyMap<string, string>;
 
-/** @throws BlobError for a blob that cannot be read, and for names that are there twice. */
+/** @throws BlobError for an unreadable blob or a duplicate name */
 export async function snapshotOf(blobs: AsyncIterable<Blob>): Promise<CatalogSnapshot> {
   const packages = new Map<string, OpenPackage>();
   for await (const blob of blobs) {
@@ -128,7 +128,7 @@ function addDeprecations({ deprecations }: OpenPackage, blob: Blob): void {
   }
 }
 
-/** Several of one name are one: together they have changed or not. */
+/** Blobs of the same schema and name share one digest. */
 function addOther({ blobs }: OpenPackage, { schema, name, value }: Blob): void {
   const key = `${schema} ${name}`.trim();
   blobs.set(key, digest(`${blobs.get(key) ?? ''}${jsonText(value)}`));
@@ -138,7 +138,7 @@ function duplicate(kind: string, { name, place }: Blob): BlobError {
   return new BlobError(`${kind} ${goQuote(name)} is there twice`, place);
 }
 
-/** One line a property; equal ones once, and in any order. */
+/** One line per property, sorted and without duplicates. */
 function propertyLines(properties: readonly Property[]): string {
   const lines = properties.map(({ type, value }) => `${type} ${shortened(written(value))}`);
   return [...new Set(lines)].sort().join('\n');

@@ -1,14 +1,14 @@
-/** What differs between two catalogs; parts that do not differ are left out, lists are sorted. */
+/** Differences between two catalogs. Omits equal parts; lists are sorted. */
 export interface CatalogDiff {
   readonly packages: readonly PackageDiff[];
-  /** Blobs of no package. */
+  /** Blobs without a package. */
   readonly blobs: readonly NamedChange[];
   readonly stranded: readonly Stranded[];
 }
 
 export type Change = 'added' | 'removed' | 'changed';
 
-/** Values of a field that are gone, and those that are new; of lists the items. Long texts are digests. */
+/** Removed and added values of a field; for a list, its items. Long texts are digests. */
 export interface FieldChange {
   readonly field: string;
   readonly removed: readonly string[];
@@ -24,7 +24,7 @@ export interface NamedChange {
 export interface PackageDiff extends NamedChange {
   readonly channels: readonly ChannelDiff[];
   readonly bundles: readonly NamedChange[];
-  /** Names are those of schemas and what they deprecate: `olm.bundle a.v1.0.0`. */
+  /** Named by schema and name of the deprecated object: `olm.bundle a.v1.0.0`. */
   readonly deprecations: readonly NamedChange[];
   /** Blobs of other schemas, named by schema and name. */
   readonly blobs: readonly NamedChange[];
@@ -36,8 +36,8 @@ export interface ChannelDiff extends NamedChange {
 }
 
 /**
- * A bundle that the old catalog upgrades to the head of its channel, and the new one does not: where
- * it is installed, no upgrade is found any more.
+ * A bundle with an upgrade path to the head of its channel in the old catalog, but not in the new
+ * one: clusters with this bundle find no upgrade to the head.
  */
 export interface Stranded {
   readonly package: string;
@@ -46,8 +46,8 @@ export interface Stranded {
   readonly version: string;
   readonly reason: 'package removed' | 'channel removed' | 'channel invalid' | 'upgrade removed';
   /**
-   * The step of the old path that is gone: below it, all is stranded. `from` was the head where there
-   * is no `to`. Undefined where the whole channel is gone or invalid.
+   * The removed step of the old path: it strands all bundles below. Without `to`, `from` was the
+   * head. Undefined if the whole channel is removed or invalid.
    */
   readonly lastStep: { readonly from: string; readonly to?: string } | undefined;
 }

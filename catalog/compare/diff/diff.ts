@@ -19,9 +19,9 @@ import type {
 import { strandedBundles } from './stranded-bundles.ts';
 
 /**
- * Compares two catalogs: what was added, removed and changed, and which bundles lose their upgrades.
- * Of each catalog names, edges and digests stay in memory.
- * @throws BlobError for a blob that cannot be read, and for names that are there twice.
+ * Compares two catalogs: what was added, removed and changed, and which bundles lose their
+ * upgrades. Keeps only names, edges, short values and digests in memory.
+ * @throws BlobError for an unreadable blob or a duplicate name
  */
 export async function diffCatalogs(
   before: AsyncIterable<Blob>,
@@ -97,7 +97,7 @@ type Parts = { readonly fields: readonly FieldChange[] } & Readonly<
   Record<string, readonly unknown[]>
 >;
 
-/** What differs, by name: what is only in one of the two, and what has parts that differ. */
+/** Differences by name: values in only one of the maps, and values with parts that differ. */
 function compared<T, P extends Parts>(
   before: ReadonlyMap<string, T> | undefined,
   after: ReadonlyMap<string, T> | undefined,

@@ -6,7 +6,10 @@ import { byVersion } from '../version-order.ts';
 import type { CatalogSnapshot, ChannelSnapshot, PackageSnapshot } from './catalog-snapshot.ts';
 import type { Stranded } from './diff-model.ts';
 
-/** Bundles of old channels with a path to the head that have none in the new ones, lowest version first. */
+/**
+ * Bundles that have a path to the head in an old channel but not in the new one, lowest version
+ * first.
+ */
 export function strandedBundles(
   before: CatalogSnapshot,
   after: CatalogSnapshot,
@@ -43,7 +46,7 @@ function reasonOf(channel: ChannelSnapshot | undefined): Stranded['reason'] {
   return channelHeads(channel.entries).length === 1 ? 'upgrade removed' : 'channel invalid';
 }
 
-/** Stranded bundles, each with the step that its old path has lost. */
+/** Stranded bundles, each with the removed step of its old path. */
 function strandedFrom(
   before: ChannelSnapshot,
   after: ChannelSnapshot | undefined,
@@ -51,7 +54,7 @@ function strandedFrom(
 ): ReadonlyMap<string, Stranded['lastStep']> {
   const left = upgradeSteps(after?.entries ?? new Map(), versions);
   const stranded = new Map<string, Stranded['lastStep']>();
-  // From the head down, so that the next bundle of each path is known.
+  // The steps come from the head down, so the next bundle of each path is already known.
   for (const [bundle, next] of upgradeSteps(before.entries, versions)) {
     if (!before.entries.has(bundle) || left.has(bundle)) continue;
     const step = next === undefined ? { from: bundle } : { from: bundle, to: next };

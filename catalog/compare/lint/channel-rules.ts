@@ -12,7 +12,7 @@ import { upgradeSteps } from '../upgrade-paths.ts';
 import { byVersion } from '../version-order.ts';
 import type { FieldPath, Found, LintBundle, LintChannel, LintPackage } from './lint-model.ts';
 
-/** A step from a higher version to a lower one. */
+/** An entry that replaces or skips a higher version. */
 export function* upgradeOrder(checked: LintPackage): Generator<Found> {
   for (const { at, edge, target } of edgesOf(checked)) {
     const [own, lower] = [
@@ -27,7 +27,7 @@ export function* upgradeOrder(checked: LintPackage): Generator<Found> {
   }
 }
 
-/** A bundle that is replaced, and is in no channel of the package. */
+/** An entry that replaces a bundle that the package lacks. */
 export function* replacesMissing(checked: LintPackage): Generator<Found> {
   for (const { at, edge, target } of edgesOf(checked)) {
     if (edge !== 'replaces' || checked.bundles.has(target)) continue;
@@ -111,7 +111,7 @@ function isAbove(a: LintBundle | undefined, b: LintBundle | undefined): boolean 
   return compareVersions(a.version, b.version) > 0;
 }
 
-/** A skipRange that the version of its own bundle is in. */
+/** A skipRange that includes the version of its own bundle. */
 export function* ownSkipRange({ channels, bundles }: LintPackage): Generator<Found> {
   for (const channel of channels.values()) {
     for (const { at, entry } of entriesOf(channel)) {
@@ -129,7 +129,7 @@ export function* ownSkipRange({ channels, bundles }: LintPackage): Generator<Fou
   }
 }
 
-/** A channel that is not deprecated, and has a deprecated head. */
+/** A channel that is not deprecated, but whose head is. */
 export function* deprecatedHead({ channels, deprecations }: LintPackage): Generator<Found> {
   const names = (schema: string) =>
     new Set(deprecations.filter((each) => each.schema === schema).map(({ name }) => name));
@@ -143,7 +143,7 @@ export function* deprecatedHead({ channels, deprecations }: LintPackage): Genera
   }
 }
 
-/** Bundles that another entry skips in each of their channels, so that OLM installs them nowhere. */
+/** Bundles that another entry skips in each of their channels, so OLM never installs them. */
 export function* neverInstalled({ own, channels, bundles }: LintPackage): Generator<Found> {
   const offered = new Set<string>();
   for (const { entries } of channels.values()) {

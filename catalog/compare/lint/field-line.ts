@@ -2,10 +2,13 @@ import { isMap, isScalar, isSeq, type Node, type ParsedNode } from 'yaml';
 import { composeDocument, decodeYamlText, lineAt } from '../../../core/manifests/index.ts';
 import type { FieldPath } from './lint-model.ts';
 
-/** Larger blobs take seconds to compose: all their fields have the line of the blob. */
+/**
+ * Maximum bytes of a blob. Larger ones take seconds to compose: their fields get the line of the
+ * blob.
+ */
 const largest = 2 * 1024 * 1024;
 
-/** The lines of the fields of a blob. A blob is composed when the first of them is asked for. */
+/** The lines of the fields of a blob. Composes the blob at the first request for a field. */
 export class FieldLines {
   readonly #content: Uint8Array;
   readonly #firstLine: number;
@@ -16,7 +19,9 @@ export class FieldLines {
     this.#firstLine = firstLine;
   }
 
-  /** The line of a field, or of what is nearest around it and there; of the blob without a path. */
+  /**
+   * The line of a field, or of its nearest existing parent; without a path, the line of the blob.
+   */
   of(path: FieldPath | undefined): number {
     if (path === undefined) return this.#firstLine + linesBefore(this.#content);
     this.#lineOf ??= composedLines(this.#content, this.#firstLine);
@@ -24,7 +29,7 @@ export class FieldLines {
   }
 }
 
-/** Undefined for what YAML does not read. JSON is YAML too, but for tabs. */
+/** Undefined for large or invalid YAML. JSON is YAML too, except for tabs. */
 function composedLines(
   content: Uint8Array,
   firstLine: number,
@@ -39,7 +44,7 @@ function composedLines(
   }
 }
 
-/** Blank lines and comments. */
+/** Number of blank lines and comments at the start. */
 function linesBefore(content: Uint8Array): number {
   const start = Buffer.from(content.buffer, content.byteOffset, Math.min(content.byteLength, 4096));
   const lines = start.toString('latin1').split('\n');

@@ -22,9 +22,9 @@ import type {
 } from './lint-model.ts';
 
 /**
- * What the rules see of a catalog. Of names that are there twice the last counts: `catalog validate`
+ * The facts of a catalog that rules check. Of duplicate names the last counts: `catalog validate`
  * refuses them.
- * @throws BlobError for a blob that cannot be read.
+ * @throws BlobError for an unreadable blob
  */
 export async function lintFacts(blobs: AsyncIterable<Blob>): Promise<LintCatalog> {
   const packages = new Map<string, OpenPackage>();

@@ -1,7 +1,9 @@
 import type { BlobPlace, ChannelEntry } from '../../blobs/index.ts';
 import type { BundleOutline } from '../catalog-outline.ts';
 
-/** `error`: clusters or servers refuse it, or get a wrong version. `info`: may well be meant so. */
+/**
+ * `error`: clusters or servers refuse it, or clusters get a wrong version. `info`: may be intended.
+ */
 export type LintLevel = 'error' | 'warning' | 'info';
 
 export interface Finding {
@@ -12,7 +14,7 @@ export interface Finding {
   readonly file: string;
   /** Counted from 1. */
   readonly line: number;
-  /** Empty for blobs of no package. */
+  /** Empty for blobs without a package. */
   readonly package: string;
   readonly channel?: string;
   readonly bundle?: string;
@@ -22,7 +24,7 @@ export interface Finding {
 export interface LintRule {
   readonly name: string;
   readonly level: LintLevel;
-  /** What it finds, in a line. */
+  /** Its findings, in one line. */
   readonly summary: string;
   readonly check: (checked: LintPackage, catalog: LintCatalog) => Iterable<Found>;
 }
@@ -31,7 +33,7 @@ export interface LintRule {
 export interface Found {
   readonly message: string;
   readonly place: BlobPlace;
-  /** Keys and indexes that lead from the blob to the field. */
+  /** Keys and indexes from the blob to the field. */
   readonly path?: FieldPath;
   readonly channel?: string;
   readonly bundle?: string;
@@ -41,14 +43,14 @@ export type FieldPath = readonly (string | number)[];
 
 export interface LintCatalog {
   readonly packages: ReadonlyMap<string, LintPackage>;
-  /** Bundles by what they provide. */
+  /** Bundles by the package, API or label that they provide. */
   readonly providers: ReadonlyMap<string, readonly BundleOutline[]>;
 }
 
-/** What rules see of a package: a small part of its blobs. */
+/** The facts of a package that rules check: a small part of its blobs. */
 export interface LintPackage {
   readonly name: string;
-  /** Undefined where the package has no blob of its own. */
+  /** Undefined if the package has no `olm.package` blob. */
   readonly own: OwnBlob | undefined;
   readonly channels: ReadonlyMap<string, LintChannel>;
   readonly bundles: ReadonlyMap<string, LintBundle>;
@@ -71,12 +73,13 @@ export interface LintChannel {
 
 export interface LintBundle extends BundleOutline {
   readonly place: BlobPlace;
-  /** Its image and related images that have no digest. */
+  /** Its image and related images without a digest. */
   readonly tags: readonly string[];
-  /** How many `olm.csv.metadata` it has, and whether it embeds manifests. */
+  /** Number of its `olm.csv.metadata` properties. */
   readonly metadata: number;
+  /** Whether it embeds manifests. */
   readonly hasObjects: boolean;
-  /** Ranges of required packages that cannot be read. */
+  /** Invalid version ranges of required packages. */
   readonly badRanges: readonly { readonly problem: string; readonly path: FieldPath }[];
 }
 

@@ -7,16 +7,19 @@ import type { Finding, Found, LintRule } from './lint-model.ts';
 import { lintRules } from './lint-rules.ts';
 
 export interface LintOptions {
-  /** Names of the rules that are checked. Defaults to all. */
+  /** Names of the rules to check. Defaults to all. */
   readonly rules?: ReadonlySet<string> | undefined;
-  /** The text of a blob, for the lines of its fields. Without it, findings have the line of the blob. */
+  /**
+   * Returns the text of a blob, for the lines of its fields. Without it, findings have the line of
+   * the blob.
+   */
   readonly textOf?: ((place: BlobPlace) => Promise<Uint8Array>) | undefined;
 }
 
 /**
- * What is doubtful in a catalog though opm accepts it, by file and line. Of bundles only names, versions
- * and dependencies stay in memory.
- * @throws BlobError for a blob that cannot be read, TerminalError for a rule that does not exist.
+ * Problems of a catalog that opm accepts, by file and line. Keeps only names, versions and
+ * dependencies of bundles in memory.
+ * @throws BlobError for an unreadable blob, TerminalError for an unknown rule
  */
 export async function lintCatalog(
   blobs: AsyncIterable<Blob>,

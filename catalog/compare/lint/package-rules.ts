@@ -8,7 +8,7 @@ export function* missingIcon({ own }: LintPackage): Generator<Found> {
   yield { place: own.place, message: 'it has no icon: consoles show a placeholder' };
 }
 
-/** Bytes that are no image, or another one than the blob says. */
+/** An icon that is no image, or whose type is not the media type in the blob. */
 export function* iconType({ own }: LintPackage): Generator<Found> {
   if (own?.icon === undefined) return;
   const { declared, found } = own.icon;
@@ -37,7 +37,9 @@ export function* deprecatedDefaultChannel(checked: LintPackage): Generator<Found
   };
 }
 
-/** Images by tag, which may be other ones tomorrow, and which a mirror cannot verify. */
+/**
+ * Images with a tag instead of a digest: their content may change, and a mirror cannot verify it.
+ */
 export function* imageDigest({ bundles }: LintPackage): Generator<Found> {
   for (const { name, place, tags } of bundles.values()) {
     if (tags.length === 0) continue;
@@ -56,7 +58,7 @@ export function* missingMetadata({ bundles }: LintPackage): Generator<Found> {
   }
 }
 
-/** What `opm serve` refuses, and `opm validate` does not. */
+/** Names and properties that `opm serve` refuses, but `opm validate` accepts. */
 export function* unservable({ name, own, bundles, others }: LintPackage): Generator<Found> {
   const [place] = [own, ...others].flatMap((each) => each?.place ?? []);
   if (place !== undefined && others.length > 0 && name !== '' && !servedName.test(name)) {
@@ -75,7 +77,7 @@ export function* unservable({ name, own, bundles, others }: LintPackage): Genera
 
 const servedName = /^[a-zA-Z0-9][a-zA-Z0-9._-]*$/;
 
-/** A range of a required package that stops OLM's resolver. */
+/** An invalid version range of a required package, which stops OLM's resolver. */
 export function* unreadableRange({ bundles }: LintPackage): Generator<Found> {
   for (const { name, place, badRanges } of bundles.values()) {
     for (const { problem, path } of badRanges) {
@@ -85,14 +87,14 @@ export function* unreadableRange({ bundles }: LintPackage): Generator<Found> {
   }
 }
 
-/** A requirement that nothing in the catalog meets; another catalog may. */
+/** A requirement that no bundle of the catalog meets; one of another catalog may. */
 export function* missingDependency(
   { bundles }: LintPackage,
   { providers }: LintCatalog,
 ): Generator<Found> {
   const met = new Map<Requirement, boolean>();
   const isMet = (requirement: Requirement): boolean => {
-    // What every bundle may meet, or needs a cluster to be judged, is not missing.
+    // Any bundle may meet it, or only a cluster can tell: not missing.
     if (requirement.providers === undefined) return true;
     const found = [...requirement.providers].flatMap((each) => providers.get(each) ?? []);
     return found.some((bundle) => requirement.verdict(bundle) !== false);

@@ -3,15 +3,15 @@ import { chainProblem } from '../../validate/index.ts';
 
 export interface ChannelGraph {
   readonly entries: ReadonlyMap<string, ChannelEntry>;
-  /** The one entry that none replaces or skips. */
+  /** The only entry that no other replaces or skips. */
   readonly head: string;
-  /** Puts the entry before others that skip the same: the lower version first. */
+  /** Order of preference among entries that skip the same one: the lower version first. */
   readonly compare: (a: string, b: string) => number;
 }
 
 /**
- * The wanted entries of a valid channel, and those that lie between them: as few as a valid channel
- * needs, which has one head, from which each entry is reached. Edges stay as they are.
+ * The wanted entries of a valid channel, and the fewest entries between them that keep the channel
+ * valid: it has one head, from which each entry is reached. Edges stay unchanged.
  */
 export function connectedEntries(
   graph: ChannelGraph,
@@ -31,8 +31,8 @@ function only(
 }
 
 /**
- * Of each entry that is skipped one that skips it, of others the one that replaces it, up to the
- * head. So each kept entry is skipped by a kept one, or lies on the chain of the head.
+ * For each kept entry up to the head, adds an entry that skips it; if none does, the entry that
+ * replaces it. So each kept entry is skipped by a kept one, or lies on the head's replaces chain.
  */
 function withPathsToHead(
   { entries, head, compare }: ChannelGraph,
@@ -40,7 +40,7 @@ function withPathsToHead(
 ): Set<string> {
   const skippers = skippersOf(entries);
   const replacers = new Map([...entries.values()].map(({ name, replaces }) => [replaces, name]));
-  // The chain decides, where several entries replace one.
+  // If several entries replace one, the entry on the head's chain counts.
   for (const { name, replaces } of chainFrom(entries, head)) replacers.set(replaces, name);
   const kept = new Set([...wanted, head]);
   for (const name of kept) {
@@ -52,7 +52,7 @@ function withPathsToHead(
   return kept;
 }
 
-/** The entries that skip each. */
+/** Names of the entries that skip an entry, by its name. */
 function skippersOf(
   entries: ReadonlyMap<string, ChannelEntry>,
 ): ReadonlyMap<string, readonly string[]> {
@@ -84,7 +84,7 @@ interface KeptEntries {
   readonly wanted: ReadonlySet<string>;
 }
 
-/** Drops heads that are not wanted, as long as the rest has one head and is reached from it. */
+/** Drops unwanted heads, while the rest has one head that reaches all of it. */
 function withoutTop(graph: ChannelGraph, { kept, wanted }: KeptEntries): ReadonlySet<string> {
   const edges = new IncomingEdges(graph.entries, kept);
   for (let head: string | undefined = graph.head; head !== undefined && !wanted.has(head); ) {
@@ -95,7 +95,7 @@ function withoutTop(graph: ChannelGraph, { kept, wanted }: KeptEntries): Readonl
   return kept;
 }
 
-/** How many of the kept entries replace or skip each. */
+/** Number of kept entries that replace or skip an entry, by its name. */
 class IncomingEdges {
   readonly #entries: ReadonlyMap<string, ChannelEntry>;
   readonly #kept: ReadonlySet<string>;
@@ -108,7 +108,7 @@ class IncomingEdges {
     for (const name of kept) this.#count(name, 1);
   }
 
-  /** The one head that is left without the present one; undefined where the rest falls apart. */
+  /** The only head after removal of the present one; undefined if the rest would be invalid. */
   headWithout(head: string): string | undefined {
     this.#count(head, -1);
     const { replaces = '', skips = [] } = this.#entries.get(head) ?? {};

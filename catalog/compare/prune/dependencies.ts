@@ -6,13 +6,13 @@ import type { Requirement } from '../requirement.ts';
 import { KeptPackage } from './kept-package.ts';
 import { PreferredEntries, type PreferredEntry } from './preferred-entries.ts';
 
-/** Comparisons of requirements with bundles; real catalogs need some ten thousand. */
+/** Maximum comparisons of requirements with bundles; real catalogs need some ten thousand. */
 const mostComparisons = 10_000_000;
 
 /**
- * Adds to the kept packages of a catalog what their bundles depend on, and what that depends on. A
- * requirement that a kept bundle meets adds nothing; else a bundle of each package that meets it is
- * added, the one that OLM's resolver prefers.
+ * Adds the dependencies of kept bundles to the kept packages, transitively. A requirement that a
+ * kept bundle meets adds nothing; otherwise, each package that meets it adds one bundle, the one
+ * that OLM's resolver prefers.
  */
 export class Dependencies {
   readonly #outline: ReadonlyMap<string, PackageOutline>;
@@ -40,7 +40,7 @@ export class Dependencies {
     }
   }
 
-  /** Sentences on what was added, and on what the catalog does not have. */
+  /** Adds all dependencies. Returns sentences about added bundles and unmet requirements. */
   add(): readonly string[] {
     for (;;) {
       const open = this.#openRequirements();
@@ -50,7 +50,7 @@ export class Dependencies {
     }
   }
 
-  /** Requirements of kept bundles that are new, with the bundles that have them. */
+  /** New requirements of kept bundles, with the names of the bundles that have them. */
   #openRequirements(): ReadonlyMap<Requirement, readonly string[]> {
     const open = new Map<Requirement, string[]>();
     for (const bundle of [...this.#kept.values()].flatMap((each) => [...each.bundles()])) {

@@ -13,14 +13,14 @@ interface KeptChannel {
   readonly head: string;
   readonly wanted: Set<string>;
   entries: ReadonlySet<string>;
-  /** How often the entries were made out. */
+  /** Number of times that `connect` has computed the entries. */
   rounds: number;
 }
 
-/** After so many times, a channel is kept whole: each time takes as long as it has entries. */
+/** Maximum rounds, after which the channel is kept whole: each round visits all its entries. */
 const mostRounds = 64;
 
-/** What is kept of a package. */
+/** The kept part of a package. */
 export class KeptPackage {
   readonly outline: PackageOutline;
   readonly #channels = new Map<string, KeptChannel>();
@@ -37,8 +37,8 @@ export class KeptPackage {
   }
 
   /**
-   * Wants what is selected.
-   * @throws TerminalError where the package has no such channel, or none of the versions.
+   * Adds the selected entries to the wanted ones.
+   * @throws TerminalError if the package lacks a selected channel, or the selected versions
    */
   select(selection: PackageSelection): void {
     const selected = this.#selected(selection);
@@ -52,7 +52,7 @@ export class KeptPackage {
     throw this.#noVersion(selected, isNamed ? missing : undefined);
   }
 
-  /** Wants of what is selected that which the package has. */
+  /** Adds the selected entries that the package has to the wanted ones. */
   selectWhatIsThere(selection: PackageSelection): void {
     for (const { name, versions } of this.#selected(selection)) {
       const channel = this.outline.channels.get(name);
@@ -68,7 +68,10 @@ export class KeptPackage {
     this.#stale.add(channelName);
   }
 
-  /** Makes out what the wanted entries need between them. */
+  /**
+   * Computes the kept entries: the wanted ones, and those between them.
+   * @throws TerminalError for a kept entry without a bundle blob
+   */
   connect(): void {
     for (const name of this.#stale) {
       const kept = this.#channels.get(name);
@@ -94,7 +97,7 @@ export class KeptPackage {
     }
   }
 
-  /** Kept entries by channel that nobody asked for. */
+  /** Kept entries that the selection and dependencies do not name, by channel. */
   *between(): Generator<{ readonly channel: string; readonly names: readonly string[] }> {
     for (const [channel, { entries, wanted }] of this.#channels) {
       const names = [...entries].filter((name) => !wanted.has(name));
@@ -102,7 +105,11 @@ export class KeptPackage {
     }
   }
 
-  /** The default channel of what is kept. */
+  /**
+   * The default channel of the kept channels: `wanted`, else the package's own, else the one with
+   * the highest head.
+   * @throws TerminalError if `wanted` is not kept
+   */
   defaultChannel(wanted?: string): string {
     const { name, defaultChannel } = this.outline;
     if (wanted !== undefined) {

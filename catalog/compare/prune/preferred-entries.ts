@@ -13,11 +13,14 @@ export interface PreferredEntry {
 
 interface Wish {
   readonly requirement: Requirement;
-  /** Channels that come first: those that are kept anyway. */
+  /** Kept channels, which come first. */
   readonly kept: ReadonlyMap<string, unknown> | undefined;
 }
 
-/** What OLM's resolver prefers: the default channel, then others by name; in each from the head down. */
+/**
+ * Finds the entry that OLM's resolver prefers: the default channel, then others by name; in each
+ * from the head down.
+ */
 export class PreferredEntries {
   readonly #verdict: (requirement: Requirement, bundle: BundleOutline) => Verdict;
   readonly #order = new Map<ChannelOutline, readonly string[]>();
@@ -57,7 +60,7 @@ function channelsOf(
   return [...channels.values()].sort((a, b) => rank(a) - rank(b) || compareBytes(a.name, b.name));
 }
 
-/** The chain of the head, and then those that are skipped. None of a channel that is not valid. */
+/** The replaces chain of the head, then the skipped entries; empty for an invalid channel. */
 function fromHeadDown({ entries }: ChannelOutline): readonly string[] {
   if (chainProblem(entries) !== undefined) return [];
   const names = new Set<string>();

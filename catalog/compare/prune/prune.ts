@@ -10,17 +10,19 @@ import { PrunedPackage, prunedBlob } from './pruned-blob.ts';
 import type { CatalogSelection } from './selection.ts';
 
 interface PruneOptions {
-  /** Takes sentences: what is kept that nobody selected, and why, and what the catalog does not have. */
+  /**
+   * Called with sentences: which unselected bundles are kept and why, and what the catalog lacks.
+   */
   readonly note?: (text: string) => void;
 }
 
 /**
- * The blobs of a catalog that a selection keeps, in their order: bundles, channels with the entries
- * that are left, packages, deprecations, and blobs of other schemas whose package is kept, or that
- * have none. Kept too are bundles that upgrades pass through, and dependencies. Edges stay as they
- * are: a channel's last entry may replace one that is left out, as OLM permits. What is left of a valid
- * catalog is valid. The source is read twice, and only names, edges and dependencies stay in memory.
- * @throws TerminalError for a package, channel or version that the catalog does not have.
+ * The blobs of a catalog that a selection keeps, in their order: bundles, channels with their kept
+ * entries, packages, deprecations, and blobs of other schemas that have a kept package or none.
+ * Also keeps dependencies, and bundles on upgrade paths. Edges stay unchanged: a channel's last
+ * entry may replace a removed one, which OLM permits. A valid catalog stays valid. Reads the source
+ * twice, and keeps only names, edges and dependencies in memory.
+ * @throws TerminalError for a package, channel or version that the catalog lacks
  */
 export async function* pruneCatalog(
   read: () => AsyncIterable<Blob>,

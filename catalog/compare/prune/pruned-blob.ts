@@ -11,7 +11,7 @@ import {
 import { memberOf, withMember } from '../written-fields.ts';
 import type { KeptPackage } from './kept-package.ts';
 
-/** What the second reading needs of a kept package. */
+/** The data of a kept package for the second pass. */
 export class PrunedPackage {
   readonly name: string;
   readonly defaultChannel: string;
@@ -38,7 +38,7 @@ export class PrunedPackage {
   }
 }
 
-/** The blob without what is left out; undefined where nothing of it is kept. */
+/** The blob without its removed parts; undefined if nothing of it is kept. */
 export function prunedBlob(
   blob: Blob,
   packages: ReadonlyMap<string, PrunedPackage>,

@@ -2,7 +2,7 @@ import { goQuote } from '../../../api/go-quote.ts';
 import { TerminalError } from '../../../core/errors.ts';
 import { parseRange, parseVersion, rangeProblem, type VersionRange } from '../../versions/index.ts';
 
-/** Versions of a channel that are chosen: all, the head alone, or those of a range. */
+/** The chosen versions of a channel: all, only the head, or those of a range. */
 export type ChosenVersions =
   | 'all'
   | 'head'
@@ -13,32 +13,32 @@ export interface SelectedChannel {
   readonly versions: ChosenVersions;
 }
 
-/** What is chosen of a package. */
+/** The selected part of a package. */
 export interface PackageSelection {
-  /** All channels, the default one, or those that are named. */
+  /** All channels, the default one, or the named ones. */
   readonly channels:
     | { readonly which: 'all' | 'default'; readonly versions: ChosenVersions }
     | readonly SelectedChannel[];
   /**
-   * The default channel of the result, which has to be among those that are kept. By default the
-   * package's own if it is kept, else the channel with the highest head.
+   * Default channel of the result, which must be kept. Defaults to the package's own if it is kept,
+   * else to the channel with the highest head.
    */
   readonly defaultChannel?: string | undefined;
 }
 
-/** What is chosen of a catalog. Dependencies and upgrade paths of it are kept too. */
+/** The selected part of a catalog. Pruning also keeps its dependencies and upgrade paths. */
 export interface CatalogSelection {
-  /** By name; each has to be in the catalog. */
+  /** By name; the catalog must have each of them. */
   readonly packages: ReadonlyMap<string, PackageSelection>;
-  /** What is chosen of all other packages; nothing where absent. */
+  /** Selection for all other packages. Defaults to none of them. */
   readonly others?: PackageSelection | undefined;
-  /** Leaves out what kept bundles depend on. */
+  /** Leave out the dependencies of kept bundles. */
   readonly skipDependencies?: boolean | undefined;
 }
 
 /**
  * The versions of a range such as `>=1.2.0 <2.0.0`, as blang/semver reads it.
- * @throws TerminalError
+ * @throws TerminalError for an invalid range
  */
 export function versionsInRange(text: string): ChosenVersions {
   const problem = rangeProblem(text);
@@ -49,8 +49,8 @@ export function versionsInRange(text: string): ChosenVersions {
 }
 
 /**
- * The versions between two, both of them included; all versions if neither is given.
- * @throws VersionError
+ * The versions between two bounds, both included; all versions without bounds.
+ * @throws VersionError for an invalid version
  */
 export function versionsBetween(least?: string, most?: string): ChosenVersions {
   const from = least === undefined ? [] : [{ operator: '>=' as const, text: least }];
@@ -67,11 +67,11 @@ export function versionsBetween(least?: string, most?: string): ChosenVersions {
   };
 }
 
-/** A selection as people write it. */
+/** A selection as users write it. */
 export interface WrittenSelection {
-  /** All packages where none is named. */
+  /** Empty for all packages. */
   readonly packages: readonly string[];
-  /** Channels of all selected packages, or `PACKAGE=CHANNEL`; all channels where none is named. */
+  /** `CHANNEL` of all selected packages, or `PACKAGE=CHANNEL`; empty for all channels. */
   readonly channels: readonly string[];
   readonly versions: ChosenVersions;
   readonly skipDependencies: boolean;

@@ -3,8 +3,8 @@ import { isMap } from '../../../api/json-fields.ts';
 import type { OlmBundle } from '../../blobs/index.ts';
 
 /**
- * The images that a bundle of a catalog names, as it writes them, each once: its own, those of its
- * blob, and those of the ClusterServiceVersion where the blob has it.
+ * The images of a bundle in a catalog, as written there, without duplicates: its own, its related
+ * images, and those of an embedded ClusterServiceVersion.
  */
 export function imagesOfBlob(bundle: OlmBundle): readonly string[] {
   const related = bundle.relatedImages.map(({ image }) => image);
@@ -14,7 +14,7 @@ export function imagesOfBlob(bundle: OlmBundle): readonly string[] {
   return distinct([bundle.image, ...related, ...imagesOfManifests(manifests)]);
 }
 
-/** The images that the ClusterServiceVersions among a bundle's manifests name, each once. */
+/** The images in the ClusterServiceVersions among a bundle's manifests, without duplicates. */
 export function imagesOfManifests(manifests: readonly unknown[]): readonly string[] {
   const versions = manifests.filter(
     (manifest): manifest is JsonObject =>
@@ -23,7 +23,7 @@ export function imagesOfManifests(manifests: readonly unknown[]): readonly strin
   return distinct(versions.flatMap(imagesOfVersion));
 }
 
-/** An inlined manifest; what is none has been refused, or will be, by who checks the catalog. */
+/** An inlined manifest; empty if invalid, which is up to the validation of the catalog. */
 function inlined(value: JsonValue | undefined): readonly JsonValue[] {
   const data = isMap(value) ? value['data'] : undefined;
   if (typeof data !== 'string') return [];
@@ -44,7 +44,7 @@ function imagesOfVersion({ spec }: JsonObject): readonly string[] {
   return [...related, ...containers.flatMap(imagesOfContainer)].filter(isText);
 }
 
-/** What an operator deploys is told to it by such variables. */
+/** Variables with the images that an operator deploys. */
 const imageVariable = /^RELATED_IMAGE_/;
 
 function imagesOfContainer(container: JsonObject): readonly (JsonValue | undefined)[] {

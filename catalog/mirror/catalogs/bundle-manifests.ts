@@ -16,9 +16,9 @@ const manifestsLabel = 'operators.operatorframework.io.bundle.manifests.v1';
 const maxBytes = 256 * 1024 * 1024;
 
 /**
- * The images that the ClusterServiceVersion of a bundle's image names, each once: catalogs do not
- * repeat those of its variables.
- * @throws TerminalError for manifests that cannot be read; errors of the registry
+ * The images in the ClusterServiceVersion of a bundle's image, without duplicates: catalogs lack
+ * those of its environment variables.
+ * @throws TerminalError for unreadable manifests; errors of the registry
  */
 export async function imagesOfBundle(
   bundle: string,
@@ -33,7 +33,7 @@ export async function imagesOfBundle(
   }
 }
 
-/** A path within the image, whatever the label says. */
+/** The path of the manifests; it stays within the image, whatever the label contains. */
 function manifestsOf(labels: Readonly<Record<string, string>>): string {
   return join('/', labels[manifestsLabel] ?? 'manifests');
 }
@@ -45,7 +45,7 @@ async function serviceVersions(folder: string): Promise<readonly unknown[]> {
   const found: unknown[] = [];
   for (const entry of entries) {
     const content = entry.isFile() ? await readFile(join(folder, entry.name)) : undefined;
-    // Others may be large, or odd.
+    // Other manifests may be large or invalid.
     if (content?.includes('ClusterServiceVersion') !== true) continue;
     try {
       found.push(firstDocument(content).value);

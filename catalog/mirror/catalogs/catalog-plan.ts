@@ -10,8 +10,8 @@ import { imagesOfBundle } from './bundle-manifests.ts';
 import { buildPrunedImage, type MirroredBundle, writePrunedCatalog } from './pruned-catalog.ts';
 
 /**
- * Reads what is chosen of catalogs, and lists the images of its bundles. A catalog that cannot be read
- * is a failure of the run.
+ * Reads the chosen part of catalogs, and lists the images of its bundles. Records an unreadable
+ * catalog as a failure of the run.
  * @returns the catalogs' own images
  */
 export async function readCatalogs(
@@ -55,7 +55,7 @@ async function readCatalog(
 
 type CatalogToCopy = Omit<ImageToCopy, 'source' | 'path' | 'tag'>;
 
-/** All of a catalog is the same image, with the signatures that it has. */
+/** A whole catalog keeps its image and signatures. */
 async function wholeCatalog(name: string, { access, signal }: PlanOptions): Promise<CatalogToCopy> {
   const reference = parseImageReference(name);
   const open = () => access.open({ kind: 'registry', reference }, signal);
@@ -88,7 +88,7 @@ function placeOnMirror({ catalog, targetCatalog = '', targetTag }: ChosenCatalog
   return { source, path: targetCatalog === '' ? path : targetCatalog, tag: targetTag ?? tag };
 }
 
-/** Adds what bundles name: in the catalog, and in their own images. */
+/** Adds the images that bundles name, in the catalog and in their own images. */
 async function addBundles(
   bundles: readonly MirroredBundle[],
   list: MirrorList,

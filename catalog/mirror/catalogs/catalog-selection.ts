@@ -6,7 +6,7 @@ import {
 } from '../../compare/index.ts';
 import type { ChosenCatalog, ChosenPackage, VersionRange } from '../image-set/image-set.ts';
 
-/** What oc-mirror mirrors of a catalog for the same image set. */
+/** The part of a catalog that oc-mirror mirrors for the same image set. */
 export function selectionOf({ full, packages, skipDependencies }: ChosenCatalog): CatalogSelection {
   const versions = full ? 'all' : 'head';
   const others = packages.length === 0 ? { channels: wholeOrDefault(full, versions) } : undefined;
@@ -29,7 +29,7 @@ function ofPackage(chosen: ChosenPackage, full: boolean): PackageSelection {
   return { channels: wholeOrDefault(full, versionsOf(chosen, full)), defaultChannel };
 }
 
-/** A range is one of the default channel; what is wanted in full has all channels. */
+/** A range applies to the default channel; `full` selects all channels. */
 function wholeOrDefault(full: boolean, versions: ChosenVersions): PackageSelection['channels'] {
   return { which: full ? 'all' : 'default', versions };
 }

@@ -10,9 +10,9 @@ import { selectionOf } from './catalog-selection.ts';
 
 export interface CatalogOptions {
   readonly access: RegistryAccess;
-  /** New directory, for the pruned catalog. */
+  /** New directory for the pruned catalog. */
   readonly folder: string;
-  /** Takes sentences: what is mirrored that nobody chose, and why. */
+  /** Called with sentences: which bundles are mirrored that nobody chose, and why. */
   readonly note: (text: string) => void;
   readonly signal: AbortSignal;
 }
@@ -21,14 +21,14 @@ export interface CatalogOptions {
 export interface MirroredBundle {
   readonly name: string;
   readonly image: string;
-  /** As far as the catalog names them, its own among them. */
+  /** The images that the catalog names, including its own. */
   readonly images: readonly string[];
 }
 
 /**
- * Writes what is chosen of a catalog into a folder.
+ * Writes the chosen part of a catalog into a folder.
  * @returns its bundles
- * @throws BlobError, TerminalError for what is no catalog, or has not what is chosen
+ * @throws BlobError, TerminalError for an invalid catalog, or one that lacks the chosen content
  */
 export async function writePrunedCatalog(
   chosen: ChosenCatalog,
@@ -51,7 +51,7 @@ export async function writePrunedCatalog(
   }
 }
 
-/** Puts the image of a pruned catalog into an OCI layout of its own. */
+/** Writes the image of a pruned catalog into an OCI layout. */
 export async function buildPrunedImage(
   folder: string,
   layout: string,

@@ -1,6 +1,6 @@
 import { type CarriedImage, type MirrorRegistry, mirrorName } from '../carried-images.ts';
 
-/** Objects that have clusters read the mirrored catalogs, by the file that holds them. */
+/** Objects with which clusters use the mirrored catalogs, by file name. */
 export function catalogObjects(
   images: readonly CarriedImage[],
   registry: MirrorRegistry,
@@ -24,7 +24,7 @@ interface NamedCatalog {
   readonly directory: string;
 }
 
-/** Minutes between two looks at the tag: the next run may push another catalog there. */
+/** Minutes between polls of the tag, to which the next run may push another catalog. */
 const pollMinutes = 30;
 
 /** OLM serves the content with its own program: pruned catalogs have none. */
@@ -62,10 +62,10 @@ function clusterCatalog({ name, image }: NamedCatalog): object {
   };
 }
 
-/** Longest name of a Service, which OLM gives the name of a CatalogSource, less its prefix. */
+/** Maximum length of a name without its prefix: OLM names a Service after the CatalogSource. */
 const longestName = 60;
 
-/** The last part of the repository, and the tag, as names of objects are written; each once. */
+/** A unique object name from the last part of the repository and the tag. */
 function objectName(text: string, taken: Set<string>): string {
   const clean = text
     .toLowerCase()

@@ -3,7 +3,7 @@ import type { CarriedImage, MirrorRegistry } from '../carried-images.ts';
 import { catalogObjects } from './catalog-resources.ts';
 import type { MirroredRepository } from './mirror-files.ts';
 
-/** Objects for clusters, by the file that holds them; a file without objects is not there. */
+/** Objects for clusters as YAML, by file name. Omits files without objects. */
 export function clusterResources(
   repositories: readonly MirroredRepository[],
   images: readonly CarriedImage[],
@@ -38,7 +38,7 @@ function mirrorsBy(
     .map(({ source, mirror }) => ({ source, mirrors: [mirror] }));
 }
 
-/** Of OpenShift before 4.13: digests only. */
+/** For OpenShift before 4.13; supports digests only. */
 function contentSourcePolicies(repositories: readonly MirroredRepository[]): readonly object[] {
   const repositoryDigestMirrors = mirrorsBy(repositories, 'byDigest');
   if (repositoryDigestMirrors.length === 0) return [];

@@ -6,12 +6,15 @@ export interface MirroredRepository {
   /** `<registry>/<path>` */
   readonly source: string;
   readonly mirror: string;
-  /** By what its images are asked for. */
+  /** Whether references to its images use digests, tags, or both. */
   readonly byDigest: boolean;
   readonly byTag: boolean;
 }
 
-/** The repositories of mirrored images, by name; without pruned catalogs, which are other images. */
+/**
+ * The repositories of mirrored images, sorted by name; without pruned catalogs, which are different
+ * images.
+ */
 export function mirroredRepositories(
   images: readonly CarriedImage[],
   registry: MirrorRegistry,

@@ -7,8 +7,8 @@ import {
 } from '../../../core/manifests/index.ts';
 
 /**
- * The line, from 1, where a field of a YAML file stands; that of the nearest field around it where
- * the file does not have it. JSON is YAML too.
+ * The line, from 1, of a field in a YAML file; for a missing field, that of its nearest existing
+ * parent. JSON is YAML too.
  */
 export function lineOfField(content: Uint8Array | string, path: readonly PropertyKey[]): number {
   const [document] = splitDocuments(decodeYamlText(content));
@@ -26,7 +26,7 @@ export function lineOfField(content: Uint8Array | string, path: readonly Propert
 
 interface Field {
   readonly node: Node | null;
-  /** Of its key in a map, else of itself. */
+  /** Offset of its key in a map, or of the item in a list. */
   readonly offset: number | undefined;
 }
 
@@ -36,7 +36,7 @@ function fieldOf(node: Node | null | undefined, part: PropertyKey): Field | unde
     return item === undefined ? undefined : { node: item, offset: startOf(item) };
   }
   if (!isMap<ParsedNode, ParsedNode | null>(node)) return undefined;
-  // Of a key that is there twice, the last one counts.
+  // Of a duplicate key, the last one counts.
   const pair = node.items.findLast(({ key }) => isScalar(key) && String(key.value) === part);
   return pair === undefined ? undefined : { node: pair.value, offset: startOf(pair.key) };
 }

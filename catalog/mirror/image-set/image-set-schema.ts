@@ -30,7 +30,7 @@ const operator = z.strictObject({
       'it must be the path of a repository, without registry, tag and digest',
     )
     .optional(),
-  /** The last part of the path alone: v1alpha2's word. */
+  /** v1alpha2's field for only the last part of the path. */
   targetName: text
     .regex(new RegExp(`^${path}$`), 'it must be the last part of a repository')
     .optional(),
@@ -39,7 +39,7 @@ const operator = z.strictObject({
   targetCatalogSourceTemplate: z.string().optional(),
 });
 
-/** What oc-mirror does besides, and this program does not. */
+/** A field of oc-mirror that this program ignores. */
 const leftOut = z.unknown().optional();
 
 export const imageSetSchema = z.strictObject(
@@ -69,14 +69,14 @@ export const imageSetSchema = z.strictObject(
 export type WrittenImageSet = z.infer<typeof imageSetSchema>;
 export type WrittenOperator = z.infer<typeof operator>;
 
-/** YAML makes numbers and booleans of texts that look like them: `4.10` would lose its zero. */
+/** YAML reads unquoted texts such as `4.10` as numbers or booleans: it would lose the zero. */
 function notText({ input }: { readonly input?: unknown }): string {
   return typeof input === 'number' || typeof input === 'boolean'
     ? 'write the text in quotes'
     : 'it must be a text';
 }
 
-/** Names what is not mirrored, with what to use instead. */
+/** Ignored fields, with their alternatives. */
 export const leftOutFields: Readonly<Record<string, string>> = {
   archiveSize: 'a directory is one piece; split it with the tools of the medium',
   storageConfig: 'the record of what was carried lies in the directory itself (--since)',

@@ -12,7 +12,9 @@ import {
   type WrittenOperator,
 } from './image-set-schema.ts';
 
-/** Versions of a channel, both ends included; all of them where neither is set. */
+/**
+ * Versions of a channel, both ends included. Defaults to the head, or with `full` to all versions.
+ */
 export interface VersionRange {
   readonly minVersion?: string | undefined;
   readonly maxVersion?: string | undefined;
@@ -25,32 +27,32 @@ export interface ChosenChannel extends VersionRange {
 export interface ChosenPackage extends VersionRange {
   readonly name: string;
   readonly defaultChannel?: string | undefined;
-  /** The default channel where none is named. */
+  /** Defaults to the default channel, or with `full` to all channels. */
   readonly channels: readonly ChosenChannel[];
 }
 
-/** What is mirrored of one catalog. */
+/** The chosen part of one catalog. */
 export interface ChosenCatalog {
   /** An image reference, or a place such as `oci:///srv/catalog`. */
   readonly catalog: string;
-  /** All versions of what is chosen, instead of the heads of channels. */
+  /** Choose all versions instead of heads, and all channels instead of the default one. */
   readonly full: boolean;
-  /** All packages where none is named. */
+  /** Empty for all packages. */
   readonly packages: readonly ChosenPackage[];
   /** Repository below the target, without registry and tag. */
   readonly targetCatalog?: string | undefined;
   readonly targetTag?: string | undefined;
-  /** Without the bundles that others depend on. */
+  /** Leave out the dependencies of bundles. */
   readonly skipDependencies?: boolean | undefined;
 }
 
-/** An ImageSetConfiguration, read. */
+/** A parsed ImageSetConfiguration. */
 export interface ImageSet {
   readonly catalogs: readonly ChosenCatalog[];
   readonly additionalImages: readonly string[];
-  /** References that are not mirrored: an image, or all of a repository. */
+  /** References not to mirror: an image, or a whole repository. */
   readonly blockedImages: readonly string[];
-  /** What the file asks for and is not done, in sentences. */
+  /** The ignored fields of the file, in sentences. */
   readonly leftOut: readonly string[];
 }
 
@@ -116,7 +118,7 @@ interface Problem {
   readonly text: string;
 }
 
-/** What a schema does not say of a catalog and its packages. */
+/** A problem of a catalog or its packages that the schema cannot express. */
 function operatorProblem(operator: WrittenOperator): Problem | undefined {
   if (operator.targetCatalog !== undefined && operator.targetName !== undefined) {
     return { path: ['targetName'], text: 'set targetCatalog or targetName, not both' };
@@ -164,7 +166,7 @@ function referenceProblem(reference: string): string | undefined {
   }
 }
 
-/** The text of a file, and what its errors name. */
+/** A parsed file, which adds file, line and field to its errors. */
 class Source {
   readonly value: JsonValue;
   readonly #file: string;
@@ -236,7 +238,7 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   );
 }
 
-/** Such as `helm: {}`, which asks for nothing. */
+/** Whether a value is empty, such as `helm: {}`. */
 function isNothing(value: unknown): boolean {
   if (value === undefined || value === null) return true;
   return typeof value === 'object' && Object.values(value).every(isNothing);

@@ -16,8 +16,8 @@ export interface ProvidedApi {
 }
 
 /**
- * A bundle as the parts of its messages `api.Bundle` that are the same in all channels, encoded. Put
- * together with those of a channel, in the order of their numbers, they are a message.
+ * The encoded parts of a bundle's `api.Bundle` messages that are the same in all channels. Joined
+ * with a channel's parts, in the order of field numbers, they form a message.
  */
 export interface BundleParts {
   /** Fields 4 and 5: ClusterServiceVersion and objects; field 4 alone if it is the only object. */
@@ -71,7 +71,7 @@ function encoded(fields: Readonly<Record<string, unknown>>): Uint8Array {
   return protocol.encode('api.Bundle', fields);
 }
 
-/** Field 4, without the copies of the library's writer. */
+/** Encodes field 4 without the copies that the library's writer makes. */
 function encodedCsv(text: string): Uint8Array {
   if (text === '') return new Uint8Array();
   const csv = Buffer.from(text);
@@ -83,7 +83,7 @@ function isOf(type: string): (property: Property) => boolean {
   return (property) => property.type === type;
 }
 
-/** Manifests are in fields of their own, and would not fit into the annotations that OLM writes. */
+/** Manifests have their own fields, and do not fit into the annotations that OLM writes. */
 function isServed({ type }: Property): boolean {
   return type !== 'olm.bundle.object' && type !== 'olm.csv.metadata';
 }
@@ -96,7 +96,7 @@ function apisOf(bundle: OlmBundle, type: string): readonly ProvidedApi[] {
   }));
 }
 
-/** As Go reads fields: without regard to case, the last one wins. */
+/** Reads a field like Go: in any case, and the last one wins. */
 function textAt(value: JsonValue | undefined, field: string): string {
   if (!isMap(value)) return '';
   const key = Object.keys(value).findLast((each) => each.toLowerCase() === field.toLowerCase());
@@ -114,7 +114,7 @@ function dependencyOf({ type, value }: Property): readonly { type: string; value
   return [{ type: 'olm.package', value: jsonText(required) }];
 }
 
-/** An embedded manifest as JSON: what is JSON already stays as it is. */
+/** An embedded manifest as JSON; existing JSON stays unchanged. */
 function objectText({ value }: Property): string {
   const text = Buffer.from(textAt(value, 'data'), 'base64').toString('utf8');
   if (/^\s*\{/.test(text)) return text;

@@ -3,10 +3,10 @@ import { TerminalError } from '../../../core/errors.ts';
 import type { CatalogIndex, StoredCatalog } from '../../index/index.ts';
 import { structMessage } from './struct-message.ts';
 
-/** Which blobs that catalogs give no meaning to. */
+/** Selects blobs of schemas that have no meaning for catalogs. */
 export interface CustomSchemaQuery {
   readonly schema: string;
-  /** Empty for blobs of no package. */
+  /** Empty for blobs without a package. */
   readonly packageName: string;
 }
 
@@ -28,7 +28,7 @@ export async function* customBlobs(
   for await (const { value } of content.blobs(numbers)) yield structMessage(value);
 }
 
-/** What opm has against a name of a schema or package here; undefined where nothing. */
+/** opm's problem with a name of a schema or package; undefined for valid names. */
 export function nameProblem({ schema, packageName }: CustomSchemaQuery): string | undefined {
   if (schema === '') return 'invalid schema: must not be empty';
   return problemOf('schema', schema) ?? problemOf('packageName', packageName);
@@ -40,7 +40,7 @@ function problemOf(what: string, name: string): string | undefined {
 }
 
 /**
- * Refuses what opm does not serve: blobs whose schema or package has an odd name.
+ * Refuses blobs that opm does not serve: those with an invalid name of a schema or package.
  * @throws TerminalError `invalid custom schema meta: …`
  */
 export function checkCustomSchemas(index: CatalogIndex): void {

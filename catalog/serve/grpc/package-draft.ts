@@ -13,8 +13,8 @@ import { bundleParts } from './bundle-message.ts';
 import type { PackageFacts, RegistryWriter } from './registry-content.ts';
 
 /**
- * What gRPC answers of one package, gathered while its blobs pass by to be validated: the package,
- * channels and deprecations before the bundles, of which none is kept.
+ * Collects the gRPC answers of one package while validation reads its blobs: package, channels and
+ * deprecations come before the bundles, which do not stay in memory.
  */
 export class PackageDraft {
   readonly #writer: RegistryWriter;
@@ -28,7 +28,10 @@ export class PackageDraft {
     this.#writer = writer;
   }
 
-  /** The blobs, decoded. What cannot be served of them is told at the end: validation has better words. */
+  /**
+   * Decodes the blobs. Keeps the first problem of serving them for `finish`: validation has better
+   * messages.
+   */
   async *observe(blobs: AsyncIterable<Blob>): AsyncGenerator<CatalogConfig> {
     for await (const blob of blobs) {
       const part = await toConfig([blob]);
@@ -42,7 +45,7 @@ export class PackageDraft {
     }
   }
 
-  /** @throws TerminalError where a valid package cannot be served */
+  /** @throws TerminalError for a valid package that cannot be served */
   finish(): PackageFacts {
     if (this.#failure !== undefined) throw this.#failure;
     if (this.#owner === undefined) throw new TerminalError('no olm.package');

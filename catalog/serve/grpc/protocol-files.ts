@@ -5,13 +5,16 @@ export interface ProtocolFile {
   readonly goPackage: string;
   readonly imports?: readonly string[];
   /**
-   * Fields of messages: `name`, a text; `name[]`, several; `name: Type`; `oneof/name`. Their numbers
-   * are 1, 2, …, or what stands behind ` = `.
+   * Fields of messages: `name` is a string; `name[]` is repeated; `name: Type`; `oneof/name`. Their
+   * numbers are 1, 2, …, or the number after ` = `.
    */
   readonly messages: Readonly<Record<string, readonly string[]>>;
-  /** Values, from 0, of the enums of messages. */
+  /** Enums of messages, with their values from 0. */
   readonly enums?: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
-  /** Methods: `Request -> Response`, with `stream` before what is a stream. */
+  /**
+   * Methods: `Request -> Response`, with `stream` before streamed ones, and `deprecated` at the
+   * end.
+   */
   readonly services: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
@@ -140,7 +143,7 @@ function reflection(version: 'v1' | 'v1alpha'): ProtocolFile {
   };
 }
 
-/** All that the server speaks, a file after those that it imports. */
+/** All protocols of the server; each file comes after its imports. */
 export const protocolFiles: readonly ProtocolFile[] = [
   registry,
   health,

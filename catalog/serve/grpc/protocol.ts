@@ -17,7 +17,7 @@ import {
 } from '@bufbuild/protobuf/wkt';
 import { type ProtocolFile, protocolFiles } from './protocol-files.ts';
 
-/** What gRPC speaks here, as types for the encoder and as descriptors for reflection. */
+/** The gRPC protocols of the server, as types for the encoder and as descriptors for reflection. */
 class Protocol {
   /** By file name. */
   readonly files: ReadonlyMap<string, FileDescriptorProto>;
@@ -49,7 +49,7 @@ class Protocol {
     return toBinary(desc, create(desc, fields));
   }
 
-  /** Throws where the bytes are no such message. */
+  /** @throws Error for bytes that are not such a message */
   decode(type: string, bytes: Uint8Array): Readonly<Record<string, unknown>> {
     return fromBinary(this.#message(type), bytes) as object as Record<string, unknown>;
   }
@@ -61,7 +61,7 @@ class Protocol {
   }
 }
 
-/** The symbol itself, or one of its fields or methods. */
+/** Whether the symbol is this type, or one of its fields or methods. */
 function hasMember(found: NonNullable<ReturnType<FileRegistry['get']>>, symbol: string): boolean {
   if (found.typeName === symbol) return true;
   const member = symbol.slice(found.typeName.length + 1);
@@ -91,7 +91,7 @@ function descriptorOf(file: ProtocolFile): FileDescriptorProto {
   });
 }
 
-/** Fields are numbered in the order of the list, unless the text says another number. */
+/** Fields have the numbers of their order in the list, unless the text has another number. */
 function fieldsOf(texts: readonly string[], owner: string) {
   const oneofs: string[] = [];
   const field = texts.map((text, index) => {
@@ -119,12 +119,12 @@ const scalars: ReadonlyMap<string, Type> = new Map([
 function typeOf(type: string, owner: string): { type: Type; typeName?: string } {
   const scalar = scalars.get(type);
   if (scalar !== undefined) return { type: scalar };
-  // Only enums are named within a message.
+  // Only enums are nested in messages.
   const kind = type.includes('.') ? Type.ENUM : Type.MESSAGE;
   return { type: kind, typeName: `.${owner}.${type}` };
 }
 
-/** `Request -> Response`; `stream` before either. */
+/** Parses `Request -> Response`, with `stream` before either, and `deprecated` at the end. */
 function methodOf(name: string, text: string, { package: owner }: ProtocolFile) {
   const [, clientStreaming, input = '', serverStreaming, output = '', deprecated] =
     /^(stream )?([\w.]+) -> (stream )?([\w.]+)( deprecated)?$/.exec(text) ?? [];

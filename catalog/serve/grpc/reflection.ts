@@ -4,17 +4,23 @@ import { protocol } from './protocol.ts';
 
 const notFound = { errorCode: 5, errorMessage: 'proto: not found' };
 
-/** Answers the requests of one stream of gRPC's server reflection, which share what has been sent. */
+/**
+ * Answers the requests of one stream of gRPC's server reflection, which sends each import only
+ * once.
+ */
 export class ReflectionStream {
   readonly #sent = new Set<string>();
-  /** Of the reflection's protocol, such as `grpc.reflection.v1`. */
+  /** Package of the reflection protocol, such as `grpc.reflection.v1`. */
   readonly #package: string;
 
   constructor(owner: string) {
     this.#package = owner;
   }
 
-  /** The encoded answer. Throws where the bytes are no request. */
+  /**
+   * The encoded answer.
+   * @throws Error for bytes that are not a request
+   */
   answer(bytes: Uint8Array): Uint8Array {
     const request = protocol.decode(`${this.#package}.ServerReflectionRequest`, bytes);
     const asked = request['messageRequest'] as { case?: string; value?: unknown };
@@ -30,14 +36,14 @@ export class ReflectionStream {
     if (asked === 'listServices') return servicesResponse();
     if (asked === 'fileByFilename') return this.#files(protocol.files.get(name));
     if (asked === 'fileContainingSymbol') return this.#files(protocol.fileOf(name));
-    // There are no extensions.
+    // The protocols have no extensions.
     if (asked === 'allExtensionNumbersOfType' && protocol.fileOf(name) !== undefined) {
       return { case: 'allExtensionNumbersResponse', value: { baseTypeName: name } };
     }
     return { case: 'errorResponse', value: notFound };
   }
 
-  /** The file, and what it imports as far as that has not been sent. */
+  /** The file, and those of its imports that the stream has not sent yet. */
   #files(first: FileDescriptorProto | undefined): object {
     if (first === undefined) return { case: 'errorResponse', value: notFound };
     const found: FileDescriptorProto[] = [];

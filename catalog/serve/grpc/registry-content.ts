@@ -8,13 +8,13 @@ import { protocol } from './protocol.ts';
 const partsFile = 'bundles.pb';
 const packagesFile = 'packages.json';
 
-/** Bytes that are gathered before they are written. */
+/** Bytes to gather before a write. */
 const pieceSize = 1024 * 1024;
 
 const size = z.int().min(0);
 const keptBundle = z.object({
   start: size,
-  /** Bytes of each part, one behind the other. */
+  /** Sizes of the parts in bytes; the file has them one after the other. */
   manifests: size,
   identity: size,
   properties: size,
@@ -44,20 +44,20 @@ const keptPackage = z.object({
 });
 const keptPackages = z.object({ packages: z.array(keptPackage), bundles: z.array(keptBundle) });
 
-/** What is kept of a package: its graph. Bundles are named by their number. */
+/** The stored data of a package: its graph. `bundle` is the number of a bundle. */
 export type PackageFacts = z.infer<typeof keptPackage>;
 export type ChannelFacts = z.infer<typeof keptChannel>;
 export type EntryFacts = z.infer<typeof keptEntry>;
 type BundleFacts = z.infer<typeof keptBundle>;
 
-/** An entry of a channel, which is what gRPC calls a bundle. */
+/** An entry of a channel, called a bundle in gRPC. */
 export interface RegistryEntry {
   readonly package: PackageFacts;
   readonly channel: ChannelFacts;
   readonly entry: EntryFacts;
 }
 
-/** Writes what gRPC answers into a directory, bundle by bundle. */
+/** Writes the content of gRPC answers into a directory, bundle by bundle. */
 export class RegistryWriter implements AsyncDisposable {
   readonly #directory: string;
   readonly #file: FileHandle;
@@ -113,7 +113,10 @@ export class RegistryWriter implements AsyncDisposable {
   }
 }
 
-/** What gRPC answers, in a directory that a `RegistryWriter` has written: bundles stay on disk. */
+/**
+ * The content of gRPC answers in a directory that a `RegistryWriter` has written. Bundles stay on
+ * disk.
+ */
 export class RegistryContent implements AsyncDisposable {
   readonly packages: ReadonlyMap<string, PackageFacts>;
   readonly #bundles: readonly BundleFacts[];
@@ -126,7 +129,7 @@ export class RegistryContent implements AsyncDisposable {
     this.packages = new Map(kept.packages.map((each) => [each.name, each]));
   }
 
-  /** Throws where the directory holds no whole content. */
+  /** @throws Error for a directory without complete content */
   static async open(directory: string): Promise<RegistryContent> {
     const text = await readFile(join(directory, packagesFile), 'utf8');
     const kept = keptPackages.parse(JSON.parse(text));
@@ -155,8 +158,8 @@ export class RegistryContent implements AsyncDisposable {
   }
 
   /**
-   * The message `api.Bundle` of an entry. One of a list has its edges, and its manifests only where
-   * no image has them; one alone has its manifests, and no edges.
+   * The message `api.Bundle` of an entry. In a list, it has replaces and skips, and manifests only
+   * if the bundle has no image; alone, it has manifests, but neither replaces nor skips.
    */
   async message(at: RegistryEntry, form: 'listed' | 'alone'): Promise<Uint8Array> {
     const { entry, channel } = at;
@@ -204,7 +207,10 @@ function endOf({ start, manifests, identity, properties }: BundleFacts): number 
 }
 
 const noBytes = Buffer.alloc(0);
-/** Number 5 with a length, which is all that tells an object from the ClusterServiceVersion, 4. */
+/**
+ * Tag of field 5 with a length: only this byte distinguishes an object from the
+ * ClusterServiceVersion (field 4).
+ */
 const objectTag = 0x2a;
 
 function asObject(csv: Buffer): Buffer {

@@ -4,10 +4,10 @@ import type { ProvidedApi } from './bundle-message.ts';
 import { protocol } from './protocol.ts';
 import type { EntryFacts, RegistryContent, RegistryEntry } from './registry-content.ts';
 
-/** The query is in order, and there is nothing to answer: gRPC's code Unknown, as by opm. */
+/** A valid query without a result: gRPC code Unknown, as in opm. */
 export class NotFound extends Error {}
 
-/** What the requests of `api.Registry` have, whichever of these. */
+/** The fields of all requests of `api.Registry`; each request has some of them. */
 export interface RegistryRequest extends ProvidedApi {
   readonly name: string;
   readonly pkgName: string;
@@ -115,7 +115,10 @@ function packageOf(content: RegistryContent, name: string): RegistryEntry['packa
   throw new NotFound(`package ${goQuote(name)} not found`);
 }
 
-/** Entries of the channel that a request names. */
+/**
+ * Entries of the requested channel.
+ * @throws NotFound for an unknown package or channel
+ */
 function entriesOf(
   content: RegistryContent,
   { pkgName, channelName }: RegistryRequest,
@@ -139,7 +142,7 @@ function provides(content: RegistryContent, entry: RegistryEntry, api: ProvidedA
     .some((each) => each.group === group && each.version === version && each.kind === kind);
 }
 
-/** Heads of channels. */
+/** Heads of channels that provide the API. */
 function latestProviders(content: RegistryContent, api: ProvidedApi): readonly RegistryEntry[] {
   return content
     .entries()
@@ -147,7 +150,7 @@ function latestProviders(content: RegistryContent, api: ProvidedApi): readonly R
     .filter((entry) => provides(content, entry, api));
 }
 
-/** An entry for what a bundle replaces, also where that is nothing, and one for each that it skips. */
+/** An entry for the replaced bundle, even if there is none, and one for each skipped bundle. */
 function edgesOf(
   each: RegistryEntry,
   isListed: (skipped: string) => boolean,

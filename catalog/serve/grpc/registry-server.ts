@@ -21,9 +21,9 @@ import { NotFound, type RegistryRequest, registryQueries } from './registry-quer
 
 export interface RegistryServerOptions {
   readonly catalog: ServedCatalog;
-  /** All addresses where there is no host. */
+  /** Without a host, all addresses. */
   readonly address: { readonly host?: string; readonly port: number };
-  /** Told of what goes wrong on this side. */
+  /** Called for unexpected errors of the server. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -31,10 +31,10 @@ type Unary = ServerUnaryCall<Uint8Array, Uint8Array>;
 type Stream = ServerWritableStream<Uint8Array, Uint8Array>;
 type Answers = Uint8Array | AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
-/** Milliseconds. */
+/** Maximum wait for open requests at shutdown, in milliseconds. */
 const patience = 5000;
 
-/** What a client is told, with gRPC's code. */
+/** An error for the client, with gRPC's code. */
 class Refusal extends Error {
   readonly code: status;
 
@@ -44,7 +44,7 @@ class Refusal extends Error {
   }
 }
 
-/** One catalog over gRPC: operator-registry's API with health and reflection, as OLM asks for it. */
+/** Serves one catalog over gRPC to OLM: operator-registry's API with health and reflection. */
 export class RegistryServer {
   readonly #options: RegistryServerOptions;
   readonly #server = new Server();
@@ -62,8 +62,8 @@ export class RegistryServer {
   }
 
   /**
-   * Resolves with the port when it listens.
-   * @throws TerminalError where the address cannot be had
+   * Resolves with the port once the server listens.
+   * @throws TerminalError if the address is not available
    */
   async listen(): Promise<number> {
     const { host = '[::]', port } = this.#options.address;
@@ -77,7 +77,7 @@ export class RegistryServer {
     });
   }
 
-  /** Waits for what is being answered, for some seconds. */
+  /** Waits some seconds for open requests, then ends them. */
   async close(): Promise<void> {
     const force = setTimeout(() => this.#server.forceShutdown(), patience);
     await new Promise<void>((resolve) => this.#server.tryShutdown(() => resolve()));
@@ -156,7 +156,7 @@ export class RegistryServer {
   }
 }
 
-/** Waits where the client reads slowly; ends where it goes. */
+/** Waits for a slow client; stops when it disconnects. */
 async function send(call: Stream, answers: Answers): Promise<void> {
   const gone = new AbortController();
   call.once('cancelled', () => gone.abort());
@@ -179,7 +179,7 @@ function malformed(error: unknown): Refusal {
   return new Refusal(status.INTERNAL, `grpc: error unmarshalling request: ${errorMessage(error)}`);
 }
 
-/** Serving, for any name. opm has no Watch. */
+/** Status SERVING for any service. opm does not implement Watch. */
 function healthAnswer({ name }: DescMethod): Uint8Array {
   if (name !== 'Check') throw new Refusal(status.UNIMPLEMENTED, `method ${name} not implemented`);
   return protocol.encode('grpc.health.v1.HealthCheckResponse', { status: 1 });

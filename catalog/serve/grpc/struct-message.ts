@@ -3,8 +3,8 @@ import type { JsonObject, JsonValue } from '../../../api/json.ts';
 import { isMap } from '../../../api/json-fields.ts';
 
 /**
- * A JSON object as `google.protobuf.Struct`, encoded. The library's own encoder takes objects for maps,
- * and loses a key `__proto__`.
+ * Encodes a JSON object as `google.protobuf.Struct`. The library's encoder represents maps as
+ * objects, and loses a key `__proto__`.
  */
 export function structMessage(object: JsonObject): Uint8Array {
   const writer = new BinaryWriter();

@@ -12,14 +12,17 @@ import {
   type Validators,
 } from './conditions.ts';
 
-/** Smaller answers are not worth compressing, as for catalogd. */
+/** Minimum bytes of a compressed answer, as in catalogd. */
 const leastGzip = 1400;
-/** Answers up to here are read as one, into buffers that are used again: new ones cost more than reading. */
+/**
+ * Maximum bytes of an answer that is read at once, into a reused buffer: a new one costs more than
+ * reading.
+ */
 const mostAtOnce = 128 * 1024;
 const mostKept = 16;
 const buffers: Buffer[] = [];
 
-/** Answers with the blobs that match, as JSON lines. Rejects where the client breaks off. */
+/** Answers with the matching blobs as JSON lines. Rejects if the client disconnects. */
 export async function answer(
   request: IncomingMessage,
   response: ServerResponse,
@@ -74,7 +77,7 @@ function sizeOf(ranges: readonly ByteRange[]): number {
   return ranges.reduce((sum, { start, end }) => sum + end - start, 0);
 }
 
-/** The bytes of the ranges, counted as if they were one, from the part's first to its last. */
+/** The ranges of one part, whose positions count the bytes of all ranges together. */
 function cut(ranges: readonly ByteRange[], part: RequestedRange): readonly ByteRange[] {
   let before = 0;
   return ranges.flatMap(({ start, end }) => {
@@ -91,7 +94,7 @@ async function send(response: ServerResponse, content: StoredCatalog, plan: Plan
     const buffer = buffers.pop() ?? Buffer.allocUnsafe(mostAtOnce);
     const bytes = buffer.subarray(0, size);
     await content.readInto(bytes, ranges);
-    // One that a client never takes is left to the garbage collector.
+    // If a client never reads its answer, the garbage collector frees the buffer.
     response.end(bytes, () => void (buffers.length < mostKept && buffers.push(buffer)));
     return;
   }

@@ -7,19 +7,22 @@ import { type Refusal, requestTarget } from './request-target.ts';
 
 export interface HttpServerOptions {
   readonly catalogs: readonly ServedCatalog[];
-  /** All addresses where there is no host. */
+  /** Without a host, all addresses. */
   readonly address: { readonly host?: string; readonly port: number };
-  /** Told of what goes wrong on this side. */
+  /** Called for unexpected errors of the server. */
   readonly onError: (error: unknown) => void;
 }
 
-/** Connections at a time, each of which may hold a piece of a catalog while its client reads. */
+/**
+ * Maximum number of connections, each of which may hold a piece of a catalog while its client
+ * reads.
+ */
 const maxConnections = 512;
-/** Milliseconds: to send a request, and without any byte read or written. */
+/** Maximum milliseconds for a client to send a request, and without any byte read or written. */
 const requestTimeout = 15_000;
 const idleTimeout = 60_000;
 
-/** Catalogs over HTTP, with the paths and answers of OLM's catalogd. */
+/** Serves catalogs over HTTP, with the paths and answers of OLM's catalogd. */
 export class CatalogHttpServer {
   readonly #catalogs: ReadonlyMap<string, ServedCatalog>;
   readonly #options: HttpServerOptions;
@@ -36,8 +39,8 @@ export class CatalogHttpServer {
   }
 
   /**
-   * Resolves with the address when it listens.
-   * @throws TerminalError where the address cannot be had
+   * Resolves with the address once the server listens.
+   * @throws TerminalError if the address is not available
    */
   async listen(): Promise<AddressInfo> {
     const { host, port } = this.#options.address;
@@ -62,7 +65,7 @@ export class CatalogHttpServer {
     try {
       await this.#answer(request, response);
     } catch (error) {
-      // A client that breaks off is no error of ours.
+      // A client that disconnects is not an error of the server.
       if (!response.destroyed) this.#options.onError(error);
       if (response.headersSent) response.destroy();
       else refuse(response, { status: 500, text: '500 Internal Server Error' });

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** What tells one state of a resource from another. */
+/** Digest and time that identify a state of a resource. */
 export interface Validators {
-  /** Of the content, without quotes. */
+  /** Tag of the content, without quotes. */
   readonly tag: string;
   readonly modified: Date;
 }
@@ -14,7 +14,7 @@ export function entityTag({ tag }: Validators, isGzip: boolean): string {
   return `"${tag}${isGzip ? gzipMark : ''}"`;
 }
 
-/** The status that a request's conditions ask for instead of content: 304, 412, or none. */
+/** The status instead of content by a request's conditions: 304, 412, or undefined. */
 export function conditionalStatus(
   headers: IncomingHttpHeaders,
   validators: Validators,
@@ -39,15 +39,15 @@ function matches(list: string, { tag }: Validators): boolean {
   });
 }
 
-/** The first byte, and the one after the last. */
+/** Bytes from `start` to before `end`. */
 export interface RequestedRange {
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * The part that a request asks for. Undefined where it is for all: without a range, with several, with
- * one in another unit, or with one of a state that is gone.
+ * The requested part. Undefined for all of the content: without a range, with several, in another
+ * unit, or with an If-Range of an older state.
  */
 export function requestedRange(
   headers: IncomingHttpHeaders,
@@ -86,12 +86,12 @@ function dateOf(text: string | undefined): Date | undefined {
   return Number.isNaN(date.getTime()) ? undefined : date;
 }
 
-/** Dates of HTTP have no more. */
+/** Dates in HTTP have whole seconds. */
 function seconds(date: Date): number {
   return Math.floor(date.getTime() / 1000);
 }
 
-/** True where a header `Accept-Encoding` takes gzip. */
+/** Whether a header `Accept-Encoding` accepts gzip. */
 export function acceptsGzip(header: string | undefined): boolean {
   return (header ?? '').split(',').some((item) => {
     const [name = '', ...parameters] = item.split(';').map((part) => part.trim().toLowerCase());

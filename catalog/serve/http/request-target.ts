@@ -1,13 +1,13 @@
 import type { BlobQuery } from '../../index/index.ts';
 
-/** What a request asks for. */
+/** The requested catalog and blobs. */
 export interface RequestTarget {
-  /** As it is written in the path, decoded. */
+  /** Name in the path, decoded. */
   readonly catalog: string;
   readonly query: BlobQuery;
 }
 
-/** Why a request is answered with an error: status and text are catalogd's. */
+/** An error answer, with catalogd's status and text. */
 export interface Refusal {
   readonly status: number;
   readonly text: string;
@@ -23,8 +23,8 @@ const badRequest: Refusal = { status: 400, text: '400 Bad Request' };
 
 /**
  * Reads method and URL of a request: `/catalogs/NAME/all.json` and `/catalogs/NAME/api/v1/all`, the
- * whole catalog; `/catalogs/NAME/api/v1/metas?schema=&package=&name=`, the blobs that match. Empty
- * parameters ask for nothing; of a repeated one the first counts; others are refused.
+ * whole catalog; `/catalogs/NAME/api/v1/metas?schema=&package=&name=`, the matching blobs. Ignores
+ * empty parameters and all but the first of repeated ones; refuses unknown parameters.
  */
 export function requestTarget(method: string, url: string): RequestTarget | Refusal {
   if (method !== 'GET' && method !== 'HEAD') return notAllowed;
