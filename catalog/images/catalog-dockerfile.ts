@@ -8,9 +8,6 @@ export interface CatalogDockerfile {
   readonly labels: ReadonlyMap<string, string>;
 }
 
-/** Default base image of opm's Dockerfiles. */
-export const defaultBinaryImage = 'quay.io/operator-framework/opm:latest';
-
 /** Label with the path of the catalog in its image. */
 export const configsLabel = 'operators.operatorframework.io.index.configs.v1';
 

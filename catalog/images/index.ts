@@ -17,7 +17,6 @@ export {
   type CatalogDockerfile,
   catalogDockerfile,
   configsLabel,
-  defaultBinaryImage,
 } from './catalog-dockerfile.ts';
 export { type GenerateBundle, generateBundle } from './generate-bundle.ts';
 export { type PlatformImage, platformImage } from './opened-image.ts';

@@ -100,6 +100,20 @@ describe('a catalog that is followed', () => {
     await follower.catalog.close();
   });
 
+  test('reports the same problem again after a recovery', async () => {
+    await write(first);
+    const follower = await following(join(directory, 'catalog'));
+    for (const outage of [1, 2]) {
+      await rename(join(directory, 'catalog'), join(directory, 'away'));
+      await looks(follower, 2);
+      expect(events).toHaveLength(outage);
+      await rename(join(directory, 'away'), join(directory, 'catalog'));
+      await looks(follower, 2);
+    }
+    expect(new Set(events).size).toBe(1);
+    await follower.catalog.close();
+  });
+
   test('keeps a reader of the former content to its end', async () => {
     await write(first);
     const follower = await following(join(directory, 'catalog'));

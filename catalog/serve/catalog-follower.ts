@@ -65,8 +65,10 @@ export class CatalogFollower {
       const state = await stateOfPlace(this.#place, this.#options);
       const isSettled = state === this.#next;
       this.#next = state;
-      if (state === this.#state || !isSettled) return;
-      await this.#replace(state);
+      if (state !== this.#state) {
+        if (!isSettled) return;
+        await this.#replace(state);
+      }
       this.#problem = undefined;
     } catch (error) {
       this.#fail(error);

@@ -35,7 +35,7 @@ function mirrorsBy(
 ): readonly Mirrors[] {
   return repositories
     .filter((repository) => repository[how])
-    .map(({ source, mirror }) => ({ source, mirrors: [mirror] }));
+    .map(({ source, mirrors }) => ({ source, mirrors }));
 }
 
 /** For OpenShift before 4.13; supports digests only. */

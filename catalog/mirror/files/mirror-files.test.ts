@@ -32,6 +32,17 @@ pull-from-mirror = "digest-only"
 `);
 });
 
+test('a repository whose images are on the mirror under several paths has all of them', () => {
+  const other = { ...byDigest, path: 'catalogs/mine', tag: 'v2' };
+  const [repository] = mirroredRepositories([byDigest, other, byDigest], registry);
+  const mirrors = ['mirror.example:5000/ocp/app/server', 'mirror.example:5000/ocp/catalogs/mine'];
+  expect(repository?.mirrors).toEqual(mirrors);
+  const written = registriesConf(repository === undefined ? [] : [repository], registry);
+  expect(written.match(/^location = "mirror.*$/gm)).toEqual(
+    mirrors.map((mirror) => `location = "${mirror}"`),
+  );
+});
+
 test('a mirror without TLS is named as one', () => {
   expect(
     registriesConf(repositories, { insecure: true }).match(/^insecure = true$/gm),

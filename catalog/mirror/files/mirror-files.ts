@@ -5,7 +5,8 @@ import { type CarriedImage, type MirrorRegistry, mirrorName } from '../carried-i
 export interface MirroredRepository {
   /** `<registry>/<path>` */
   readonly source: string;
-  readonly mirror: string;
+  /** Usually one; another one for a catalog with a name of its own on the mirror. */
+  readonly mirrors: readonly string[];
   /** Whether references to its images use digests, tags, or both. */
   readonly byDigest: boolean;
   readonly byTag: boolean;
@@ -26,9 +27,10 @@ export function mirroredRepositories(
     const name = repositoryName(reference);
     const byDigest = reference.digest !== undefined;
     const known = found.get(name);
+    const mirrors = new Set(known?.mirrors).add(mirrorName(registry, path));
     found.set(name, {
       source: name,
-      mirror: mirrorName(registry, path),
+      mirrors: [...mirrors],
       byDigest: byDigest || known?.byDigest === true,
       byTag: !byDigest || known?.byTag === true,
     });
@@ -44,15 +46,17 @@ export function registriesConf(
   repositories: readonly MirroredRepository[],
   { insecure }: Pick<MirrorRegistry, 'insecure'>,
 ): string {
-  const blocks = repositories.map(({ source, mirror, byTag }) =>
+  const blocks = repositories.map(({ source, mirrors, byTag }) =>
     [
       '[[registry]]',
       `location = "${source}"`,
-      '',
-      '[[registry.mirror]]',
-      `location = "${mirror}"`,
-      ...(byTag ? [] : ['pull-from-mirror = "digest-only"']),
-      ...(insecure ? ['insecure = true'] : []),
+      ...mirrors.flatMap((mirror) => [
+        '',
+        '[[registry.mirror]]',
+        `location = "${mirror}"`,
+        ...(byTag ? [] : ['pull-from-mirror = "digest-only"']),
+        ...(insecure ? ['insecure = true'] : []),
+      ]),
     ].join('\n'),
   );
   return blocks.map((block) => `${block}\n`).join('\n');
