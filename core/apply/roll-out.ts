@@ -58,6 +58,8 @@ export class RollOut {
     namespaces.note(owner, used);
     const { pending, drifted } = this.#plan(run, used);
     await planner.checkPermissions(run, pending);
+    // The plan may have seen objects of a store that was restored since the first check.
+    await checkRestored(owner, this.#options, signal);
     // Hooks need the ApplySet marks and finalizer too, even without any object to apply.
     const isNothing = pending.length === 0 && !run.foundationOnly;
     const applied = isNothing ? { changes: 0 } : await setWriter.write(run, pending);

@@ -61,6 +61,8 @@ type ReconcileContext = Omit<PhaseContext, 'live'>;
 export class BundleDeploymentReconciler {
   readonly #dependencies: ReconcileDependencies;
   readonly #memories = new DeploymentMemories();
+  /** Deployments that the API server deleted in spite of core's finalizer, by name. */
+  readonly #unguarded = new Map<string, BundleDeployment>();
   readonly #transitions: TransitionEvents;
 
   constructor(dependencies: BundleDeploymentDependencies) {
@@ -77,11 +79,32 @@ export class BundleDeploymentReconciler {
   }
 
   /**
+   * Receives the last state of each deployment whose deletion the watch reports. The API server reads
+   * the finalizers, calls the webhooks, and then deletes: it overlooks the finalizer that core adds
+   * meanwhile. The next reconcile of such a deployment removes its objects. Without finalizer its
+   * objects stay: somebody took it off to keep them.
+   */
+  noteDeleted(deployment: BundleDeployment): void {
+    const { name = '' } = deployment.metadata;
+    if (isDeleted(deployment) || !hasFinalizer(deployment) || !this.#serves(deployment)) return;
+    this.#unguarded.set(name, deployment);
+    this.#dependencies.logger.warn(
+      { bundleDeployment: name },
+      'the API server deleted the BundleDeployment without waiting for its finalizer, which core had just added: core removes its objects',
+    );
+  }
+
+  /**
    * Reconciles the deployment of that name; a rejection requests a retry with back-off. Without
    * core's finalizer, a deleted deployment's objects belong to the garbage collector. A deployment
    * of a class that another process serves belongs to that process.
    */
   async reconcile(name: string, context: ReconcileContext): Promise<{ requeueAfter?: number }> {
+    const unguarded = this.#unguarded.get(name);
+    if (unguarded !== undefined) {
+      const { isRemoved, ...wait } = await this.#removeUnguarded(unguarded, context);
+      if (!isRemoved) return wait;
+    }
     const deployment = this.#ownDeployment(name);
     if (deployment === undefined) {
       this.#forget(name);
@@ -90,6 +113,27 @@ export class BundleDeploymentReconciler {
     const wait = this.#waitForItsProcess(deployment);
     if (wait > 0) return { requeueAfter: wait };
     return await this.#reconcile(deployment, context);
+  }
+
+  /** A deployment of the same name that comes meanwhile waits, as it would have had to. */
+  async #removeUnguarded(
+    deployment: BundleDeployment,
+    context: ReconcileContext,
+  ): Promise<{ readonly isRemoved: boolean; readonly requeueAfter?: number }> {
+    const { name = '', uid } = deployment.metadata;
+    const state = { deployment, status: { ...deployment.status } };
+    const live = new LiveDeployment(deployment, this.#dependencies, context);
+    const isRestored = this.#dependencies.deployments.get({ name })?.metadata.uid === uid;
+    const found = isRestored
+      ? {}
+      : await removeObjects(state, this.#dependencies, { ...context, live });
+    if (found.error !== undefined) throw asError(found.error);
+    const { requeueAfter } = found;
+    if (requeueAfter !== undefined) return { isRemoved: false, requeueAfter };
+    if (found.done === true) return { isRemoved: false };
+    this.#unguarded.delete(name);
+    this.#forget(name);
+    return { isRemoved: true };
   }
 
   async #reconcile(

@@ -142,6 +142,10 @@ function createController(
     defaultDeletionPolicy,
     unserved,
   });
+  kinds.deployments.onChange(({ type, object, previous }) => {
+    // A list that lacks a deployment does not show in which state it was deleted.
+    if (type === 'deleted' && object !== previous) reconciler.noteDeleted(object);
+  });
   const controller = new Controller({
     name: 'bundledeployment',
     kind: 'BundleDeployment',

@@ -164,6 +164,14 @@ export class BundleDeploymentFixture {
     this.deployments.upsert(this.client.put(deployment) as BundleDeployment);
   }
 
+  /** Deletes the deployment as the API server does when it overlooks its finalizers. */
+  vanish(): void {
+    const { live } = this;
+    this.client.drop({ name: 'demo' });
+    this.deployments.remove(live);
+    this.#reconciler.noteDeleted(live);
+  }
+
   /** Gives the live deployment another template or config. */
   changeSpec(change: Partial<BundleDeployment['spec']>): void {
     const { metadata, spec } = this.live;

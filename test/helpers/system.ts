@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { crdWebhookConfigurations } from '../../cmd/webhook-flags.ts';
 import { connect, isNotFound } from '../../core/platform/kube/index.ts';
 import { eventually } from './eventually.ts';
+import { aBundleDeployment, anImage } from './objects.ts';
 import { RukpakInProcess, type RukpakProcess, type RukpakRun } from './rukpak-run.ts';
 import { workerPorts } from './worker-ports.ts';
 
@@ -120,6 +121,23 @@ export class System {
       const answer = await fetch(`http://127.0.0.1:${this.#ports[1]}/readyz`);
       if (!answer.ok) throw new Error(`not ready: ${await answer.text()}\n${this.log}`);
     });
+    await this.#webhooksAreTrusted();
+  }
+
+  /** The API server reads the authority of the webhooks a moment after it was written. */
+  async #webhooksAreTrusted(): Promise<void> {
+    const kube = connect({ kubeconfig: this.#options.kubeconfig, userAgent: 'tests' });
+    const path = '/apis/core.rukpak.io/v1alpha1/bundledeployments?dryRun=All';
+    const body = aBundleDeployment({ name: 'webhooks-are-trusted', source: anImage('app:v1') });
+    try {
+      await eventually(async () => {
+        await kube.client.request({ method: 'POST', path, body }).catch((error: unknown) => {
+          if (String(error).includes('failed calling webhook')) throw error;
+        });
+      });
+    } finally {
+      await kube.close();
+    }
   }
 
   /** Ends it at once, as a crash would. */

@@ -64,7 +64,10 @@ export class Remover {
     const { resources, unserved: unknown } = await earlierKinds.find(name, kinds, signal);
     const unserved = [...unknown];
     await watches.ensure(resources, signal);
-    await checkRestored(owner, this.#options, signal);
+    // A deployment that the API server deleted without waiting for core is not there to compare.
+    if (owner.metadata.deletionTimestamp !== undefined) {
+      await checkRestored(owner, this.#options, signal);
+    }
     const planned = planRemoval(inventory, request);
     endNamespaces(
       state,

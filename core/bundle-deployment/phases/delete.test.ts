@@ -87,6 +87,40 @@ test('a deployment that is gone is not applied again when the watch lags behind'
   expect(fixture.applier.apply).not.toHaveBeenCalled();
 });
 
+describe('a deployment that the API server deletes in spite of its finalizer', () => {
+  test('loses its objects before one of the same name is applied', async () => {
+    const fixture = installedFixture();
+    const { remove, apply } = fixture.applier;
+    const { uid } = fixture.live.metadata;
+    fixture.vanish();
+    fixture.change(aDeployment({ metadata: { uid: 'another' } }));
+    const waitsFor = { message: 'Waiting', since: fixture.clock.monotonic() };
+    remove.mockResolvedValueOnce({ waitsFor });
+    expect(await fixture.reconcile()).toEqual({ requeueAfter: 2_000 });
+    expect(remove.mock.lastCall?.[0]).toMatchObject({ owner: { metadata: { uid } } });
+    expect(apply).not.toHaveBeenCalled();
+    await fixture.reconcile();
+    expect(remove).toHaveBeenCalledTimes(2);
+    expect(apply.mock.lastCall?.[0].owner.metadata.uid).toBe('another');
+    await fixture.reconcile();
+    expect(remove).toHaveBeenCalledTimes(2);
+  });
+
+  test('keeps them where somebody has taken the finalizer off, or where it was restored', async () => {
+    const without = installedFixture({ metadata: { finalizers: [] } });
+    without.vanish();
+    await without.reconcile();
+    expect(without.applier.remove).not.toHaveBeenCalled();
+    const restored = installedFixture();
+    const before = restored.live;
+    restored.vanish();
+    restored.change(before);
+    await restored.reconcile();
+    expect(restored.applier.remove).not.toHaveBeenCalled();
+    expect(restored.applier.apply).toHaveBeenCalled();
+  });
+});
+
 describe('a deleted deployment', () => {
   let fixture: BundleDeploymentFixture;
 
