@@ -122,11 +122,7 @@ function createController(
     : undefined;
   const reconciler = new BundleDeploymentReconciler({
     ...shared,
-    deployments: {
-      get: (key) => cache.get(key),
-      dependentsOf: (name) => kinds.deployments.byIndex(dependencyIndex, name),
-      upsertIfNewer: (deployment) => cache.upsertIfNewer(deployment),
-    },
+    deployments: cachedDeployments(cache, kinds),
     bundles: ownedBundles(kinds, unpacking),
     provisioners,
     bundleClasses,
@@ -142,10 +138,7 @@ function createController(
     defaultDeletionPolicy,
     unserved,
   });
-  kinds.deployments.onChange(({ type, object, previous }) => {
-    // A list that lacks a deployment does not show in which state it was deleted.
-    if (type === 'deleted' && object !== previous) reconciler.noteDeleted(object);
-  });
+  kinds.deployments.onChange((change) => noteDeletion(reconciler, change));
   const controller = new Controller({
     name: 'bundledeployment',
     kind: 'BundleDeployment',
@@ -160,6 +153,22 @@ function createController(
   applier.onChange((owner, news) => wake(controller, owner, news));
   facts.onChange((name) => controller.enqueue(name));
   return controller;
+}
+
+function cachedDeployments(cache: SelfWriteCache<BundleDeployment>, { deployments }: Kinds) {
+  return {
+    get: (key: { readonly name: string }) => cache.get(key),
+    dependentsOf: (name: string) => deployments.byIndex(dependencyIndex, name),
+    upsertIfNewer: (deployment: BundleDeployment) => cache.upsertIfNewer(deployment),
+  };
+}
+
+/** A list that lacks a deployment does not show in which state it was deleted. */
+function noteDeletion(
+  reconciler: BundleDeploymentReconciler,
+  { type, object, previous }: CacheChange<BundleDeployment>,
+): void {
+  if (type === 'deleted' && object !== previous) reconciler.noteDeleted(object);
 }
 
 function ownedBundles({ bundles }: Kinds, unpacking: UnpackingZone | undefined) {
