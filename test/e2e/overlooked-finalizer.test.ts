@@ -69,6 +69,8 @@ afterAll(async () => {
   answered.resolve();
   await kubectl.run(['delete', 'validatingwebhookconfiguration', webhook]);
   await kubectl.run(['delete', 'bundledeployments', '--all', '--timeout=60s']);
+  // Core takes its finalizer off them.
+  await eventually(async () => expect(await kubectl.list('bundles')).toEqual([]), patiently);
   await system.stop();
   await reviews.stop();
 });
