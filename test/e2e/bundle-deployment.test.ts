@@ -171,7 +171,7 @@ test('a template that cannot be unpacked leaves the installed version alone', as
 test('a Bundle deleted by hand comes back under its name', async () => {
   const { activeBundle = '' } = statusOf(await kubectl.get('bundledeployment', 'demo'));
   const { uid } = (await kubectl.get('bundle', activeBundle)).metadata;
-  await kubectl.must(['delete', 'bundle', activeBundle, '--timeout=300s']);
+  await kubectl.must(['delete', 'bundle', activeBundle, '--wait=false']);
   await eventually(async () => {
     const bundle = await kubectl.get('bundle', activeBundle);
     expect(bundle.metadata.uid).not.toBe(uid);

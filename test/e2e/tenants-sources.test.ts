@@ -213,7 +213,7 @@ describe('where their servers may be reached', () => {
     await installed('tenants-kept');
     const { metadata } = await bundleOf('tenants-kept');
     files.files.delete('/d.tgz');
-    await kubectl.must(['delete', 'bundle', metadata.name ?? '']);
+    await kubectl.must(['delete', 'bundle', metadata.name ?? '', '--wait=false']);
     await eventually(async () => {
       const made = await bundleOf('tenants-kept');
       expect(made.metadata.uid).not.toBe(metadata.uid);

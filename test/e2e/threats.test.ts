@@ -131,7 +131,8 @@ test('who may create Bundles alone gets nothing installed, and is named where on
   });
   expect(await kubectl.exists('configmap', 'threat-evil', 'default')).toBe(false);
   expect((await kubectl.get('configmap', 'threat', 'default'))['data']).not.toEqual({ a: '2' });
-  await kubectl.must(['delete', 'bundle', metadata.name ?? '', '--timeout=300s']);
+  // kubectl would wait for ever where it sees the Bundle before and after core has made it anew.
+  await kubectl.must(['delete', 'bundle', metadata.name ?? '', '--wait=false']);
   await isInstalled();
   expect((await kubectl.get('configmap', 'threat', 'default'))['data']).toEqual({ a: '2' });
   expect(await kubectl.exists('configmap', 'threat-evil', 'default')).toBe(false);
