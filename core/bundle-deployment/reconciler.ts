@@ -102,8 +102,8 @@ export class BundleDeploymentReconciler {
   async reconcile(name: string, context: ReconcileContext): Promise<{ requeueAfter?: number }> {
     const unguarded = this.#unguarded.get(name);
     if (unguarded !== undefined) {
-      const { isRemoved, ...wait } = await this.#removeUnguarded(unguarded, context);
-      if (!isRemoved) return wait;
+      const pending = await this.#removeUnguarded(unguarded, context);
+      if (pending !== undefined) return pending;
     }
     const deployment = this.#ownDeployment(name);
     if (deployment === undefined) {
@@ -115,11 +115,14 @@ export class BundleDeploymentReconciler {
     return await this.#reconcile(deployment, context);
   }
 
-  /** A deployment of the same name that comes meanwhile waits, as it would have had to. */
+  /**
+   * Undefined when its objects are removed. A deployment of the same name that comes meanwhile waits,
+   * as it would have had to.
+   */
   async #removeUnguarded(
     deployment: BundleDeployment,
     context: ReconcileContext,
-  ): Promise<{ readonly isRemoved: boolean; readonly requeueAfter?: number }> {
+  ): Promise<{ requeueAfter?: number } | undefined> {
     const { name = '', uid } = deployment.metadata;
     const state = { deployment, status: { ...deployment.status } };
     const live = new LiveDeployment(deployment, this.#dependencies, context);
@@ -128,12 +131,11 @@ export class BundleDeploymentReconciler {
       ? {}
       : await removeObjects(state, this.#dependencies, { ...context, live });
     if (found.error !== undefined) throw asError(found.error);
-    const { requeueAfter } = found;
-    if (requeueAfter !== undefined) return { isRemoved: false, requeueAfter };
-    if (found.done === true) return { isRemoved: false };
+    if (found.requeueAfter !== undefined) return { requeueAfter: found.requeueAfter };
+    if (found.done === true) return {};
     this.#unguarded.delete(name);
     this.#forget(name);
-    return { isRemoved: true };
+    return undefined;
   }
 
   async #reconcile(

@@ -99,7 +99,7 @@ export class IndexedCache<T extends KubernetesObject = KubernetesObject>
     // back in an earlier state would be worked on as if nobody had deleted it.
     if (isNotAfter(item, this.#tombstones.get(key))) return;
     const previous = this.#objects.get(key);
-    if (previous !== undefined && !isNewer(item, previous)) return;
+    if (isNotAfter(item, previous?.metadata.resourceVersion)) return;
     this.#put(key, item, previous);
   }
 
@@ -194,14 +194,6 @@ function isLater(version: string | undefined, than: string): boolean {
 function isSameVersion(item: KubernetesObject, previous: KubernetesObject | undefined): boolean {
   const { resourceVersion } = item.metadata;
   return resourceVersion !== undefined && resourceVersion === previous?.metadata.resourceVersion;
-}
-
-function isNewer(object: KubernetesObject, than: KubernetesObject): boolean {
-  const order = compareResourceVersions(
-    object.metadata.resourceVersion,
-    than.metadata.resourceVersion,
-  );
-  return order === undefined || order > 0;
 }
 
 function isOlder(object: KubernetesObject, than: KubernetesObject): boolean {
