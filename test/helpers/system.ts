@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { crdWebhookConfigurations } from '../../cmd/webhook-flags.ts';
 import { connect, isNotFound } from '../../core/platform/kube/index.ts';
+import { ClusterClient } from './cluster-client.ts';
 import { eventually } from './eventually.ts';
 import { aBundleDeployment, anImage } from './objects.ts';
 import { RukpakInProcess, type RukpakProcess, type RukpakRun } from './rukpak-run.ts';
@@ -151,11 +152,30 @@ export class System {
     return this.#run?.exitCode ?? null;
   }
 
-  /** Ends it and removes its storage; what makes others wait for its answers goes too. */
+  /**
+   * Ends it and removes its storage; what makes others wait for its answers goes too. Before, it has
+   * to be done with what is being deleted: nobody else takes its finalizers away.
+   */
   async stop(): Promise<void> {
+    if (this.#run?.isRunning === true) await this.#deletionsAreDone();
     await this.#end('SIGTERM');
     await this.#removeWebhooks();
     await rm(this.#storage, { recursive: true, force: true });
+  }
+
+  async #deletionsAreDone(): Promise<void> {
+    const client = ClusterClient.of(this.#options.kubeconfig);
+    await eventually(async () => {
+      // Its kinds may be gone too.
+      const objects = await client.list('bundledeployments,bundles').catch(() => []);
+      const uids = new Set(objects.map(({ metadata }) => metadata.uid));
+      const going = objects.filter(({ metadata: { deletionTimestamp, ownerReferences = [] } }) => {
+        const hasNoOwner = ownerReferences.some(({ uid }) => !uids.has(uid));
+        return deletionTimestamp !== undefined || hasNoOwner;
+      });
+      const names = going.map(({ kind, metadata: { name } }) => `${kind} ${name}`);
+      if (names.length > 0) throw new Error(`not deleted yet: ${names.join(', ')}`);
+    });
   }
 
   async #install(): Promise<void> {
