@@ -46,7 +46,7 @@ export default defineConfig({
           maxWorkers: 2,
           sequence: { groupOrder: 0 },
           include: [
-            '{api,catalog,core,testing,provisioners,webhooks,cmd,deploy}/**/*.test.ts',
+            '{api,catalog,operators,resolver,core,testing,provisioners,webhooks,cmd,deploy}/**/*.test.ts',
             'test/{architecture,conformance,fuzz,helpers}/**/*.test.ts',
           ],
           globalSetup: ['test/helpers/helm-engine.ts'],

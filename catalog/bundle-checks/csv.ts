@@ -1,5 +1,5 @@
 import { fieldAt, isMap, listOf, mapOf, stringAt } from '../../api/json-fields.ts';
-import { versionProblem } from '../versions/index.ts';
+import { versionProblem } from '../../resolver/versions/index.ts';
 import { type Check, type LocatedObject, placeOf } from './bundle-content.ts';
 import { exampleFindings } from './csv-examples.ts';
 import { nameProblems } from './kube-names.ts';

@@ -1,7 +1,7 @@
 import { Environment } from '@marcbachmann/cel-js';
 import { fieldAt, isMap, listOf } from '../../api/json-fields.ts';
 import { errorMessage } from '../../core/errors.ts';
-import { rangeProblem } from '../versions/index.ts';
+import { rangeProblem } from '../../resolver/versions/index.ts';
 import { type Check, scalarText } from './bundle-content.ts';
 import { error, type Finding, warning } from './problem.ts';
 import type { FieldPath } from './source-lines.ts';

@@ -1,5 +1,5 @@
 import { fieldAt, listOf, stringAt } from '../../api/json-fields.ts';
-import { versionProblem } from '../versions/index.ts';
+import { versionProblem } from '../../resolver/versions/index.ts';
 import {
   annotationPrefix,
   annotationsOf,

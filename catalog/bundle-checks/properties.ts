@@ -1,7 +1,7 @@
 import { fieldAt, isMap, listOf, stringAt } from '../../api/json-fields.ts';
 import { errorMessage } from '../../core/errors.ts';
 import { parseJson } from '../../core/sdk.ts';
-import { versionProblem } from '../versions/index.ts';
+import { versionProblem } from '../../resolver/versions/index.ts';
 import {
   annotationPrefix,
   annotationsOf,

@@ -1,5 +1,6 @@
 import { goQuote } from '../../api/go-quote.ts';
 import { stringAt } from '../../api/json-fields.ts';
+import { parseVersion, type Version, versionProblem } from '../../resolver/versions/index.ts';
 import {
   type Blob,
   BlobError,
@@ -10,7 +11,6 @@ import {
   type OlmBundle,
   type Property,
 } from '../blobs/index.ts';
-import { parseVersion, type Version, versionProblem } from '../versions/index.ts';
 import { type Requirement, Requirements } from './requirement.ts';
 
 /** The names, edges and dependencies of a package: a small part of its blobs. */

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../api/json.ts';
 import { isMap, listOf } from '../../api/json-fields.ts';
+import { isInRange, parseRange, rangeProblem } from '../../resolver/versions/index.ts';
 import { jsonText, type Property } from '../blobs/index.ts';
-import { isInRange, parseRange, rangeProblem } from '../versions/index.ts';
 import type { BundleOutline } from './catalog-outline.ts';
 import { memberOf } from './written-fields.ts';
 

@@ -1,14 +1,14 @@
 import { goQuote } from '../../api/go-quote.ts';
 import { TerminalError } from '../../core/errors.ts';
-import type { ChannelEntry } from '../blobs/index.ts';
-import { channelHeads } from '../validate/index.ts';
 import {
   isInRange,
   parseRange,
   rangeProblem,
   type Version,
   type VersionRange,
-} from '../versions/index.ts';
+} from '../../resolver/versions/index.ts';
+import type { ChannelEntry } from '../blobs/index.ts';
+import { channelHeads } from '../validate/index.ts';
 
 /** Maximum comparisons of versions with skipRanges; real channels need some ten thousand. */
 const mostComparisons = 4_000_000;

@@ -1,5 +1,5 @@
 import { compareBytes } from '../../api/byte-order.ts';
-import { compareVersions, type Version } from '../versions/index.ts';
+import { compareVersions, type Version } from '../../resolver/versions/index.ts';
 
 /** Order of bundle names by version: those without a version first, then the lowest version. */
 export function byVersion(

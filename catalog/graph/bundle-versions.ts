@@ -1,5 +1,5 @@
 import { TerminalError } from '../../core/errors.ts';
-import { type Version, zeroVersion } from '../versions/index.ts';
+import { type Version, zeroVersion } from '../../resolver/versions/index.ts';
 import type { GraphBundle } from './upgrade-graph.ts';
 
 /**

@@ -1,5 +1,10 @@
+import {
+  compareVersions,
+  isInRange,
+  parseRange,
+  VersionError,
+} from '../../resolver/versions/index.ts';
 import type { ChannelEntry, OlmChannel } from '../blobs/index.ts';
-import { compareVersions, isInRange, parseRange, VersionError } from '../versions/index.ts';
 import type { BundleVersions } from './bundle-versions.ts';
 
 /** The part of a catalog to draw. */

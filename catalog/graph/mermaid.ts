@@ -1,14 +1,14 @@
 import { compareBytes } from '../../api/byte-order.ts';
 import { goQuote } from '../../api/go-quote.ts';
 import { TerminalError } from '../../core/errors.ts';
-import type { ChannelEntry, OlmChannel } from '../blobs/index.ts';
 import {
   compareVersions,
   isInRange,
   parseRange,
   VersionError,
   type VersionRange,
-} from '../versions/index.ts';
+} from '../../resolver/versions/index.ts';
+import type { ChannelEntry, OlmChannel } from '../blobs/index.ts';
 import { BundleVersions } from './bundle-versions.ts';
 import { goSorted } from './go-sort.ts';
 import { ChosenChannels, type MermaidChoice } from './mermaid-choice.ts';

@@ -1,8 +1,8 @@
 import { goQuote } from '../../api/go-quote.ts';
 import { errorMessage, TerminalError } from '../../core/errors.ts';
+import { parseVersion, type Version, VersionError } from '../../resolver/versions/index.ts';
 import type { CatalogConfig, OlmBundle, OlmChannel, OlmDeprecations } from '../blobs/index.ts';
 import { packageProperties } from '../validate/index.ts';
-import { parseVersion, type Version, VersionError } from '../versions/index.ts';
 
 /** The upgrade data of a bundle. */
 export interface GraphBundle {

@@ -1,6 +1,7 @@
 import { type JsonValue, parseJson } from '../../api/json.ts';
 import { fieldAt, isMap, stringAt } from '../../api/json-fields.ts';
 import { TerminalError } from '../../core/errors.ts';
+import { parseIdentifier, parseVersion } from '../../resolver/versions/index.ts';
 import {
   any,
   decodeAs,
@@ -14,7 +15,6 @@ import {
   texts,
   writeAs,
 } from '../blobs/index.ts';
-import { parseIdentifier, parseVersion } from '../versions/index.ts';
 
 /**
  * The property `olm.csv.metadata` of a ClusterServiceVersion: the fields that describe an operator.

@@ -4,6 +4,7 @@ import { parseJson } from '../../api/json.ts';
 import { fieldAt, listOf, stringAt } from '../../api/json-fields.ts';
 import { errorMessage, TerminalError } from '../../core/errors.ts';
 import { readJsonStream } from '../../core/manifests/index.ts';
+import { parseVersion } from '../../resolver/versions/index.ts';
 import type {
   CatalogConfig,
   ChannelEntry,
@@ -13,7 +14,6 @@ import type {
   OlmPackage,
   RelatedImage,
 } from '../blobs/index.ts';
-import { parseVersion } from '../versions/index.ts';
 import type { RawProperty } from './bundle-metadata.ts';
 import { type BundleObject, isServiceVersion, objectOf } from './bundle-objects.ts';
 import { distinct, objectsLast, propertyOf, valueProperties } from './bundle-properties.ts';

@@ -2,9 +2,9 @@ import { goQuote } from '../../api/go-quote.ts';
 import { type JsonObject, parseJson } from '../../api/json.ts';
 import { isMap, stringAt } from '../../api/json-fields.ts';
 import { errorMessage, TerminalError } from '../../core/errors.ts';
+import { parseVersion, type Version, versionText } from '../../resolver/versions/index.ts';
 import type { CatalogConfig, Icon, OlmBundle } from '../blobs/index.ts';
 import { type RenderedBundle, ServiceVersion } from '../render/index.ts';
-import { parseVersion, type Version, versionText } from '../versions/index.ts';
 import type { BundleRenderer } from './bundle-renderer.ts';
 import { type SemverChannels, semverChannels } from './semver-channels.ts';
 import {

@@ -1,6 +1,6 @@
 import { compareBytes } from '../../api/byte-order.ts';
+import { compareVersions, type Version, zeroVersion } from '../../resolver/versions/index.ts';
 import type { OlmChannel } from '../blobs/index.ts';
-import { compareVersions, type Version, zeroVersion } from '../versions/index.ts';
 import {
   type Archetype,
   archetypes,

@@ -2,8 +2,6 @@ import { goQuote } from '../../api/go-quote.ts';
 import { parseJson } from '../../api/json.ts';
 import { fieldAt, isMap, stringAt } from '../../api/json-fields.ts';
 import { errorMessage, TerminalError } from '../../core/errors.ts';
-import type { OlmBundle, Property } from '../blobs/index.ts';
-import type { RenderedBundle } from '../render/index.ts';
 import {
   compareVersions,
   type Identifier,
@@ -11,7 +9,9 @@ import {
   parseVersion,
   type Version,
   zeroVersion,
-} from '../versions/index.ts';
+} from '../../resolver/versions/index.ts';
+import type { OlmBundle, Property } from '../blobs/index.ts';
+import type { RenderedBundle } from '../render/index.ts';
 
 /** The version of a bundle, and the release of its packaging. */
 export interface VersionRelease {

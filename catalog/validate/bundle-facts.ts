@@ -2,14 +2,14 @@ import { goQuote } from '../../api/go-quote.ts';
 import type { JsonObject, JsonValue } from '../../api/json.ts';
 import { isMap } from '../../api/json-fields.ts';
 import { TerminalError } from '../../core/errors.ts';
-import type { OlmBundle, Property } from '../blobs/index.ts';
 import {
   type Identifier,
   parseIdentifier,
   parseVersion,
   type Version,
   VersionError,
-} from '../versions/index.ts';
+} from '../../resolver/versions/index.ts';
+import type { OlmBundle, Property } from '../blobs/index.ts';
 import { pullSpecProblem } from './pull-spec.ts';
 
 /** The small part of a bundle that the checks need. */

@@ -1,6 +1,7 @@
 import { compareBytes } from '../../api/byte-order.ts';
 import { goQuote } from '../../api/go-quote.ts';
 import { TerminalError } from '../../core/errors.ts';
+import { rangeProblem, versionText, zeroVersion } from '../../resolver/versions/index.ts';
 import {
   type Blob,
   type CatalogConfig,
@@ -15,7 +16,6 @@ import {
   type OlmPackage,
   ownText,
 } from '../blobs/index.ts';
-import { rangeProblem, versionText, zeroVersion } from '../versions/index.ts';
 import { type BundleFacts, bundleFacts } from './bundle-facts.ts';
 import { type Fault, faultOf, faultTree } from './error-tree.ts';
 import { type CheckedBlobs, type JudgedBundle, linkedModel } from './linked-model.ts';

@@ -41,10 +41,10 @@ export const importRules: Readonly<Record<string, readonly string[]>> = {
     'core/apply/content-rules.ts',
     'provisioners/',
     'webhooks/object-schema.ts',
-    'catalog/versions/',
+    'resolver/versions/',
   ],
-  // Pure, so that a resolver can stand on it too.
-  'catalog/versions/': ['api/'],
+  // Pure functions on plain values: no kind, no cluster, no disk.
+  'resolver/': ['api/go-quote.ts', 'resolver/'],
   // Without a cluster, and without the classes: what a catalog is.
   'catalog/blobs/': [...foundations, 'core/sdk.ts', 'core/manifests/'],
   'catalog/': [
@@ -54,9 +54,14 @@ export const importRules: Readonly<Record<string, readonly string[]>> = {
     'core/registry/',
     'core/manifests/',
     'core/content/',
+    'resolver/versions/',
     'catalog/',
   ],
-  'cmd/': ['api/', 'core/', 'catalog/', 'provisioners/', 'webhooks/', 'deploy/'],
+  'operators/': [...foundations, 'core/controller.ts', 'core/registry/', 'catalog/', 'resolver/'],
+  'cmd/': [
+    ...['api/', 'core/', 'resolver/', 'catalog/', 'operators/', 'provisioners/', 'webhooks/'],
+    'deploy/',
+  ],
   'deploy/': ['api/'],
   // It brings images to its registry as users do.
   'deploy/local/demo/': ['api/', 'core/', 'catalog/', 'deploy/'],
@@ -97,13 +102,19 @@ const rooms = [
   'core/sources/image/signatures',
   'webhooks',
   'catalog/bundle-checks',
-  ...['versions', 'blobs', 'load', 'index', 'validate', 'graph', 'compare'].map(inCatalog),
+  ...['blobs', 'load', 'index', 'validate', 'graph', 'compare'].map(inCatalog),
   ...['render', 'templates', 'images', 'serve', 'mirror'].map(inCatalog),
+  ...['versions', 'constraints', 'candidates', 'solver', 'explain', 'olm0', 'olm1'].map(inResolver),
   ...['plain', 'registry', 'helm'].map((name) => `provisioners/${name}`),
+  ...['catalogs', 'extensions'].map((name) => `operators/${name}`),
 ];
 
 function inCore(name: string): string {
   return `core/${name}`;
+}
+
+function inResolver(name: string): string {
+  return `resolver/${name}`;
 }
 
 function inCatalog(name: string): string {

@@ -6,9 +6,12 @@ import { mayImport, placeOf, roomOf, sideDoors } from './import-rules.ts';
 const root = join(import.meta.dirname, '../..');
 
 function sourceFiles(): string[] {
-  return globSync('{api,catalog,core,testing,provisioners,webhooks,cmd,deploy,examples}/**/*.ts', {
-    cwd: root,
-  })
+  return globSync(
+    '{api,catalog,operators,resolver,core,testing,provisioners,webhooks,cmd,deploy,examples}/**/*.ts',
+    {
+      cwd: root,
+    },
+  )
     .map((path) => path.split(sep).join(posix.sep))
     .filter((path) => !path.endsWith('.test.ts') && !path.includes('/node_modules/'))
     .sort();

@@ -25,7 +25,7 @@ interface Line {
 export type EnteredLines = Readonly<Record<string, readonly number[]>>;
 
 const product =
-  /^(api|catalog|core|provisioners|webhooks|cmd|deploy|testing)\/(?!.*\.test\.ts$).*\.ts$/;
+  /^(api|catalog|operators|resolver|core|provisioners|webhooks|cmd|deploy|testing)\/(?!.*\.test\.ts$).*\.ts$/;
 
 /** Reads all dumps in a folder, of processes that ran the sources of one checkout. */
 export async function enteredLines(dumps: string, checkout: string): Promise<EnteredLines> {

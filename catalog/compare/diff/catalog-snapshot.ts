@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { goQuote } from '../../../api/go-quote.ts';
 import type { JsonValue } from '../../../api/json.ts';
+import type { Version } from '../../../resolver/versions/index.ts';
 import {
   type Blob,
   BlobError,
@@ -12,7 +13,6 @@ import {
   jsonText,
   type Property,
 } from '../../blobs/index.ts';
-import type { Version } from '../../versions/index.ts';
 import { versionOf } from '../catalog-outline.ts';
 
 /** The compared data of a catalog: names and short values in full, long values as digests. */

@@ -1,6 +1,6 @@
 import { compareBytes } from '../../../api/byte-order.ts';
+import { type Version, versionText } from '../../../resolver/versions/index.ts';
 import { channelHeads } from '../../validate/index.ts';
-import { type Version, versionText } from '../../versions/index.ts';
 import { upgradeSteps } from '../upgrade-paths.ts';
 import { byVersion } from '../version-order.ts';
 import type { CatalogSnapshot, ChannelSnapshot, PackageSnapshot } from './catalog-snapshot.ts';

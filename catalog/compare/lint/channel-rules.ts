@@ -1,13 +1,13 @@
 import { quoted } from '../../../core/errors.ts';
 import { shortList } from '../../../core/short-list.ts';
-import { channelHeads } from '../../validate/index.ts';
 import {
   compareVersions,
   isInRange,
   parseRange,
   rangeProblem,
   versionText,
-} from '../../versions/index.ts';
+} from '../../../resolver/versions/index.ts';
+import { channelHeads } from '../../validate/index.ts';
 import { upgradeSteps } from '../upgrade-paths.ts';
 import { byVersion } from '../version-order.ts';
 import type { FieldPath, Found, LintBundle, LintChannel, LintPackage } from './lint-model.ts';

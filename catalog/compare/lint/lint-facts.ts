@@ -1,4 +1,5 @@
 import { stringAt } from '../../../api/json-fields.ts';
+import { rangeProblem } from '../../../resolver/versions/index.ts';
 import {
   type Blob,
   decodeBundle,
@@ -9,7 +10,6 @@ import {
   iconMediaType,
   type OlmBundle,
 } from '../../blobs/index.ts';
-import { rangeProblem } from '../../versions/index.ts';
 import { type BundleOutline, bundleOutline } from '../catalog-outline.ts';
 import { Requirements } from '../requirement.ts';
 import type {

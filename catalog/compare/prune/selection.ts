@@ -1,6 +1,11 @@
 import { goQuote } from '../../../api/go-quote.ts';
 import { TerminalError } from '../../../core/errors.ts';
-import { parseRange, parseVersion, rangeProblem, type VersionRange } from '../../versions/index.ts';
+import {
+  parseRange,
+  parseVersion,
+  rangeProblem,
+  type VersionRange,
+} from '../../../resolver/versions/index.ts';
 
 /** The chosen versions of a channel: all, only the head, or those of a range. */
 export type ChosenVersions =

@@ -3,9 +3,9 @@ import type { JsonValue } from '../../../api/json.ts';
 import { isMap } from '../../../api/json-fields.ts';
 import { TerminalError } from '../../../core/errors.ts';
 import { parseYaml } from '../../../core/manifests/index.ts';
+import { parseVersion, versionText } from '../../../resolver/versions/index.ts';
 import { jsonText, type OlmBundle, type OlmPackage, type Property } from '../../blobs/index.ts';
 import { describedCsv } from '../../render/index.ts';
-import { parseVersion, versionText } from '../../versions/index.ts';
 import { protocol } from './protocol.ts';
 
 /** An API that a bundle provides. */

@@ -17,7 +17,7 @@ import { runManager } from '../../../core/run-manager.ts';
 import { builtInProvisionerModules } from '../../../provisioners/index.ts';
 
 const root = pathToFileURL(join(import.meta.dirname, '../../../')).href;
-const product = /^(api|catalog|core|provisioners)\//;
+const product = /^(api|catalog|operators|resolver|core|provisioners)\//;
 const system = 'house';
 /** The lease, the informers and the first list have come to rest (milliseconds). */
 const calm = 5_000;

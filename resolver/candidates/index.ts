@@ -1,0 +1,9 @@
+export type {
+  Bundle,
+  CatalogReference,
+  Channel,
+  ChannelEntry,
+  Deprecation,
+  PackageContent,
+  Property,
+} from './package-content.ts';

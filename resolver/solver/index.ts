@@ -1,0 +1,1 @@
+export type { AppliedConstraint, Constraint, Solution, Variable } from './problem.ts';
