@@ -1,0 +1,1 @@
+export type { ConsideredBundle, ConsideredGroup, Explanation } from './explanation.ts';

@@ -1,0 +1,57 @@
+import type { Bundle, CatalogReference, Deprecation } from '../candidates/index.ts';
+import type { Explanation } from '../explain/index.ts';
+import type { PresentBundle } from './package-request.ts';
+
+/** The answer to a PackageRequest. */
+export type PackageResolution = ResolvedPackage | FailedPackage;
+
+export interface ResolvedPackage {
+  readonly kind: 'resolved';
+  readonly bundle: Bundle;
+  readonly catalog: CatalogReference;
+  /** Names of the channels that have the bundle, as the catalog orders them. */
+  readonly channels: readonly string[];
+  /** Deprecations of the catalog that concern the request and the bundle. */
+  readonly deprecations: readonly Deprecation[];
+  readonly newest: NewestBundle;
+  /** What the bundle requires, in the order of its properties. */
+  readonly dependencies: readonly Dependency[];
+}
+
+/**
+ * Why nothing was resolved.
+ * `invalid-version`: the requested range cannot be read; only a change of the request helps.
+ * `no-candidates`: the catalogs lack what the request or the installed bundle needs.
+ * `unsatisfiable`: bundles match the request, and none of them may be installed now.
+ */
+export interface FailedPackage {
+  readonly kind: 'failed';
+  readonly reason: 'invalid-version' | 'no-candidates' | 'unsatisfiable';
+  /** Upstream's text, to the letter. */
+  readonly message: string;
+  readonly explanation: Explanation;
+  /** Deprecations of the package and of the requested channels. */
+  readonly deprecations: readonly Deprecation[];
+  /** Undefined if no catalog has the package. */
+  readonly newest: NewestBundle | undefined;
+}
+
+/** The bundle of the package with the highest version of all available catalogs. */
+export interface NewestBundle {
+  readonly bundle: Bundle;
+  readonly catalog: CatalogReference;
+  /** Why the request does not get it: `it is not in channel "stable"`; undefined if it does. */
+  readonly notTaken: string | undefined;
+}
+
+/** One requirement of a bundle, judged by what is installed or asked for. */
+export interface Dependency {
+  /** The property's type, such as `olm.package.required`. */
+  readonly type: string;
+  /** `package "d" in range ">=1.0.0"`. */
+  readonly text: string;
+  /** Set for `olm.package.required`. */
+  readonly package: { readonly name: string; readonly versionRange: string } | undefined;
+  /** The bundle that meets it, an installed one first; undefined if none does. */
+  readonly metBy: PresentBundle | undefined;
+}
