@@ -1,0 +1,9 @@
+export type {
+  AbsentCatalog,
+  CatalogContents,
+  CatalogIdentity,
+  CatalogKind,
+  ContentChange,
+  FoundPackage,
+  ServingCatalog,
+} from './catalog-contents.ts';
