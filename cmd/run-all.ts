@@ -24,7 +24,7 @@ async function runBoth(
 ): Promise<void> {
   const failure = new AbortController();
   const stop = AbortSignal.any([signal, failure.signal]);
-  const listening = Promise.withResolvers<void>();
+  const listening = Promise.withResolvers<() => void>();
   const webhooks = runWebhooks(
     {
       kubeconfig: flags.kubeconfig,
@@ -40,14 +40,16 @@ async function runBoth(
       healthProbeBindAddress: '0',
       metricsBindAddress: '0',
       logger,
-      onReady: listening.resolve,
+      onListening: listening.resolve,
     },
     stop,
   ).finally(() => failure.abort(new Error('the webhooks have ended')));
   try {
     // The API server refuses Bundles until the webhooks answer.
-    await Promise.race([listening.promise, webhooks]);
-    if (!stop.aborted) await runClasses(flags, { logger, classes }, stop);
+    const checkTrusted = await Promise.race([listening.promise, webhooks]);
+    if (stop.aborted || checkTrusted === undefined) return;
+    const readyChecks = { webhooks: checkTrusted };
+    await runClasses(flags, { logger, classes, readyChecks }, stop);
   } finally {
     failure.abort(new Error('core has ended'));
     await webhooks;

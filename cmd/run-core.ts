@@ -24,13 +24,18 @@ export async function runCore(
   });
 }
 
+interface OpenClasses extends Pick<ManagerOptions, 'readyChecks'> {
+  readonly logger: Logger;
+  readonly classes: ServedClasses;
+}
+
 /** The same with classes that are open already. */
 export async function runClasses(
   flags: CoreFlags,
-  { logger, classes }: { readonly logger: Logger; readonly classes: ServedClasses },
+  { logger, classes, ...more }: OpenClasses,
   signal: AbortSignal,
 ): Promise<void> {
-  await runManager({ ...managerOptions(flags, logger), ...classes }, signal);
+  await runManager({ ...managerOptions(flags, logger), ...classes, ...more }, signal);
 }
 
 function managerOptions(flags: CoreFlags, logger: Logger): Omit<ManagerOptions, 'provisioners'> {

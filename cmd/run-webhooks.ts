@@ -37,8 +37,8 @@ interface WebhookOptions extends WebhookClientFlags {
   /** Reviews CRDs too, for a single process on a laptop; otherwise a separate process does. */
   readonly crds?: Pick<CrdRouteOptions, 'guardDeletion' | 'defaultDeletionPolicy'>;
   readonly logger: Logger;
-  /** Called when the server answers admission requests. */
-  readonly onReady?: () => void;
+  /** Called when the server answers admission requests, with the check of `/readyz`. */
+  readonly onListening?: (checkTrusted: () => void) => void;
 }
 
 const webhookConfigurationName = 'rukpak-validating-webhook-configuration';

@@ -26,8 +26,8 @@ interface ServeWebhooksOptions extends WebhookClientFlags {
   /** Runs besides the server; the server answers requests once they are ready. */
   readonly runnables: readonly Runnable[];
   readonly logger: Logger;
-  /** Called when the server answers admission requests. */
-  readonly onReady?: (() => void) | undefined;
+  /** Called when the server answers admission requests, with the check of `/readyz`. */
+  readonly onListening?: ((checkTrusted: () => void) => void) | undefined;
 }
 
 /** Answers admission requests at the routes until the signal is aborted. */
@@ -35,7 +35,8 @@ export async function serveWebhooks(
   options: ServeWebhooksOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const { healthProbeBindAddress, metricsBindAddress, runnables, logger, onReady } = options;
+  const { healthProbeBindAddress, metricsBindAddress, runnables, logger, onListening } = options;
+  const { certificates } = options;
   const exposition = new Exposition();
   const server = webhookServer(options, exposition);
   const manager = new Manager(logger);
@@ -43,13 +44,16 @@ export async function serveWebhooks(
     new HealthServer({
       bindAddress: healthProbeBindAddress,
       logger,
-      readyChecks: { server: server.check },
+      readyChecks: { server: server.check, certificates: certificates.checkTrusted },
     }),
   );
   manager.add(createMetricsServer(metricsBindAddress, exposition));
   manager.add(...runnables);
   manager.add(server.runnable);
-  manager.add({ name: 'announcement', run: async () => onReady?.() });
+  manager.add({
+    name: 'announcement',
+    run: async () => onListening?.(certificates.checkTrusted),
+  });
   await manager.run(signal);
 }
 

@@ -14,6 +14,8 @@ export interface WebhookCertificates {
   first(signal: AbortSignal): Promise<KeyPair>;
   /** Calls back with each later key pair. */
   follow(onChange: (pair: KeyPair) => void, signal: AbortSignal): Promise<void>;
+  /** Throws until the API server has been told to trust them, where that is this process's part. */
+  readonly checkTrusted: () => void;
 }
 
 interface OwnCertificateOptions {
@@ -37,6 +39,7 @@ export function mountedCertificates(folder: string, logger: Logger): WebhookCert
     first: () => readCertificateFiles(folder),
     follow: (onChange, signal) =>
       followCertificateFiles({ folder, clock: systemClock, logger }, onChange, signal),
+    checkTrusted: () => undefined,
   };
 }
 
@@ -67,6 +70,9 @@ export function ownCertificates(options: OwnCertificateOptions): WebhookCertific
         onChange(serving);
       }, signal);
       await Promise.all([rotating, ...injections.map((injection) => injection.run(signal))]);
+    },
+    checkTrusted() {
+      for (const injection of injections) injection.checkInjected();
     },
   };
 }

@@ -87,6 +87,23 @@ test('webhooks that change places in between are not mixed up', async () => {
   await eventually(() => expect(injected()).toEqual([base64('one'), base64('one')]));
 });
 
+test('it is ready when the bundle is in the configuration, if there is one', async () => {
+  cluster.put(name, aConfiguration([undefined]));
+  const injection = start();
+  expect(() => injection.checkInjected()).toThrow(
+    `the CA bundle is not in ValidatingWebhookConfiguration ${name} yet`,
+  );
+  injection.setBundle('one');
+  await eventually(() => injection.checkInjected());
+  expect(injected()).toEqual([base64('one')]);
+});
+
+test('without a configuration nothing is waited for', async () => {
+  const injection = start();
+  injection.setBundle('one');
+  await eventually(() => injection.checkInjected());
+});
+
 test('a configuration of cert-manager is left alone', async () => {
   const annotations = { 'cert-manager.io/inject-ca-from': 'rukpak-system/x' };
   cluster.put(name, aConfiguration(['b2xk'], { annotations }));

@@ -18,6 +18,11 @@ export interface CABundleInjection {
   /** Sets the CAs that the API server must trust from now on; PEM. */
   setBundle(bundle: string): void;
   /**
+   * Throws until the configuration, if there is one and cert-manager does not write it, has the
+   * bundle: until then the API server refuses what the webhooks would admit.
+   */
+  checkInjected(): void;
+  /**
    * Maintains the bundle in the configuration, even when others overwrite it, until the signal is
    * aborted.
    */
@@ -47,17 +52,28 @@ export function createCABundleInjection(options: CABundleInjectionOptions): CABu
   const resource = webhookConfigurationResource(kind);
   const key = { name: webhookConfiguration };
   let caBundle: string | undefined;
+  // Stays: a later bundle still has the authority of the certificate that serves meanwhile.
+  let isInjected = false;
 
-  async function inject(
+  async function reconcile(
     configuration: KubernetesObject | undefined,
     signal: AbortSignal,
   ): Promise<void> {
-    if (configuration === undefined || caBundle === undefined) return;
+    if (caBundle === undefined) return;
+    if (configuration !== undefined) await inject(caBundle, configuration, signal);
+    isInjected = true;
+  }
+
+  async function inject(
+    bundle: string,
+    configuration: KubernetesObject,
+    signal: AbortSignal,
+  ): Promise<void> {
     if (isInjectedByCertManager(configuration)) {
       logger.warn({ webhookConfiguration }, 'cert-manager injects the CA bundle; leaving it alone');
       return;
     }
-    const patch = injectionPatch(configuration, caBundle);
+    const patch = injectionPatch(configuration, bundle);
     if (patch.length === 0) return;
     try {
       await client.patch({ resource, key }, patch, { type: 'json', signal });
@@ -76,12 +92,16 @@ export function createCABundleInjection(options: CABundleInjectionOptions): CABu
     resource,
     key,
     resync,
-    reconcile: inject,
+    reconcile,
   });
   return {
     setBundle: (bundle) => {
       caBundle = Buffer.from(bundle, 'utf8').toString('base64');
       controller.enqueue();
+    },
+    checkInjected() {
+      if (isInjected) return;
+      throw new Error(`the CA bundle is not in ${kind} ${webhookConfiguration} yet`);
     },
     run: (signal) => controller.run(signal),
   };

@@ -61,6 +61,8 @@ export interface ManagerOptions {
   readonly uploads?: UploadOptions | undefined;
   /** Address as `host:port`; `0` disables it (default: `:8081`). */
   readonly healthProbeBindAddress?: string;
+  /** More checks of `/readyz` by name; a check that throws makes the process unready. */
+  readonly readyChecks?: Readonly<Record<string, () => void | Promise<void>>>;
   /**
    * Name of the Lease to hold while reconciling; `false` for none, which requires a single process
    * (default: a name made from the classes, such as `acme-jsonnet.core.rukpak.io`).

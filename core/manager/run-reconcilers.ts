@@ -63,7 +63,7 @@ export async function runReconcilers(options: ManagerSettings, signal: AbortSign
     const clockCheck = createClockCheck({ clockOffset, metrics: metrics.clock, clock, logger });
     const healthServer = new HealthServer({
       bindAddress: options.healthProbeBindAddress,
-      readyChecks: { caches: () => kinds.checkSynced() },
+      readyChecks: { ...options.readyChecks, caches: () => kinds.checkSynced() },
       logger,
     });
     manager.add(healthServer, clockCheck);
