@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
@@ -7,22 +6,14 @@ import {
   startLyingRegistry,
   startStallingRegistry,
 } from '../helpers/hostile-registries.ts';
-import { OwnRegistry } from '../helpers/own-registry.ts';
+import { MirrorRegistries } from '../helpers/mirror-registries.ts';
 import { pushImage } from '../helpers/push-image.ts';
 import { type CtlResult, rukpakctl, spawnRukpakctl } from '../helpers/rukpakctl.ts';
 
-let root: string;
-let dir: string;
-let source: OwnRegistry;
-let mirror: OwnRegistry;
-let runs = 0;
+let registries: MirrorRegistries;
 
 beforeAll(async () => {
-  root = await mkdtemp(join(tmpdir(), 'rukpak-mirror-'));
-  await mkdir(join(root, 'source'));
-  await mkdir(join(root, 'mirror'));
-  source = await OwnRegistry.start({ dir: join(root, 'source') });
-  mirror = await OwnRegistry.start({ dir: join(root, 'mirror') });
+  registries = await MirrorRegistries.start();
   const base = { files: { base: 'of both' } };
   await push('one', [base, { files: { own: 'of one' } }]);
   await push('two', [base, { files: { own: 'of two' } }]);
@@ -32,34 +23,21 @@ async function push(
   name: string,
   layers: Parameters<typeof pushImage>[0]['layers'],
 ): Promise<void> {
-  await pushImage({ registry: source.host, repository: `app/${name}`, tag: 'v1', layers });
+  await pushImage({ registry: registries.source, repository: `app/${name}`, tag: 'v1', layers });
 }
 
-afterAll(async () => {
-  await source.stop();
-  await mirror.stop();
-  await rm(root, { recursive: true, force: true });
-});
+afterAll(async () => await registries.stop());
 
-beforeEach(async () => {
-  dir = await mkdtemp(join(root, 'run-'));
-  runs += 1;
-});
-
-const to = (): string => `${mirror.host}/run${runs}`;
+beforeEach(async () => await registries.nextTest());
 
 async function anImageSet(...images: readonly string[]): Promise<string> {
-  const file = join(dir, 'imageset.yaml');
-  const additionalImages = images.map((name) => ({ name }));
-  const head = { kind: 'ImageSetConfiguration', apiVersion: 'mirror.openshift.io/v2alpha1' };
-  await writeFile(file, JSON.stringify({ ...head, mirror: { additionalImages } }));
-  return file;
+  return await registries.imageSet({ additionalImages: images.map((name) => ({ name })) });
 }
 
 function commandLine(hosts: readonly string[], ...args: readonly string[]): string[] {
-  const insecure = [source.host, mirror.host, ...hosts];
-  const flags = insecure.flatMap((host) => ['--insecure-registry', host]);
-  return ['mirror', ...args, '--results', join(dir, 'results'), ...flags];
+  const insecure = hosts.flatMap((host) => ['--insecure-registry', host]);
+  const results = join(registries.dir, 'results');
+  return ['mirror', ...args, '--results', results, ...insecure, ...registries.flags];
 }
 
 async function mirrored(...args: readonly string[]): Promise<CtlResult> {
@@ -68,44 +46,51 @@ async function mirrored(...args: readonly string[]): Promise<CtlResult> {
 
 async function isOnMirror(name: string): Promise<boolean> {
   const accept = 'application/vnd.oci.image.manifest.v1+json';
-  const url = `http://${mirror.host}/v2/run${runs}/app/${name}/manifests/v1`;
+  const url = `http://${registries.mirror}/v2/${registries.path}/app/${name}/manifests/v1`;
   return (await fetch(url, { headers: { accept } })).ok;
 }
 
-const one = (): string => `${source.host}/app/one:v1`;
-const two = (): string => `${source.host}/app/two:v1`;
+const one = (): string => `${registries.source}/app/one:v1`;
+const two = (): string => `${registries.source}/app/two:v1`;
 
 test.each(['carried', 'carried.tar'])('%s: only what is new since the last time', async (name) => {
-  const first = join(dir, name);
-  const second = join(dir, `second-${name}`);
+  const first = join(registries.dir, name);
+  const second = join(registries.dir, `second-${name}`);
   await mirrored('--config', await anImageSet(one()), '--to', first);
-  const record = join(dir, 'results/mirror-record.json');
+  const record = join(registries.dir, 'results/mirror-record.json');
   const both = await anImageSet(one(), two());
   const next = await mirrored('--config', both, '--to', second, '--since', record);
   expect(next.stdout).toContain(`present  ${one()}\n`);
   expect(next.stdout).toContain(`copied  ${two()}\n`);
 
-  const early = await mirrored('--from', second, '--to', to());
+  const early = await mirrored('--from', second, '--to', registries.to);
   expect(early.code).toBe(1);
   expect(early.stdout).toMatch(
     /one:v1: it was carried before, and .* push what was carried before/,
   );
   expect(early.stdout).toMatch(/two:v1: .* does not have blob .*, which is to be pushed first/);
-  expect((await mirrored('--from', first, '--to', to())).code).toBe(0);
-  const late = await mirrored('--from', second, '--to', to());
+  expect((await mirrored('--from', first, '--to', registries.to)).code).toBe(0);
+  const late = await mirrored('--from', second, '--to', registries.to);
   expect(late.stdout).toContain('2 mirrored, 0 failed');
   expect(await isOnMirror('two')).toBe(true);
-  const mapping = await readFile(join(dir, 'results/mapping.txt'), 'utf8');
+  const mapping = await readFile(join(registries.dir, 'results/mapping.txt'), 'utf8');
   expect(mapping.trimEnd().split('\n')).toHaveLength(2);
 
-  const third = await mirrored('--config', both, '--to', join(dir, `3-${name}`), '--since', second);
+  const third = await mirrored(
+    '--config',
+    both,
+    '--to',
+    join(registries.dir, `3-${name}`),
+    '--since',
+    second,
+  );
   expect(third.stdout).not.toContain('copied');
 });
 
 describe('a run that is killed', () => {
   test.each(['carried', 'carried.tar'])('to %s is gone on with', async (name) => {
-    const place = join(dir, name);
-    const stalling = await startStallingRegistry(source.host, 2);
+    const place = join(registries.dir, name);
+    const stalling = await startStallingRegistry(registries.source, 2);
     try {
       const config = await anImageSet(`${stalling.host}/app/one:v1`, `${stalling.host}/app/two:v1`);
       const args = commandLine([stalling.host], '--config', config, '--to', place);
@@ -113,7 +98,7 @@ describe('a run that is killed', () => {
       args.push('--max-per-registry', '1');
       const killed = await spawnRukpakctl(args, {
         // What it leaves goes with the rest.
-        env: { TMPDIR: dir },
+        env: { TMPDIR: registries.dir },
         onStart: (child) => void stalling.stalled.then(() => child.kill('SIGKILL')),
       });
       expect(killed.code).toBeNull();
@@ -124,7 +109,7 @@ describe('a run that is killed', () => {
       // Two layers of each image, one of them the same, and two configurations.
       expect(stalling.blobs - before).toBe(3);
       await stat(place);
-      expect((await mirrored('--from', place, '--to', to())).stdout).toContain('0 failed');
+      expect((await mirrored('--from', place, '--to', registries.to)).stdout).toContain('0 failed');
     } finally {
       await stalling.close();
     }
@@ -132,15 +117,15 @@ describe('a run that is killed', () => {
 });
 
 test('a tar is gone on with when it is finished, too', async () => {
-  const tar = join(dir, 'carried.tar');
+  const tar = join(registries.dir, 'carried.tar');
   await mirrored('--config', await anImageSet(one()), '--to', tar);
   await mirrored('--config', await anImageSet(one(), two()), '--to', tar);
-  const { stdout } = await mirrored('--from', tar, '--to', to());
+  const { stdout } = await mirrored('--from', tar, '--to', registries.to);
   expect(stdout).toContain('2 mirrored, 0 failed');
 });
 
 test('a file that is no tar of images is left alone', async () => {
-  const tar = join(dir, 'mine.tar');
+  const tar = join(registries.dir, 'mine.tar');
   await writeFile(tar, 'something else');
   const { code, stderr } = await mirrored('--config', await anImageSet(one()), '--to', tar);
   expect(code).toBe(1);
@@ -149,10 +134,12 @@ test('a file that is no tar of images is left alone', async () => {
 });
 
 test('a registry that throttles is asked again', async () => {
-  const busy = await startBusyRegistry(source.host);
+  const busy = await startBusyRegistry(registries.source);
   try {
     const config = await anImageSet(`${busy.host}/app/one:v1`);
-    const { stdout } = await rukpakctl(commandLine([busy.host], '--config', config, '--to', to()));
+    const { stdout } = await rukpakctl(
+      commandLine([busy.host], '--config', config, '--to', registries.to),
+    );
     expect(stdout).toContain('1 mirrored, 0 failed');
   } finally {
     await busy.close();
@@ -160,10 +147,10 @@ test('a registry that throttles is asked again', async () => {
 });
 
 test('a registry that sends other bytes than it says: its image is named, others come', async () => {
-  const lying = await startLyingRegistry(source.host);
+  const lying = await startLyingRegistry(registries.source);
   try {
     const config = await anImageSet(`${lying.host}/app/one:v1`, two());
-    const args = commandLine([lying.host], '--config', config, '--to', to());
+    const args = commandLine([lying.host], '--config', config, '--to', registries.to);
     const { code, stdout } = await rukpakctl(args);
     expect(code).toBe(1);
     expect(stdout).toMatch(new RegExp(`error: ${lying.host}/app/one:v1: .*sha256:[0-9a-f]{64}`));
