@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
+import { catalogCRD } from './catalogd/v1alpha1/crd.ts';
 import { bundleCRD, bundleDeploymentCRD } from './crd.ts';
+import { clusterCatalogCRD, clusterExtensionCRD } from './olm/v1/crd.ts';
+import { operatorCRD } from './operators/v1alpha1/crd.ts';
 
 function at(value: unknown, path: string): unknown {
   return path
@@ -52,10 +55,34 @@ test('config is preserved and names are bounded', () => {
   expect(at(rootSchema(bundleCRD()), 'properties.metadata.properties.name.maxLength')).toBe(52);
 });
 
-test('every field is described', () => {
-  for (const crd of [bundleCRD(), bundleDeploymentCRD()]) {
-    expect(undescribed(rootSchema(crd), '')).toEqual(['.metadata', '.metadata.name']);
-  }
+const definitions = [
+  bundleCRD(),
+  bundleDeploymentCRD(),
+  catalogCRD(),
+  operatorCRD(),
+  clusterCatalogCRD(),
+  clusterExtensionCRD(),
+];
+
+test.each(definitions)('every field of $metadata.name is described', (crd) => {
+  // Kubernetes describes these two.
+  const known = ['.metadata', '.metadata.name'];
+  expect(undescribed(rootSchema(crd), '').filter((path) => !known.includes(path))).toEqual([]);
+});
+
+test.each([operatorCRD(), catalogCRD(), clusterExtensionCRD()])(
+  '$metadata.name is accepted without a spec',
+  (crd) => {
+    expect(rootSchema(crd)).not.toHaveProperty('required');
+  },
+);
+
+test('rules and defaults of the API server reach the schema', () => {
+  const spec = at(rootSchema(clusterCatalogCRD()), 'properties.spec');
+  expect(at(spec, 'properties.priority')).toMatchObject({ default: 0, format: 'int32' });
+  expect(at(spec, 'properties.source.x-kubernetes-validations.0.message')).toBe(
+    'image is required when source type is Image, and forbidden otherwise',
+  );
 });
 
 function undescribed(schema: unknown, path: string): string[] {

@@ -13,21 +13,65 @@ export interface StructuralSchema {
   readonly maximum?: number;
   readonly minItems?: number;
   readonly maxItems?: number;
+  readonly minProperties?: number;
+  readonly default?: string | number;
   readonly required?: readonly string[];
   readonly oneOf?: readonly { readonly required: readonly string[] }[];
   readonly items?: StructuralSchema;
   readonly properties?: Readonly<Record<string, StructuralSchema>>;
   readonly additionalProperties?: StructuralSchema;
   readonly 'x-kubernetes-preserve-unknown-fields'?: true;
+  readonly 'x-kubernetes-list-type'?: 'atomic' | 'map';
+  readonly 'x-kubernetes-list-map-keys'?: readonly string[];
+  readonly 'x-kubernetes-map-type'?: 'atomic';
+  readonly 'x-kubernetes-validations'?: readonly ValidationRule[];
+}
+
+/** A rule in CEL over `self`, which the API server evaluates at admission. */
+export interface ValidationRule {
+  readonly rule: string;
+  readonly message: string;
 }
 
 /**
+ * Keywords for `meta` of a zod schema that only the API server understands: zod neither evaluates
+ * them nor changes the type by them.
+ */
+export type ServerKeywords = Pick<
+  StructuralSchema,
+  | 'default'
+  | 'format'
+  | 'pattern'
+  | 'minProperties'
+  | 'x-kubernetes-list-type'
+  | 'x-kubernetes-list-map-keys'
+  | 'x-kubernetes-map-type'
+  | 'x-kubernetes-validations'
+>;
+
+/**
  * The structural schema of a zod schema: objects prune undeclared fields, loose objects preserve
- * them, integers are int64.
+ * them, integers are int64 unless their format says otherwise.
  * @throws Error for a zod schema without a structural equivalent.
  */
 export function structuralSchema(schema: z.ZodType): StructuralSchema {
   return convert(z.toJSONSchema(schema, { io: 'input' }));
+}
+
+/** The schema with a property at `path` that requires exactly one of `keys`. */
+export function exactlyOneOf(
+  schema: StructuralSchema,
+  path: readonly string[],
+  keys: readonly string[],
+): StructuralSchema {
+  const [name, ...rest] = path;
+  if (name === undefined) return { ...schema, oneOf: keys.map((key) => ({ required: [key] })) };
+  const property = schema.properties?.[name];
+  if (property === undefined) throw new Error(`the schema has no property "${name}"`);
+  return {
+    ...schema,
+    properties: { ...schema.properties, [name]: exactlyOneOf(property, rest, keys) },
+  };
 }
 
 type JSONSchema = z.core.JSONSchema.BaseSchema;
@@ -51,6 +95,12 @@ const converters: ReadonlyMap<string, Converter> = new Map<string, Converter>([
   ['required', copy('required')],
   ['properties', convertProperties],
   ['additionalProperties', convertAdditionalProperties],
+  ['minProperties', copy('minProperties')],
+  ['default', copy('default')],
+  ['x-kubernetes-list-type', copy('x-kubernetes-list-type')],
+  ['x-kubernetes-list-map-keys', copy('x-kubernetes-list-map-keys')],
+  ['x-kubernetes-map-type', copy('x-kubernetes-map-type')],
+  ['x-kubernetes-validations', copy('x-kubernetes-validations')],
   // The dialect and the type of a map's keys have no counterpart in a CRD.
   ['$schema', () => ({})],
   ['propertyNames', () => ({})],

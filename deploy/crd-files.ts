@@ -1,15 +1,48 @@
 import { stringify } from 'yaml';
+import { catalogCRD } from '../api/catalogd/v1alpha1/crd.ts';
 import { bundleCRD, bundleDeploymentCRD } from '../api/crd.ts';
+import type { KubernetesObject } from '../api/meta.ts';
+import { clusterCatalogCRD, clusterExtensionCRD } from '../api/olm/v1/crd.ts';
+import { operatorCRD } from '../api/operators/v1alpha1/crd.ts';
 
-/** Folder of the generated CustomResourceDefinitions. */
-export const crdFolder = new URL('./crds/', import.meta.url);
-
-/** File name to YAML text of every CustomResourceDefinition, as generated from the zod schemas. */
-export function crdFiles(): ReadonlyMap<string, string> {
+/**
+ * Folder, relative to this file, to its generated CustomResourceDefinitions: an installation without
+ * operators applies only the first.
+ */
+export function definitionsByFolder(): ReadonlyMap<string, readonly KubernetesObject[]> {
   return new Map([
-    ['core.rukpak.io_bundles.yaml', yamlOf(bundleCRD())],
-    ['core.rukpak.io_bundledeployments.yaml', yamlOf(bundleDeploymentCRD())],
+    ['crds', [bundleCRD(), bundleDeploymentCRD()]],
+    ['operators/crds', [catalogCRD(), operatorCRD(), clusterCatalogCRD(), clusterExtensionCRD()]],
   ]);
+}
+
+/** Path, relative to this file, to YAML text of every generated file, from the zod schemas. */
+export function crdFiles(): ReadonlyMap<string, string> {
+  return new Map(
+    [...definitionsByFolder()].flatMap(([folder, definitions]) => {
+      const names = definitions.map(fileNameOf);
+      return [
+        ...definitions.map((crd, index): [string, string] => [
+          `${folder}/${names[index]}`,
+          yamlOf(crd),
+        ]),
+        [
+          `${folder}/kustomization.yaml`,
+          yamlOf({
+            apiVersion: 'kustomize.config.k8s.io/v1beta1',
+            kind: 'Kustomization',
+            resources: names,
+          }),
+        ],
+      ];
+    }),
+  );
+}
+
+/** `catalogs.catalogd.operatorframework.io` → `catalogd.operatorframework.io_catalogs.yaml`. */
+function fileNameOf({ metadata: { name = '' } }: KubernetesObject): string {
+  const dot = name.indexOf('.');
+  return `${name.slice(dot + 1)}_${name.slice(0, dot)}.yaml`;
 }
 
 const header =

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { crdFiles, crdFolder } from './crd-files.ts';
+import { crdFiles, definitionsByFolder } from './crd-files.ts';
 
-await mkdir(crdFolder, { recursive: true });
-for (const [name, text] of crdFiles()) {
-  await writeFile(new URL(name, crdFolder), text);
+for (const folder of definitionsByFolder().keys()) {
+  await mkdir(new URL(`${folder}/`, import.meta.url), { recursive: true });
 }
+for (const [path, text] of crdFiles()) await writeFile(new URL(path, import.meta.url), text);
