@@ -44,7 +44,7 @@ export const importRules: Readonly<Record<string, readonly string[]>> = {
     'resolver/versions/',
   ],
   // Pure functions on plain values: no kind, no cluster, no disk.
-  'resolver/': ['api/go-quote.ts', 'resolver/'],
+  'resolver/': ['api/go-quote.ts', 'api/json-fields.ts', 'resolver/'],
   // Without a cluster, and without the classes: what a catalog is.
   'catalog/blobs/': [...foundations, 'core/sdk.ts', 'core/manifests/'],
   'catalog/': [

@@ -1,0 +1,2 @@
+export { constraintsOf } from './constraints-of.ts';
+export { type Candidate, ConstraintError, type Requirement } from './requirement.ts';
