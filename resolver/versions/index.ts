@@ -1,3 +1,4 @@
+export { parseConstraint, satisfies, type VersionConstraint } from './constraint.ts';
 export {
   type Condition,
   isInRange,
@@ -5,6 +6,7 @@ export {
   rangeProblem,
   type VersionRange,
 } from './range.ts';
+export { parseTolerantVersion } from './tolerant-version.ts';
 export {
   compareVersions,
   type Identifier,

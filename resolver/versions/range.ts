@@ -139,11 +139,19 @@ function following(wildcard: string, flat: string): string {
   const numbers = flat.split('.');
   if (parts.at(-1) !== 'x' || parts.length < 2 || parts.length > 3) return '';
   const at = parts.length - 2;
-  // Like Go's Atoi, whose error upstream ignores.
-  if (!/^[0-9]+$/.test(numbers[at] ?? '')) return '';
-  return numbers
-    .map((number, index) => (index === at ? String(BigInt(number) + 1n) : number))
-    .join('.');
+  // Upstream ignores the error.
+  const next = incremented(numbers[at] ?? '');
+  if (next === undefined) return '';
+  return numbers.map((number, index) => (index === at ? next : number)).join('.');
+}
+
+/** As Go adds 1 to a signed number of 64 bits; undefined for other texts. */
+function incremented(text: string): string | undefined {
+  if (!/^[+-]?[0-9]+$/.test(text)) return undefined;
+  // BigInt reads no "+", and texts of a megabyte slowly.
+  const number = text.length > 1000 ? 2n ** 64n : BigInt(text.replace('+', ''));
+  if (BigInt.asIntN(64, number) !== number) return undefined;
+  return String(BigInt.asIntN(64, number + 1n));
 }
 
 function conditionOf(part: string): Condition {
