@@ -19,3 +19,11 @@ export {
   compareChannels,
   type Viewpoint,
 } from './preference.ts';
+export {
+  graphSuccessors,
+  semverSuccessors,
+  type UpgradeEdge,
+  type UpgradeStart,
+  upgradeEdge,
+} from './successors.ts';
+export { UpgradeLimitError, upgradeSteps } from './upgrade-steps.ts';
