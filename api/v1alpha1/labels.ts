@@ -78,6 +78,16 @@ export const annotation = {
   /** On pods of a bundle: changes when they use another certificate. */
   certificateHash: 'core.rukpak.io/certificate-hash',
   /**
+   * On a BundleDeployment of an Operator or ClusterExtension: its bundle as the catalog has it, and
+   * earlier ones; set by their controller.
+   */
+  selectedBundle: 'core.rukpak.io/selected-bundle',
+  /**
+   * On an Operator or ClusterExtension: a bundle that is not healthy after this time is rolled back,
+   * such as "5m".
+   */
+  rollbackDeadline: 'core.rukpak.io/rollback-deadline',
+  /**
    * On a Bundle of an image, git or HTTP source: digest or commit of its content, empty before the
    * first unpack; set by core.
    */

@@ -55,7 +55,6 @@ export const importRules: Readonly<Record<string, readonly string[]>> = {
     'core/manifests/',
     'core/content/',
     'resolver/versions/',
-    'resolver/candidates/',
     'catalog/',
   ],
   'operators/': [...foundations, 'core/controller.ts', 'core/registry/', 'catalog/', 'resolver/'],

@@ -8,4 +8,3 @@ export {
   validAuthorities,
 } from './pem.ts';
 export { createCertificateRotation } from './rotation.ts';
-export { ClientAuthorities, createTlsServer, type TlsFiles } from './tls-server.ts';

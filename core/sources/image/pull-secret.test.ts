@@ -1,8 +1,9 @@
 import { getCACertificates } from 'node:tls';
 import { describe, expect, it } from 'vitest';
-import type { SecretContent } from '../contracts/source.ts';
-import { TerminalError, WaitingError } from '../errors.ts';
-import { parseImageReference, readPullSecret } from './index.ts';
+import type { SecretContent } from '../../contracts/source.ts';
+import { TerminalError, WaitingError } from '../../errors.ts';
+import { parseImageReference } from '../../registry/index.ts';
+import { readPullSecret } from './image-source.ts';
 
 const { signal } = new AbortController();
 const auths = { 'quay.io': { username: 'u', password: 'p' } };

@@ -1,0 +1,32 @@
+import type { AvailableBundle } from '../../api/operators/v1alpha1/index.ts';
+import type { NewestBundle } from '../../resolver/olm1/index.ts';
+import { bundleVersion } from './bundle-record.ts';
+import type { Findings } from './findings.ts';
+
+/** `before` while a catalog is pending; undefined if no catalog has the package. */
+export function availableBundle(
+  findings: Findings,
+  before: AvailableBundle | undefined,
+): AvailableBundle | undefined {
+  const { choice } = findings;
+  if (choice.kind === 'pending') return before;
+  if (choice.newest === undefined) return undefined;
+  const { bundle, catalog } = choice.newest;
+  const version = bundleVersion(bundle);
+  return { name: bundle.name, version, catalog: catalog.name, ...whyNot(findings, choice.newest) };
+}
+
+/** Why the newest bundle is not installed; empty if it is, or if core is at it. */
+function whyNot(
+  { choice, installation: { installed }, rollout, refusal }: Findings,
+  { bundle, notTaken }: NewestBundle,
+): Pick<AvailableBundle, 'reason' | 'message'> {
+  if (installed?.image === bundle.image) return {};
+  if (choice.kind === 'failed') return { reason: 'ResolutionFailed', message: choice.advice };
+  if (notTaken !== undefined) return { reason: 'NotAllowed', message: notTaken };
+  if (refusal !== undefined) return { reason: 'InstallationFailed', message: refusal };
+  if (rollout?.phase === 'blocked' || rollout?.phase === 'retrying') {
+    return { reason: 'InstallationFailed', message: rollout.message };
+  }
+  return {};
+}

@@ -1,0 +1,161 @@
+import { describe, expect, test } from 'vitest';
+import {
+  aCatalogBundle,
+  aClusterExtension,
+  chosen,
+  ExtensionFixture,
+  notChosen,
+} from '../../test/helpers/extension-fixture.ts';
+
+async function reconciled(object = aClusterExtension()): Promise<ExtensionFixture> {
+  const fixture = new ExtensionFixture(object);
+  await fixture.reconcile();
+  return fixture;
+}
+
+async function installed(): Promise<ExtensionFixture> {
+  const fixture = await reconciled();
+  fixture.coreInstalls();
+  await fixture.reconcile();
+  fixture.taken();
+  return fixture;
+}
+
+describe('the texts of operator-controller', () => {
+  test('nothing is found, and nothing is installed', async () => {
+    const fixture = new ExtensionFixture(aClusterExtension());
+    fixture.choice = notChosen('no bundles found for package "painter"');
+    await fixture.reconcile();
+    expect(fixture.conditions.slice(0, 6)).toEqual([
+      'Installed False Failed: No bundle installed',
+      'Progressing True Retrying: no bundles found for package "painter"',
+      'Deprecated Unknown DeprecationStatusUnknown: deprecation status unknown: catalog data unavailable',
+      'PackageDeprecated Unknown DeprecationStatusUnknown: deprecation status unknown: catalog data unavailable',
+      'ChannelDeprecated Unknown DeprecationStatusUnknown: deprecation status unknown: catalog data unavailable',
+      'BundleDeprecated Unknown Absent: no bundle installed yet',
+    ]);
+  });
+
+  test('a rollout that has begun', async () => {
+    const fixture = await reconciled();
+    expect(fixture.conditions.slice(0, 2)).toEqual([
+      'Installed False Absent: No bundle installed',
+      'Progressing True RollingOut: Core has not reconciled the BundleDeployment yet.',
+    ]);
+  });
+
+  test('the desired state', async () => {
+    const fixture = await installed();
+    expect(fixture.conditions.slice(0, 6)).toEqual([
+      'Installed True Succeeded: Installed bundle example.com/painter:1.0.0 successfully',
+      'Progressing True Succeeded: Desired state reached',
+      'Deprecated False NotDeprecated: not deprecated',
+      'PackageDeprecated False NotDeprecated: package not deprecated',
+      'ChannelDeprecated False NotDeprecated: channel not deprecated',
+      'BundleDeprecated False NotDeprecated: bundle not deprecated',
+    ]);
+    expect(fixture.status['install']).toEqual({
+      bundle: { name: 'painter.v1.0.0', version: '1.0.0' },
+    });
+  });
+
+  test.each([
+    ['Reconciling', 'InstallFailed', 'denied', 'True Retrying'],
+    ['Stalled', 'UnpackFailed', 'no manifests', 'False Blocked'],
+    ['Stalled', 'ProgressDeadlineExceeded', 'too late', 'False ProgressDeadlineExceeded'],
+    [
+      'Reconciling',
+      'ReconcileFailed',
+      'parse deployment config: spec.config.env is a number',
+      'False InvalidConfiguration',
+    ],
+  ] as const)('core is %s because of %s', async (...[outlook, reason, message, expected]) => {
+    const fixture = await reconciled();
+    fixture.coreReports({ outlook, reason, message });
+    await fixture.reconcile();
+    expect(fixture.condition('Progressing')).toBe(
+      `Progressing ${expected}: error for resolved bundle "painter.v1.0.0" with version "1.0.0": ${message}`,
+    );
+    expect(fixture.condition('Installed')).toBe('Installed False Failed: No bundle installed');
+  });
+
+  test('a bundle whose name or version the API server would refuse leaves the status readable', async () => {
+    const fixture = await reconciled();
+    const bundle = { ...aCatalogBundle('1.0.0'), name: 'Painter.V1' };
+    fixture.choice = chosen('1.0.0', { bundle });
+    await fixture.reconcile();
+    fixture.coreInstalls();
+    await fixture.reconcile();
+    expect(fixture.condition('Installed')).toContain('True Succeeded');
+    expect(fixture.status).not.toHaveProperty('install');
+  });
+});
+
+test('deprecations of the package, the requested channels and the installed bundle', async () => {
+  const fixture = new ExtensionFixture(aClusterExtension({ channels: ['stable'] }));
+  const deprecations = [
+    { schema: 'olm.package', name: '', message: 'use brush' },
+    { schema: 'olm.channel', name: 'stable', message: 'stable ends' },
+    { schema: 'olm.channel', name: 'beta', message: 'beta ends' },
+    { schema: 'olm.bundle', name: 'painter.v1.0.0', message: 'has a leak' },
+    { schema: 'olm.bundle', name: 'painter.v0.9.0', message: 'is old' },
+  ] as const;
+  fixture.choice = chosen('1.0.0', { deprecations });
+  await fixture.reconcile();
+  expect(fixture.condition('BundleDeprecated')).toBe(
+    'BundleDeprecated Unknown Absent: no bundle installed yet',
+  );
+  fixture.coreInstalls();
+  await fixture.reconcile();
+  expect(fixture.conditions.filter((each) => each.includes('Deprecated '))).toEqual([
+    'Deprecated True Deprecated: use brush\nstable ends\nhas a leak',
+    'PackageDeprecated True Deprecated: use brush',
+    'ChannelDeprecated True Deprecated: stable ends',
+    'BundleDeprecated True Deprecated: has a leak',
+  ]);
+  expect(fixture.events.taken()).toContain(
+    'Warning Deprecated: use brush\nstable ends\nhas a leak',
+  );
+});
+
+test('the BundleDeployment has what the spec says of the installation', async () => {
+  const spec = {
+    serviceAccount: { name: 'installer' },
+    config: {
+      configType: 'Inline',
+      inline: { watchNamespace: 'walls', deploymentConfig: { env: [{ name: 'A', value: 'b' }] } },
+    },
+    install: { preflight: { crdUpgradeSafety: { enforcement: 'None' } } },
+    progressDeadlineMinutes: 10,
+  };
+  const { metadata, ...object } = aClusterExtension({}, spec);
+  const annotations = { 'core.rukpak.io/rollback-deadline': '5m' };
+  const fixture = await reconciled({ ...object, metadata: { ...metadata, annotations } });
+  expect(fixture.deployment?.spec).toMatchObject({
+    installNamespace: 'painters',
+    serviceAccount: { namespace: 'painters', name: 'installer' },
+    config: {
+      installNamespace: 'painters',
+      watchNamespace: 'walls',
+      env: [{ name: 'A', value: 'b' }],
+      crdUpgradeSafety: 'None',
+    },
+    health: { progressDeadline: '10m' },
+    rollback: { deadline: '5m' },
+  });
+});
+
+test('a field that the spec no longer has is taken off, and those of others stay', async () => {
+  const fixture = await reconciled(aClusterExtension({}, { progressDeadlineMinutes: 10 }));
+  fixture.coreInstalls();
+  await fixture.reconcile();
+  const { deployment } = fixture;
+  if (deployment === undefined) throw new Error('no deployment');
+  fixture.put({ ...deployment, spec: { ...deployment.spec, paused: true } });
+  fixture.taken();
+  await fixture.reconcile();
+  expect(fixture.taken()).toEqual([]);
+  fixture.changeSpec({ progressDeadlineMinutes: undefined });
+  await fixture.reconcile();
+  expect(fixture.taken()).toContain('apply BundleDeployment/painter');
+});

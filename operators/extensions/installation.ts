@@ -1,0 +1,100 @@
+import type { BundleDeployment } from '../../api/v1alpha1/index.ts';
+import {
+  type BundleRecord,
+  type DeploymentRecord,
+  type EarlierBundle,
+  readRecord,
+  withEarlier,
+} from './bundle-record.ts';
+import type { Extension } from './extension.ts';
+import { wantedBundle } from './rollout.ts';
+
+/** What the cluster has of an extension. */
+export interface Installation {
+  /** Its own BundleDeployment. */
+  readonly deployment: BundleDeployment | undefined;
+  readonly record: DeploymentRecord | undefined;
+  /** The bundle that core last applied completely: one that failed does not count. */
+  readonly installed: BundleRecord | undefined;
+  /** Why the extension cannot have its BundleDeployment; undefined if it can. */
+  readonly conflict: string | undefined;
+}
+
+/** `found` is the BundleDeployment of the extension's name, whoever it belongs to. */
+export function installationOf(
+  extension: Extension,
+  found: BundleDeployment | undefined,
+): Installation {
+  if (found === undefined) return withoutDeployment;
+  const conflict = conflictWith(extension, found);
+  if (conflict !== undefined) return { ...withoutDeployment, conflict };
+  const record = readRecord(found.metadata);
+  const installed = installedBundle(found, record);
+  return { deployment: found, record, installed, conflict: beingDeleted(found) };
+}
+
+const withoutDeployment: Installation = {
+  deployment: undefined,
+  record: undefined,
+  installed: undefined,
+  conflict: undefined,
+};
+
+function conflictWith(
+  { object, id, name }: Extension,
+  { metadata }: BundleDeployment,
+): string | undefined {
+  const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
+  if (owner !== undefined && owner.uid === object.metadata.uid) return undefined;
+  const [kind] = id.split('/');
+  const advice = `give the ${kind} another name, or delete the BundleDeployment`;
+  if (owner === undefined) {
+    // Such as after a restore, or a deletion with --cascade=orphan.
+    if (readRecord(metadata)?.of === id) return undefined;
+    return `BundleDeployment "${name}" exists already and does not belong to this ${kind}: ${advice}`;
+  }
+  if (owner.kind === kind && owner.name === name) {
+    return `BundleDeployment "${name}" belongs to an earlier ${kind} of this name and is not deleted yet`;
+  }
+  return `BundleDeployment "${name}" exists already and belongs to ${owner.kind} "${owner.name}": ${advice}`;
+}
+
+function beingDeleted({ metadata }: BundleDeployment): string | undefined {
+  if (metadata.deletionTimestamp === undefined) return undefined;
+  return `BundleDeployment "${metadata.name}" is being deleted (deletion requested at ${metadata.deletionTimestamp}): the controller creates it again afterwards`;
+}
+
+function installedBundle(
+  deployment: BundleDeployment,
+  record: DeploymentRecord | undefined,
+): BundleRecord | undefined {
+  const { activeBundle = '' } = deployment.status ?? {};
+  if (activeBundle === '') return undefined;
+  if (activeBundle === wantedBundle(deployment)) return templateBundle(deployment, record);
+  const earlier = record?.earlier.find(({ bundle }) => bundle === activeBundle);
+  return earlier ?? templateBundle(deployment, record);
+}
+
+/** The bundle of the template; only its image is known if somebody else wrote the template. */
+export function templateBundle(
+  deployment: BundleDeployment,
+  record: DeploymentRecord | undefined,
+): BundleRecord {
+  const { source, provisionerClassName: className } = deployment.spec.template.spec;
+  const image = source.image?.ref ?? '';
+  if (record?.selected.image === image) return record.selected;
+  return { package: '', name: '', version: '', image, catalog: '', className };
+}
+
+/** The earlier bundles, when the template of the deployment gets another image. */
+export function earlierBundles(
+  { deployment, record }: Installation,
+  image: string,
+): readonly EarlierBundle[] {
+  const earlier = record?.earlier ?? [];
+  if (deployment === undefined) return earlier;
+  const last = templateBundle(deployment, record);
+  if (last.image === image) return earlier;
+  const { activeBundle } = deployment.status ?? {};
+  return withEarlier(earlier, { ...last, bundle: wantedBundle(deployment) }, activeBundle);
+}

@@ -1,0 +1,53 @@
+import { clusterExtensionReason } from '../../api/olm/v1/index.ts';
+import { operatorReason } from '../../api/operators/v1alpha1/index.ts';
+import type { Readiness } from '../../core/controller.ts';
+import type { FailedChoice, Findings } from './findings.ts';
+
+type Summary = Omit<Readiness, 'observedGeneration'>;
+
+/** The summary of all other conditions, by the rules of kstatus. */
+export function readinessOf(findings: Findings): Readiness {
+  const observedGeneration = findings.extension.object.metadata.generation;
+  return { ...summaryOf(findings), observedGeneration };
+}
+
+function summaryOf(findings: Findings): Summary {
+  const { choice, refusal } = findings;
+  if (choice.kind === 'pending' && findings.rollout === undefined) {
+    const reason = 'CatalogPending';
+    return { status: 'False', reason, message: choice.message, outlook: 'reconciling' };
+  }
+  if (choice.kind === 'failed') return unresolved(choice, findings);
+  if (refusal !== undefined) {
+    const reason = operatorReason.installationFailed;
+    return { status: 'False', reason, message: refusal, outlook: 'reconciling' };
+  }
+  return rolledOut(findings);
+}
+
+function unresolved(
+  { reason, advice }: FailedChoice,
+  { installation: { installed } }: Findings,
+): Summary {
+  const name = installed?.name || installed?.image;
+  const kept = name === undefined ? '' : ` (bundle "${name}" stays installed)`;
+  return {
+    status: 'False',
+    reason: operatorReason.resolutionFailed,
+    message: `${advice}${kept}`,
+    // The catalogs may get what is missing.
+    outlook: reason === 'invalid-version' ? 'stalled' : 'reconciling',
+  };
+}
+
+function rolledOut({ rollout }: Findings): Summary {
+  if (rollout === undefined || rollout.phase === 'unobserved') {
+    const message = 'Core has not reconciled the BundleDeployment yet.';
+    const reason = clusterExtensionReason.rollingOut;
+    return { status: 'False', reason, message, outlook: 'reconciling' };
+  }
+  const { phase, reason, message, isReady } = rollout;
+  if (isReady) return { status: 'True', reason, message };
+  const outlook = phase === 'blocked' ? 'stalled' : 'reconciling';
+  return { status: 'False', reason, message, ...(phase === 'finished' ? {} : { outlook }) };
+}

@@ -1,0 +1,96 @@
+import type { Condition, KubernetesObject } from '../../api/meta.ts';
+import type { BundleDeployment } from '../../api/v1alpha1/index.ts';
+import {
+  type Clock,
+  type IndexedCache,
+  type KubeClient,
+  type ReconcileContext,
+  statusPatch,
+  unlessGone,
+} from '../../core/controller.ts';
+import type { Extension, ExtensionKind } from './extension.ts';
+import type { Choice, Chooser, Findings } from './findings.ts';
+import { type Installation, installationOf } from './installation.ts';
+import { type EventSink, recordNews } from './news.ts';
+import { place } from './place.ts';
+import { rolloutOf } from './rollout.ts';
+
+export interface ExtensionReconcilerOptions {
+  readonly kind: ExtensionKind;
+  readonly client: Pick<KubeClient, 'apply' | 'patch'>;
+  readonly objects: Pick<IndexedCache, 'get' | 'upsertIfNewer'>;
+  readonly deployments: Pick<IndexedCache<BundleDeployment>, 'get' | 'upsertIfNewer'>;
+  readonly choices: Chooser;
+  readonly events: EventSink;
+  readonly clock: Clock;
+}
+
+/**
+ * Keeps the BundleDeployment of one Operator or ClusterExtension as the catalogs and its spec want it,
+ * and reports what becomes of it. Each object is on its own: no other one can make it fail.
+ */
+export class ExtensionReconciler {
+  readonly #options: ExtensionReconcilerOptions;
+
+  constructor(options: ExtensionReconcilerOptions) {
+    this.#options = options;
+  }
+
+  /** A rejection requests a retry with back-off. */
+  async reconcile(name: string, { signal }: Pick<ReconcileContext, 'signal'>): Promise<void> {
+    const { kind, objects, choices } = this.#options;
+    const object = objects.get({ name });
+    if (object === undefined || object.metadata.deletionTimestamp !== undefined) {
+      choices.forget(`${kind.resource.kind}/${name}`);
+      return;
+    }
+    const extension = kind.read(object);
+    const before = this.#installation(extension);
+    const choice = await choices.choose(extension, before);
+    const request = { extension, installation: before, choice, signal };
+    const { deployment, refusal, error } = await place(request, this.#options.client);
+    if (deployment !== undefined) this.#options.deployments.upsertIfNewer(deployment);
+    await this.#report({ extension, choice, refusal }, signal);
+    if (error !== undefined) throw error;
+  }
+
+  #installation(extension: Extension): Installation {
+    return installationOf(extension, this.#options.deployments.get({ name: extension.name }));
+  }
+
+  async #report(
+    {
+      extension,
+      choice,
+      refusal,
+    }: { extension: Extension; choice: Choice; refusal?: string | undefined },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { kind, client, clock, objects, events } = this.#options;
+    const { object, name } = extension;
+    const installation = this.#installation(extension);
+    const { deployment } = installation;
+    const findings: Findings = {
+      extension,
+      choice,
+      installation,
+      rollout: deployment && rolloutOf(deployment),
+      refusal,
+      conditions: conditionsOf(object),
+      clock,
+    };
+    const patch = statusPatch(object, kind.status(findings));
+    if (patch === undefined) return;
+    const target = { resource: kind.resource, key: { name } };
+    const options = { type: 'json', subresource: 'status', signal } as const;
+    const after = await unlessGone(client.patch(target, patch, options));
+    if (after === undefined) return;
+    objects.upsertIfNewer(after);
+    recordNews(events, after, { before: findings.conditions, after: conditionsOf(after) });
+  }
+}
+
+function conditionsOf(object: KubernetesObject): readonly Condition[] {
+  const { conditions } = (object['status'] ?? {}) as { conditions?: readonly Condition[] };
+  return conditions ?? [];
+}

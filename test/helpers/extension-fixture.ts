@@ -1,0 +1,259 @@
+import type { KubernetesObject } from '../../api/meta.ts';
+import { clusterExtensionResource } from '../../api/olm/v1/index.ts';
+import { operatorResource } from '../../api/operators/v1alpha1/index.ts';
+import {
+  type BundleDeployment,
+  type BundleDeploymentStatus,
+  type Condition,
+  kstatusCondition,
+} from '../../api/v1alpha1/index.ts';
+import { bundleName, templateHash } from '../../api/v1alpha1/template-hash.ts';
+import { type ApiError, IndexedCache } from '../../core/controller.ts';
+import { clusterExtensionKind } from '../../operators/extensions/cluster-extension-kind.ts';
+import type { ExtensionKind } from '../../operators/extensions/extension.ts';
+import type { Choice, FailedChoice, ResolvedChoice } from '../../operators/extensions/findings.ts';
+import { operatorKind } from '../../operators/extensions/operator-kind.ts';
+import { ExtensionReconciler } from '../../operators/extensions/reconciler.ts';
+import type { Bundle, CatalogReference } from '../../resolver/candidates/index.ts';
+import { parseVersion } from '../../resolver/versions/index.ts';
+import { EventList } from './event-list.ts';
+import { jsonPatched } from './json-patched.ts';
+import { ManualClock } from './manual-clock.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export function anOperator(spec: Fields = {}, name = 'painter'): KubernetesObject {
+  return {
+    apiVersion: 'operators.operatorframework.io/v1alpha1',
+    kind: operatorResource.kind,
+    metadata: { name, uid: `uid-of-${name}`, generation: 1 },
+    spec: { packageName: 'painter', ...spec },
+  };
+}
+
+/** `catalog` are fields of spec.source.catalog. */
+export function aClusterExtension(
+  catalog: Fields = {},
+  spec: Fields = {},
+  name = 'painter',
+): KubernetesObject {
+  return {
+    apiVersion: 'olm.operatorframework.io/v1',
+    kind: clusterExtensionResource.kind,
+    metadata: { name, uid: `uid-of-${name}`, generation: 1 },
+    spec: {
+      namespace: 'painters',
+      source: { sourceType: 'Catalog', catalog: { packageName: 'painter', ...catalog } },
+      ...spec,
+    },
+  };
+}
+
+/** Bundle `painter.v<version>` of image `example.com/painter:<version>`. */
+export function aCatalogBundle(version: string, properties: Bundle['properties'] = []): Bundle {
+  const image = `example.com/painter:${version}`;
+  return { name: `painter.v${version}`, image, version: parseVersion(version), properties };
+}
+
+const catalog: CatalogReference = { name: 'colours', namespace: '', priority: 0 };
+
+/** The choice of a version, which is also the newest one. */
+export function chosen(version: string, fields: Partial<ResolvedChoice> = {}): ResolvedChoice {
+  const bundle = fields.bundle ?? aCatalogBundle(version);
+  return {
+    kind: 'resolved',
+    packageName: 'painter',
+    bundle,
+    catalog,
+    newest: { bundle, catalog, notTaken: undefined },
+    dependencies: [],
+    deprecations: [],
+    ...fields,
+  };
+}
+
+export function notChosen(message: string, fields: Partial<FailedChoice> = {}): FailedChoice {
+  return {
+    kind: 'failed',
+    reason: 'no-candidates',
+    message,
+    advice: `${message}.`,
+    newest: undefined,
+    deprecations: [],
+    ...fields,
+  };
+}
+
+interface CoreStatus {
+  readonly reason?: string;
+  readonly message?: string;
+  readonly outlook?: 'Reconciling' | 'Stalled';
+  /** Other conditions, by type. */
+  readonly conditions?: Readonly<Record<string, readonly [status: string, message: string]>>;
+  readonly activeBundle?: string;
+}
+
+/** One object and the reconciler of its kind, with the choices that the test makes for it. */
+export class ExtensionFixture {
+  choice: Choice = chosen('1.0.0');
+  /** `apply BundleDeployment/painter`. */
+  readonly requests: string[] = [];
+  readonly events = new EventList();
+  /** The next apply fails with it. */
+  refusal: ApiError | undefined;
+  readonly #kind: ExtensionKind;
+  readonly #name: string;
+  readonly #objects = new IndexedCache();
+  readonly #deployments = new IndexedCache<BundleDeployment>();
+  readonly #reconciler: ExtensionReconciler;
+  #version = 1;
+
+  constructor(object: KubernetesObject) {
+    this.#kind =
+      object.kind === operatorResource.kind
+        ? operatorKind({ forceSemverUpgradeConstraints: true })
+        : clusterExtensionKind;
+    this.#name = object.metadata.name ?? '';
+    this.#objects.upsert(this.#stored(object));
+    this.#reconciler = new ExtensionReconciler({
+      kind: this.#kind,
+      client: {
+        apply: async (_, applied) => this.#apply(applied),
+        patch: async (_, patch) => this.#patch(patch),
+      },
+      objects: this.#objects,
+      deployments: this.#deployments,
+      choices: { choose: async () => this.choice, forget: () => undefined },
+      events: this.events,
+      clock: new ManualClock(),
+    });
+  }
+
+  get object(): KubernetesObject {
+    return present(this.#objects.get({ name: this.#name }));
+  }
+
+  get status(): Fields {
+    return this.object['status'] as Fields;
+  }
+
+  /** `Installed True Success: installed from …`. */
+  get conditions(): readonly string[] {
+    const conditions = this.status['conditions'] as readonly Condition[];
+    return conditions.map(
+      ({ type, status, reason, message }) => `${type} ${status} ${reason}: ${message}`,
+    );
+  }
+
+  condition(type: string): string | undefined {
+    return this.conditions.find((condition) => condition.startsWith(`${type} `));
+  }
+
+  get deployment(): BundleDeployment | undefined {
+    return this.#deployments.get({ name: this.#name });
+  }
+
+  get image(): string | undefined {
+    return this.deployment?.spec.template.spec.source.image?.ref;
+  }
+
+  async reconcile(): Promise<void> {
+    await this.#reconciler.reconcile(this.#name, { signal: new AbortController().signal });
+  }
+
+  /** The requests since the last call. */
+  taken(): string[] {
+    return this.requests.splice(0);
+  }
+
+  change(object: KubernetesObject): void {
+    this.#objects.upsert(this.#stored(object));
+  }
+
+  changeSpec(spec: Fields): void {
+    const { metadata, ...rest } = this.object;
+    const generation = (metadata.generation ?? 0) + 1;
+    const merged = { ...(rest['spec'] as Fields), ...spec };
+    this.change({ ...rest, metadata: { ...metadata, generation }, spec: merged });
+  }
+
+  /** Somebody else writes the BundleDeployment. */
+  put(deployment: BundleDeployment): void {
+    this.#deployments.upsert(this.#stored(deployment));
+  }
+
+  removeDeployment(): void {
+    this.#deployments.remove(this.#stored(present(this.deployment)));
+  }
+
+  /** Core installs the Bundle of the template. */
+  coreInstalls(): void {
+    this.coreReports({
+      activeBundle: this.wantedBundle,
+      reason: 'Healthy',
+      message: 'Bundle is installed and healthy',
+      conditions: { HasValidBundle: ['True', ''], Installed: ['True', 'Instantiated'] },
+    });
+  }
+
+  get wantedBundle(): string {
+    const { metadata, spec } = present(this.deployment);
+    return bundleName(metadata.name ?? '', templateHash(spec.template));
+  }
+
+  coreReports({ reason = 'Healthy', message = '', outlook, ...rest }: CoreStatus): void {
+    const deployment = present(this.deployment);
+    const { generation = 0 } = deployment.metadata;
+    const common = { observedGeneration: generation, lastTransitionTime: '2026-01-01T00:00:00Z' };
+    const given = Object.entries(rest.conditions ?? {}).map(([type, [status, text]]) => ({
+      type,
+      status: status as Condition['status'],
+      reason: 'Reason',
+      message: text,
+      ...common,
+    }));
+    const isReady = outlook === undefined;
+    const ready = { type: kstatusCondition.ready, status: isReady ? 'True' : 'False' } as const;
+    const conditions: Condition[] = [...given, { ...ready, reason, message, ...common }];
+    if (!isReady) conditions.push({ type: outlook, status: 'True', reason, message, ...common });
+    const { activeBundle = deployment.status?.activeBundle } = rest;
+    const status: BundleDeploymentStatus = {
+      observedGeneration: generation,
+      conditions,
+      ...(activeBundle === undefined ? {} : { activeBundle }),
+    };
+    this.put({ ...deployment, status });
+  }
+
+  #apply(applied: KubernetesObject): KubernetesObject {
+    this.requests.push(`apply BundleDeployment/${applied.metadata.name}`);
+    const { refusal } = this;
+    this.refusal = undefined;
+    if (refusal !== undefined) throw refusal;
+    const before = this.deployment;
+    const generation = (before?.metadata.generation ?? 0) + 1;
+    const uid = before?.metadata.uid ?? 'uid-of-deployment';
+    const metadata = { ...before?.metadata, ...applied.metadata, uid, generation };
+    const stored = this.#stored({ ...before, ...applied, metadata } as BundleDeployment);
+    this.#deployments.upsert(stored);
+    return stored;
+  }
+
+  #patch(patch: unknown): KubernetesObject {
+    this.requests.push(`patch ${this.object.kind}/${this.#name}`);
+    const stored = this.#stored(jsonPatched(this.object, patch));
+    this.#objects.upsert(stored);
+    return stored;
+  }
+
+  #stored<T extends KubernetesObject>(object: T): T {
+    this.#version += 1;
+    const metadata = { ...object.metadata, resourceVersion: String(this.#version) };
+    return { ...object, metadata };
+  }
+}
+
+function present<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('there is none');
+  return value;
+}
