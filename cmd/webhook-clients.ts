@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { Logger } from '../core/contracts/logger.ts';
 import { followFile, readAuthorities } from '../core/manager/index.ts';
+import { ClientAuthorities } from '../core/platform/certificates/index.ts';
 import { systemClock } from '../core/platform/clock.ts';
-import { ClientAuthorities } from '../core/store/index.ts';
 import type { TrustedClients } from '../webhooks/index.ts';
 import { collect, listFlag } from './flag-values.ts';
 

@@ -7,12 +7,15 @@ export type { GroupVersionKind } from '../api/gvk.ts';
 export { apiVersionOf, gvkOf } from '../api/gvk.ts';
 export type { Condition, KubernetesObject, ObjectMeta } from '../api/meta.ts';
 export type { Logger } from './contracts/logger.ts';
+export type { SecretReader } from './contracts/source.ts';
 export { errorMessage, TerminalError, WaitingError } from './errors.ts';
-export { type Clock, systemClock } from './platform/clock.ts';
+export { createTlsServer, type TlsFiles } from './platform/certificates/index.ts';
+export { aborted, type Clock, systemClock } from './platform/clock.ts';
 export {
   ApiError,
   configMapResource,
   connect,
+  createSecretReader,
   type Discovery,
   formatKey,
   hasCode,
@@ -52,6 +55,7 @@ export {
   type Runnable,
   reflectorRunnable,
   removeFinalizer,
+  Semaphore,
   setCondition,
   statusPatch,
   stopSignal,

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { silentLogger } from '../../test/helpers/silent-logger.ts';
-import { issueCertificateAuthority } from '../platform/certificates/index.ts';
-import { ClientAuthorities } from '../store/index.ts';
+import { ClientAuthorities, issueCertificateAuthority } from '../platform/certificates/index.ts';
 import { followFile } from './client-authorities.ts';
 
 let directory: string;

@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises';
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { Logger } from '../contracts/logger.ts';
 import { errorMessage } from '../errors.ts';
+import type { ClientAuthorities } from '../platform/certificates/index.ts';
 import type { Clock } from '../platform/clock.ts';
 import { configMapResource, type KubeClient, Reflector } from '../platform/kube/index.ts';
-import type { ClientAuthorities } from '../store/index.ts';
 
 export interface FollowOptions {
   readonly client: KubeClient;

@@ -3,13 +3,13 @@ import type { RequestHandler } from 'express';
 import type { ContentRestorer } from '../bundle/index.ts';
 import { StoredPlans } from '../bundle-deployment/index.ts';
 import { WaitingError } from '../errors.ts';
+import { ClientAuthorities } from '../platform/certificates/index.ts';
 import { aborted, type Clock } from '../platform/clock.ts';
 import type { KubeClient } from '../platform/kube/index.ts';
 import type { Metrics } from '../platform/observe/index.ts';
 import { type BindAddress, parseBindAddress, type Runnable } from '../platform/runtime/index.ts';
 import {
   apiServerAccessReviewer,
-  ClientAuthorities,
   type ContentServer,
   createPlanHandler,
   type ServedBundles,

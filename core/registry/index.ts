@@ -4,6 +4,7 @@ export {
   type ImageVerifier,
   type OpenedImage,
   type OpenedTarget,
+  type PullIdentity,
   RegistryAccess,
   type RegistryAccessOptions,
 } from './access/registry-access.ts';
@@ -51,6 +52,7 @@ export {
   pullPlaces,
   type RegistriesConfig,
 } from './pull-places.ts';
+export { type PullSecret, readPullSecret } from './pull-secret.ts';
 export { RegistryTarget } from './push/registry-target.ts';
 export {
   digestOf,
@@ -65,7 +67,7 @@ export { fallbackTag, indexOf, referrersOf } from './referrers.ts';
 export { readRegistriesConf } from './registries-conf.ts';
 export { type RegistryCertificates, readRegistryCertificates } from './registry-certificates.ts';
 export { RegistryClient } from './registry-client.ts';
-export { DeniedError, UnavailableError } from './registry-errors.ts';
+export { DeniedError, RefusedRequest, UnavailableError } from './registry-errors.ts';
 export { SharedWork } from './shared-work.ts';
 export { credentialsKey, TokenService } from './token-service.ts';
 export { discard, Transport, type TransportResponse, Transports } from './transport.ts';

@@ -12,7 +12,12 @@ import {
   registryHost,
   repositoryName,
 } from './reference.ts';
-import { connectionError, DeniedError, UnavailableError } from './registry-errors.ts';
+import {
+  connectionError,
+  DeniedError,
+  RefusedRequest,
+  UnavailableError,
+} from './registry-errors.ts';
 import {
   basicAuthorization,
   parseChallenges,
@@ -102,6 +107,20 @@ export class RegistryClient implements ImagePlace {
     return (await this.findManifest(reference, signal))?.digest;
   }
 
+  /**
+   * Current digest of a tag or digest, by a HEAD request.
+   * @throws UnavailableError if it does not exist
+   */
+  async digest(reference: string, signal: AbortSignal): Promise<string> {
+    const digest = await this.findDigest(reference, signal);
+    if (digest !== undefined) return digest;
+    const { domain, path } = this.#repository;
+    const url = new URL(`/v2/${path}/manifests/${reference}`, this.#base);
+    throw new UnavailableError(`registry ${domain} has no "${reference}" in repository ${path}`, {
+      cause: new RefusedRequest('HEAD', url.href, statusText(404)),
+    });
+  }
+
   /** Index of the manifests whose subject is this digest; undefined if the registry keeps none. */
   async findReferrers(digest: string, signal: AbortSignal): Promise<ManifestContent | undefined> {
     const headers = { accept: manifestMediaTypes.join(', ') };
@@ -177,7 +196,9 @@ export class RegistryClient implements ImagePlace {
       this.#authorization = authorization;
       response = await send();
     }
-    if (response.status === 401 || response.status === 403) throw await this.#denied(response);
+    if (response.status === 401 || response.status === 403) {
+      throw await this.#denied(response, wanted.method ?? 'GET');
+    }
     return response;
   }
 
@@ -200,13 +221,15 @@ export class RegistryClient implements ImagePlace {
     return basicAuthorization(credentials);
   }
 
-  async #denied(response: TransportResponse): Promise<DeniedError> {
+  async #denied(response: TransportResponse, method: string): Promise<DeniedError> {
     await discard(response);
     const { domain, path } = this.#repository;
     const { credentials, credentialsName = 'the pull secret' } = this.#options;
     const how = credentials === undefined ? 'without credentials' : `with ${credentialsName}`;
+    const status = statusText(response.status);
     return new DeniedError(
-      `registry ${domain} denies access to repository ${path} ${how} (${statusText(response.status)})`,
+      `registry ${domain} denies access to repository ${path} ${how} (${status})`,
+      { cause: new RefusedRequest(method, response.url.href, status) },
     );
   }
 

@@ -11,6 +11,19 @@ export class DeniedError extends Error {
   override readonly name = 'DeniedError';
 }
 
+/**
+ * A request that a registry refused, in the words of go-containerregistry: the cause of an error
+ * for OLM's conditions, which quote them.
+ */
+export class RefusedRequest extends Error {
+  override readonly name = 'RefusedRequest';
+
+  constructor(method: string, url: string, status: string) {
+    const hint = method === 'HEAD' ? ' (HEAD responses have no body, use GET for details)' : '';
+    super(`${method} ${url}: unexpected status code ${status}${hint}`);
+  }
+}
+
 interface SystemError {
   readonly code?: string;
 }

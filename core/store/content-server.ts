@@ -4,13 +4,13 @@ import type { AddressInfo } from 'node:net';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import type { Logger } from '../contracts/logger.ts';
 import { errorMessage } from '../errors.ts';
+import { createTlsServer, type TlsFiles } from '../platform/certificates/index.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { ContentMetrics } from '../platform/observe/index.ts';
 import { type AccessReviewer, cachedAccessReviewer } from './access-review.ts';
 import { authorize } from './authorize.ts';
 import { type ServeArchiveOptions, serveArchive } from './serve-archive.ts';
 import { sendText } from './text-response.ts';
-import { createTlsServer, type TlsFiles } from './tls-server.ts';
 
 export interface ContentServerOptions extends ContentAppOptions {
   /** Without a host, all interfaces; port 0 for any free one. */

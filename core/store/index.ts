@@ -6,7 +6,6 @@ export { KeptArchives } from './kept-archives.ts';
 export { createPlanHandler, planPath } from './plan-handler.ts';
 export type { ServedBundles } from './serve-archive.ts';
 export { type OnLeftover, prepareDirectory } from './temporary-files.ts';
-export { ClientAuthorities } from './tls-server.ts';
 export { ClusterUploads } from './uploads/cluster-uploads.ts';
 export { DirectoryUploads } from './uploads/directory-uploads.ts';
 export { createUploadHandler } from './uploads/upload-handler.ts';

@@ -10,10 +10,15 @@ import { Agent, request } from 'undici';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { issueClientCertificate } from '../../test/helpers/client-certificate.ts';
 import { silentLogger } from '../../test/helpers/silent-logger.ts';
-import { issueCertificateAuthority, type KeyPair } from '../platform/certificates/index.ts';
+import {
+  ClientAuthorities,
+  createTlsServer,
+  issueCertificateAuthority,
+  type KeyPair,
+  type TlsFiles,
+} from '../platform/certificates/index.ts';
 import { type Clock, systemClock } from '../platform/clock.ts';
 import { callerOf } from './authorize.ts';
-import { ClientAuthorities, createTlsServer, type TlsFiles } from './tls-server.ts';
 
 let directory: string;
 let files: { readonly certFile: string; readonly keyFile: string };

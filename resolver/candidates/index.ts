@@ -1,3 +1,9 @@
+export {
+  ChannelError,
+  type ChannelLink,
+  type ChannelPlace,
+  channelOrder,
+} from './channel-order.ts';
 export type {
   Bundle,
   CatalogReference,
@@ -7,3 +13,17 @@ export type {
   PackageContent,
   Property,
 } from './package-content.ts';
+export {
+  type ChannelOfPackage,
+  compareCatalogs,
+  compareChannels,
+  type Viewpoint,
+} from './preference.ts';
+export {
+  graphSuccessors,
+  semverSuccessors,
+  type UpgradeEdge,
+  type UpgradeStart,
+  upgradeEdge,
+} from './successors.ts';
+export { UpgradeLimitError, upgradeSteps } from './upgrade-steps.ts';

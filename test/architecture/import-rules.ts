@@ -55,6 +55,7 @@ export const importRules: Readonly<Record<string, readonly string[]>> = {
     'core/manifests/',
     'core/content/',
     'resolver/versions/',
+    'resolver/candidates/',
     'catalog/',
   ],
   'operators/': [...foundations, 'core/controller.ts', 'core/registry/', 'catalog/', 'resolver/'],

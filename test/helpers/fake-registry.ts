@@ -20,6 +20,10 @@ export interface SeenRequest {
   readonly headers: IncomingMessage['headers'];
 }
 
+function digestOf(bytes: Uint8Array): string {
+  return `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
+}
+
 /** Answers a request in place of the registry; false leaves it to the registry. */
 type Interceptor = (
   request: IncomingMessage,
@@ -60,7 +64,7 @@ export class FakeRegistry {
   }
 
   addBlob(bytes: Uint8Array, mediaType: string): Descriptor {
-    const digest = `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
+    const digest = digestOf(bytes);
     this.#content.set(digest, { bytes, mediaType });
     return { mediaType, digest, size: bytes.byteLength };
   }
@@ -111,6 +115,7 @@ export class FakeRegistry {
     const size = bytes.byteLength;
     response.writeHead(start === 0 ? 200 : 206, {
       'content-type': mediaType,
+      ...(request.method === 'HEAD' ? { 'docker-content-digest': digestOf(bytes) } : {}),
       ...(this.hidesLength ? {} : { 'content-length': size - start }),
       ...(start === 0 ? {} : { 'content-range': `bytes ${start}-${size - 1}/${size}` }),
     });

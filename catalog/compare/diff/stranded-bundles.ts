@@ -1,7 +1,7 @@
 import { compareBytes } from '../../../api/byte-order.ts';
 import { type Version, versionText } from '../../../resolver/versions/index.ts';
 import { channelHeads } from '../../validate/index.ts';
-import { upgradeSteps } from '../upgrade-paths.ts';
+import { stepsToHead } from '../upgrade-paths.ts';
 import { byVersion } from '../version-order.ts';
 import type { CatalogSnapshot, ChannelSnapshot, PackageSnapshot } from './catalog-snapshot.ts';
 import type { Stranded } from './diff-model.ts';
@@ -52,10 +52,10 @@ function strandedFrom(
   after: ChannelSnapshot | undefined,
   versions: ReadonlyMap<string, Version | undefined>,
 ): ReadonlyMap<string, Stranded['lastStep']> {
-  const left = upgradeSteps(after?.entries ?? new Map(), versions);
+  const left = stepsToHead(after?.entries ?? new Map(), versions);
   const stranded = new Map<string, Stranded['lastStep']>();
   // The steps come from the head down, so the next bundle of each path is already known.
-  for (const [bundle, next] of upgradeSteps(before.entries, versions)) {
+  for (const [bundle, next] of stepsToHead(before.entries, versions)) {
     if (!before.entries.has(bundle) || left.has(bundle)) continue;
     const step = next === undefined ? { from: bundle } : { from: bundle, to: next };
     stranded.set(bundle, stranded.get(next ?? '') ?? step);

@@ -8,7 +8,7 @@ import {
   versionText,
 } from '../../../resolver/versions/index.ts';
 import { channelHeads } from '../../validate/index.ts';
-import { upgradeSteps } from '../upgrade-paths.ts';
+import { stepsToHead } from '../upgrade-paths.ts';
 import { byVersion } from '../version-order.ts';
 import type { FieldPath, Found, LintBundle, LintChannel, LintPackage } from './lint-model.ts';
 
@@ -81,7 +81,7 @@ export function* unreachableVersion({ channels, bundles }: LintPackage): Generat
   for (const channel of channels.values()) {
     const [head, other] = channelHeads(channel.entries);
     if (head === undefined || other !== undefined) continue;
-    const steps = upgradeSteps(channel.entries, versions);
+    const steps = stepsToHead(channel.entries, versions);
     for (const { at } of entriesOf(channel)) {
       if (steps.has(at.bundle)) continue;
       yield { ...at, message: `no upgrade leads from it to the head, ${head}` };

@@ -8,3 +8,4 @@ export {
   validAuthorities,
 } from './pem.ts';
 export { createCertificateRotation } from './rotation.ts';
+export { ClientAuthorities, createTlsServer, type TlsFiles } from './tls-server.ts';

@@ -1,7 +1,15 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { FakeRegistry } from '../../../test/helpers/fake-registry.ts';
 import { systemClock } from '../../platform/clock.ts';
-import { emptyKeychain, type ImageVerifier, RegistryAccess } from '../index.ts';
+import {
+  DeniedError,
+  emptyKeychain,
+  type ImageVerifier,
+  parseImageReference,
+  type RefusedRequest,
+  RegistryAccess,
+  UnavailableError,
+} from '../index.ts';
 
 const { signal } = new AbortController();
 let registry: FakeRegistry;
@@ -41,4 +49,43 @@ test('an image that the policy refuses is not opened, and one that it accepts is
   await expect(refusing.open(`${registry.host}/app:v1`, signal)).rejects.toThrow(
     'nobody signed it',
   );
+});
+
+const reference = (text: string) => parseImageReference(`${registry.host}/${text}`);
+
+test('the digest of a tag costs one HEAD', async () => {
+  const { digest } = await registry.addImage('v1', [{ files: { a: '' } }]);
+  const access = accessWith({ verify: async () => undefined });
+  expect(await access.digest(reference('app:v1'), signal)).toBe(digest);
+  expect(registry.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
+    'HEAD /v2/app/manifests/v1',
+  ]);
+});
+
+test('a tag that does not exist is an error whose cause is the request', async () => {
+  const access = accessWith({ verify: async () => undefined });
+  const error = (await access
+    .digest(reference('app:v2'), signal)
+    .catch((e: unknown) => e)) as Error;
+  expect(error).toBeInstanceOf(UnavailableError);
+  expect((error.cause as RefusedRequest).message).toBe(
+    `HEAD http://${registry.host}/v2/app/manifests/v2: unexpected status code 404 Not Found (HEAD responses have no body, use GET for details)`,
+  );
+});
+
+test('another identity has credentials of its own', async () => {
+  const { digest } = await registry.addImage('v1', [{ files: { a: '' } }]);
+  const basic = `Basic ${Buffer.from('me:secret').toString('base64')}`;
+  registry.intercept = (request, response) => {
+    if (request.headers.authorization === basic) return false;
+    response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end();
+    return true;
+  };
+  const access = accessWith({ verify: async () => undefined });
+  const denied = await access.digest(reference('app:v1'), signal).catch((e: unknown) => e);
+  expect(denied).toBeInstanceOf(DeniedError);
+  expect(((denied as Error).cause as Error).message).toContain('401 Unauthorized (HEAD responses');
+  const credentialsFor = () => [{ username: 'me', password: 'secret' }];
+  const mine = access.as({ keychain: { credentialsFor }, credentialsName: 'pull secret "x"' });
+  expect(await mine.digest(reference('app:v1'), signal)).toBe(digest);
 });

@@ -50,9 +50,15 @@ export interface OpenedImage {
   readonly manifest: ManifestContent;
 }
 
-interface FoundImage {
-  readonly client: RegistryClient;
-  readonly manifest: ManifestContent;
+/** How to reach the registries of one image, in addition to the options of the access. */
+export interface PullIdentity {
+  readonly keychain: Keychain;
+  /** PEM certificates of CAs to trust in addition to the shared ones. */
+  readonly caCertificates?: string | undefined;
+  /** Whether to skip the certificate check, and use plain HTTP if HTTPS fails. */
+  readonly insecure?: boolean | undefined;
+  /** Source of the credentials, for messages. */
+  readonly credentialsName?: string | undefined;
 }
 
 /** A place to write an image to, and the tag in its name. */
@@ -75,13 +81,40 @@ export class RegistryAccess {
   readonly #transports: Transports;
   readonly #tokens: TokenService;
 
-  constructor(options: RegistryAccessOptions) {
+  readonly #identity: PullIdentity;
+
+  /** @param shared the access whose connections and tokens are used, with another identity */
+  constructor(
+    options: RegistryAccessOptions,
+    shared?: { readonly access: RegistryAccess; readonly identity: PullIdentity },
+  ) {
+    const { keychain, userAgent = 'rukpak-ts', clock } = options;
     this.#options = options;
-    this.#transports = new Transports({
-      ...options,
-      userAgent: options.userAgent ?? 'rukpak-ts',
+    if (shared === undefined) {
+      this.#identity = { keychain, credentialsName: 'the credentials of the login' };
+      this.#transports = new Transports({ ...options, userAgent });
+      this.#tokens = new TokenService(clock);
+    } else {
+      this.#identity = shared.identity;
+      this.#transports = shared.access.#transports;
+      this.#tokens = shared.access.#tokens;
+    }
+  }
+
+  /** The same registries with another identity; shares connections and tokens. */
+  as(identity: PullIdentity): RegistryAccess {
+    return new RegistryAccess(this.#options, { access: this, identity });
+  }
+
+  /**
+   * Digest of an image at the mirrors of its registry or at the registry, by a HEAD request.
+   * @throws UnavailableError for a missing image, DeniedError
+   */
+  async digest(reference: ImageReference, signal: AbortSignal): Promise<string> {
+    return await this.#atAnyPlace(reference, signal, async (place) => {
+      const wanted = manifestReference(place.reference);
+      return await this.#withCredentials(place, (client) => client.digest(wanted, signal));
     });
-    this.#tokens = new TokenService(options.clock);
   }
 
   /**
@@ -126,40 +159,55 @@ export class RegistryAccess {
 
   /** Opens a repository of a registry for writing. */
   repositoryTarget(reference: ImageReference): ImageTarget {
-    const [credentials] = this.#options.keychain.credentialsFor(reference);
+    const [credentials] = this.#identity.keychain.credentialsFor(reference);
     const client = this.#client({ reference, insecure: false }, credentials, 'pull,push');
     return new RegistryTarget(client);
   }
 
   async #fromRegistry(reference: ImageReference, signal: AbortSignal): Promise<OpenedImage> {
-    const { registries = { registries: [] }, keychain, verifier } = this.#options;
+    const repository = repositoryName(reference);
+    return await this.#atAnyPlace(reference, signal, async (place) => {
+      const wanted = manifestReference(place.reference);
+      const { client, manifest } = await this.#withCredentials(place, async (client) => ({
+        client,
+        manifest: await client.manifest(wanted, signal),
+      }));
+      const { digest } = manifest;
+      await this.#options.verifier?.verify({ repository, digest, client }, signal);
+      return { place: client, manifest };
+    });
+  }
+
+  /** The result of the first place where the work succeeds. */
+  async #atAnyPlace<T>(
+    reference: ImageReference,
+    signal: AbortSignal,
+    work: (place: PullPlace) => Promise<T>,
+  ): Promise<T> {
+    const { registries = { registries: [] } } = this.#options;
     const where = pullPlaces(reference, registries);
     const failures: PullFailure[] = [];
     for (const place of where.places) {
-      let doing: PullFailure['doing'] = 'fetching image descriptor';
       try {
-        const { client, manifest } = await this.#openAt(place, signal);
-        const { digest } = manifest;
-        doing = 'verifying image signature';
-        await verifier?.verify({ repository: repositoryName(reference), digest, client }, signal);
-        return { place: client, manifest };
+        return await work(place);
       } catch (error) {
         signal.throwIfAborted();
-        failures.push(new PullFailure(doing, error));
+        failures.push(new PullFailure('fetching image descriptor', error));
       }
     }
-    throw joinedFailure(failures, where, keychain).error;
+    throw joinedFailure(failures, where, this.#identity.keychain).error;
   }
 
   /** Uses the first credentials that the registry accepts. */
-  async #openAt(place: PullPlace, signal: AbortSignal): Promise<FoundImage> {
-    const { reference } = place;
-    const candidates = this.#options.keychain.credentialsFor(reference);
+  async #withCredentials<T>(
+    place: PullPlace,
+    work: (client: RegistryClient) => Promise<T>,
+  ): Promise<T> {
+    const candidates = this.#identity.keychain.credentialsFor(place.reference);
     let denied: unknown;
     for (const credentials of candidates.length === 0 ? [undefined] : candidates) {
-      const client = this.#client(place, credentials, 'pull');
       try {
-        return { client, manifest: await client.manifest(manifestReference(reference), signal) };
+        return await work(this.#client(place, credentials, 'pull'));
       } catch (error) {
         if (!(error instanceof DeniedError)) throw error;
         denied ??= error;
@@ -173,12 +221,13 @@ export class RegistryAccess {
     credentials: Credentials | undefined,
     actions: 'pull' | 'pull,push',
   ): RegistryClient {
-    const uncheckedHost = insecure ? registryHost(reference.domain) : undefined;
+    const { caCertificates, credentialsName, insecure: skipsCheck = false } = this.#identity;
+    const uncheckedHost = insecure || skipsCheck ? registryHost(reference.domain) : undefined;
     return new RegistryClient(reference, {
-      transport: this.#transports.get({ uncheckedHost }),
+      transport: this.#transports.get({ caCertificates, uncheckedHost }),
       tokens: this.#tokens,
       credentials,
-      credentialsName: 'the credentials of the login',
+      credentialsName,
       actions,
       clock: this.#options.clock,
     });

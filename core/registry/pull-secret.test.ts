@@ -1,9 +1,8 @@
 import { getCACertificates } from 'node:tls';
 import { describe, expect, it } from 'vitest';
-import type { SecretContent } from '../../contracts/source.ts';
-import { TerminalError, WaitingError } from '../../errors.ts';
-import { parseImageReference } from '../../registry/index.ts';
-import { readPullSecret } from './image-source.ts';
+import type { SecretContent } from '../contracts/source.ts';
+import { TerminalError, WaitingError } from '../errors.ts';
+import { parseImageReference, readPullSecret } from './index.ts';
 
 const { signal } = new AbortController();
 const auths = { 'quay.io': { username: 'u', password: 'p' } };

@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
-import type { Logger } from '../contracts/logger.ts';
-import { errorMessage } from '../errors.ts';
-import type { Clock } from '../platform/clock.ts';
+import type { Logger } from '../../contracts/logger.ts';
+import { errorMessage } from '../../errors.ts';
+import type { Clock } from '../clock.ts';
 
 export interface TlsFiles extends CertificateFiles {
   /** CAs of valid client certificates. */
