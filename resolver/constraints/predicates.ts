@@ -10,8 +10,8 @@ export interface Predicate {
 }
 
 /** The fields that a property has in OLM; a property with others of a wrong type is ignored. */
-const gvk = propertyOf('olm.gvk', 'group', 'kind', 'version');
-const packageProperty = propertyOf('olm.package', 'packageName', 'version', 'release');
+export const gvk = propertyOf('olm.gvk', 'group', 'kind', 'version');
+export const packageProperty = propertyOf('olm.package', 'packageName', 'version', 'release');
 const labelProperty = propertyOf('olm.label', 'label');
 
 export interface GroupVersionKind {
@@ -104,7 +104,7 @@ function someProperty(
   });
 }
 
-function decodedOrNot(value: unknown, struct: GoStruct) {
+export function decodedOrNot(value: unknown, struct: GoStruct) {
   try {
     return decodeStruct(value, struct);
   } catch (error) {

@@ -1,0 +1,81 @@
+import type { Bundle, ChannelEntry, PackageContent, Property } from '../candidates/index.ts';
+import { packageNames, providedApis } from '../constraints/index.ts';
+import { parseRange, VersionError, type VersionRange, versionText } from '../versions/index.ts';
+import { type Entry, entryId } from './entry.ts';
+
+/** The entries of a package's channels, in the order of the catalog. */
+export function catalogEntries(content: PackageContent): readonly Entry[] {
+  const bundles = new Map(content.bundles.map((bundle) => [bundle.name, bundle]));
+  const properties = new Map<Bundle, readonly Property[]>();
+  return content.channels.flatMap(({ name: channel, entries }) =>
+    entries.flatMap((entry) => {
+      const bundle = bundles.get(entry.name);
+      if (bundle === undefined) return [];
+      const seen = properties.get(bundle) ?? seenProperties(bundle, content.name);
+      properties.set(bundle, seen);
+      return [entryOf(content, { channel, entry, bundle, properties: seen })];
+    }),
+  );
+}
+
+interface Place {
+  readonly channel: string;
+  readonly entry: ChannelEntry;
+  readonly bundle: Bundle;
+  readonly properties: readonly Property[];
+}
+
+function entryOf(
+  { catalog, name: packageName, defaultChannel }: PackageContent,
+  { channel, entry, bundle, properties }: Place,
+): Entry {
+  return {
+    id: entryId(catalog, channel, entry.name),
+    name: entry.name,
+    catalog,
+    packageName,
+    channel,
+    isDefaultChannel: channel === defaultChannel,
+    version: bundle.version,
+    image: bundle.image,
+    replaces: entry.replaces ?? '',
+    skips: entry.skips,
+    skipRange: rangeOf(entry.skipRange),
+    properties,
+  };
+}
+
+/** An invalid range skips nothing. */
+function rangeOf(text: string | undefined): VersionRange | undefined {
+  if (text === undefined || text === '') return undefined;
+  try {
+    return parseRange(text);
+  } catch (error) {
+    if (error instanceof VersionError) return undefined;
+    throw error;
+  }
+}
+
+const contents = new Set(['olm.bundle.object', 'olm.csv.metadata']);
+
+/**
+ * The properties that reach OLM from a catalog: it offers requirements of APIs and packages as
+ * properties and as dependencies, and OLM reads both.
+ */
+function seenProperties(bundle: Bundle, packageName: string): readonly Property[] {
+  const own = bundle.properties.filter(({ type }) => !contents.has(type));
+  const dependencies = own.flatMap((property) => dependencyOf(property));
+  const properties = [...own, ...dependencies];
+  if (properties.some(({ type }) => type === 'olm.package')) return properties;
+  const version = bundle.version === undefined ? '' : versionText(bundle.version);
+  return [...properties, { type: 'olm.package', value: { packageName, version } }];
+}
+
+function dependencyOf({ type, value }: Property): readonly Property[] {
+  if (type === 'olm.gvk.required') {
+    const [api] = providedApis([{ type: 'olm.gvk', value }]);
+    return api === undefined ? [] : [{ type, value: api }];
+  }
+  if (type !== 'olm.package.required') return [];
+  return packageNames([{ type: 'olm.package', value }]).length === 0 ? [] : [{ type, value }];
+}

@@ -1,0 +1,171 @@
+import {
+  type CatalogReference,
+  channelOrder,
+  compareCatalogs,
+  compareChannels,
+  type Property,
+} from '../candidates/index.ts';
+import {
+  constraintsOf,
+  packageNames,
+  providedApis,
+  type Requirement,
+} from '../constraints/index.ts';
+import type { Entry } from './entry.ts';
+
+/** A requirement that bundles with equal properties share. */
+export interface SharedRequirement {
+  readonly key: string;
+  readonly property: Property;
+  readonly requirement: Requirement;
+}
+
+/**
+ * All entries that a namespace's resolution considers: finds them by what they provide, and orders them
+ * by preference. Each answer is computed once.
+ */
+export class EntryIndex {
+  readonly #namespace: string;
+  readonly #installed: readonly Entry[];
+  readonly #catalogs = new Map<CatalogReference, readonly Entry[]>();
+  readonly #byApi = new Map<string, Entry[]>();
+  readonly #byPackage = new Map<string, Entry[]>();
+  readonly #channels = new Map<string, Entry[]>();
+  readonly #requirements = new Map<string, SharedRequirement | undefined>();
+  readonly #matches = new Map<string, ReadonlySet<Entry>>();
+  readonly #candidates = new Map<string, readonly Entry[]>();
+  readonly #orders = new Map<string, readonly Entry[]>();
+
+  constructor(
+    namespace: string,
+    installed: readonly Entry[],
+    catalogs: ReadonlyMap<CatalogReference, readonly Entry[]>,
+  ) {
+    this.#namespace = namespace;
+    this.#installed = installed;
+    for (const [catalog, entries] of catalogs) this.#catalogs.set(catalog, entries);
+    for (const entry of this.#all()) this.#add(entry);
+  }
+
+  *#all(): Generator<Entry> {
+    yield* this.#installed;
+    for (const entries of this.#catalogs.values()) yield* entries;
+  }
+
+  #add(entry: Entry): void {
+    const apis = new Set(providedApis(entry.properties).map((api) => JSON.stringify(api)));
+    for (const api of apis) addTo(this.#byApi, api, entry);
+    const names = new Set([entry.packageName, ...packageNames(entry.properties)]);
+    for (const name of names) addTo(this.#byPackage, name, entry);
+    addTo(this.#channels, channelKey(entry), entry);
+  }
+
+  get installed(): readonly Entry[] {
+    return this.#installed;
+  }
+
+  /** The entries of a catalog; none of one that is not considered. */
+  ofCatalog({ name, namespace }: Pick<CatalogReference, 'name' | 'namespace'>): readonly Entry[] {
+    for (const [catalog, entries] of this.#catalogs)
+      if (catalog.name === name && catalog.namespace === namespace) return entries;
+    return [];
+  }
+
+  /** The entries of a package, in all catalogs. */
+  ofPackage(name: string): readonly Entry[] {
+    return this.#byPackage.get(name) ?? [];
+  }
+
+  /**
+   * What a bundle requires.
+   * @throws ConstraintError
+   */
+  requirementsOf({ properties }: Entry): readonly SharedRequirement[] {
+    return properties.flatMap((property) => this.#requirementOf(property) ?? []);
+  }
+
+  #requirementOf(property: Property): SharedRequirement | undefined {
+    const key = keyOf(property);
+    if (this.#requirements.has(key)) return this.#requirements.get(key);
+    const [requirement] = constraintsOf([property]);
+    const shared = requirement === undefined ? undefined : { key, property, requirement };
+    this.#requirements.set(key, shared);
+    return shared;
+  }
+
+  /**
+   * The entries that meet a bundle's requirement, by preference.
+   * @throws ChannelError if a channel that has one of them has no order.
+   */
+  candidatesOf(required: SharedRequirement, { catalog }: Entry): readonly Entry[] {
+    const key = JSON.stringify([required.key, catalog.name, catalog.namespace]);
+    const known = this.#candidates.get(key);
+    if (known !== undefined) return known;
+    const matches = this.#matchesOf(required);
+    const candidates = this.#ordered(matches, catalog).filter((entry) => matches.has(entry));
+    this.#candidates.set(key, candidates);
+    return candidates;
+  }
+
+  #matchesOf(required: SharedRequirement): ReadonlySet<Entry> {
+    const known = this.#matches.get(required.key);
+    if (known !== undefined) return known;
+    const { requirement } = required;
+    const matches = new Set(
+      [...this.#possible(required)].filter((entry) => requirement.isMetBy(entry)),
+    );
+    this.#matches.set(required.key, matches);
+    return matches;
+  }
+
+  /** Few entries of which none that matches is missing. */
+  #possible({ property: { type, value } }: SharedRequirement): Iterable<Entry> {
+    const [api] = type === 'olm.gvk.required' ? providedApis([{ type: 'olm.gvk', value }]) : [];
+    if (api !== undefined) return this.#byApi.get(JSON.stringify(api)) ?? [];
+    const [name] =
+      type === 'olm.package.required' ? packageNames([{ type: 'olm.package', value }]) : [];
+    return name === undefined ? this.#all() : (this.#byPackage.get(name) ?? []);
+  }
+
+  /** All entries of the channels that have a match, and the installed matches before them. */
+  #ordered(matches: ReadonlySet<Entry>, own: CatalogReference): readonly Entry[] {
+    const viewpoint = { catalog: own, namespace: this.#namespace };
+    const channels = new Map<string, Entry>();
+    for (const entry of matches) channels.set(channelKey(entry), entry);
+    const sorted = [...channels].toSorted(
+      ([, a], [, b]) =>
+        Number(b.installed !== undefined) - Number(a.installed !== undefined) ||
+        compareCatalogs(a.catalog, b.catalog, viewpoint) ||
+        compareChannels(a, b),
+    );
+    return sorted.flatMap(([key, entry]) => {
+      if (entry.installed === undefined) return this.#channelOrder(key, entry);
+      const installed = (this.#channels.get(key) ?? []).filter((each) => matches.has(each));
+      return channelOrder(installed, entry);
+    });
+  }
+
+  #channelOrder(key: string, place: Entry): readonly Entry[] {
+    const known = this.#orders.get(key);
+    if (known !== undefined) return known;
+    const order = channelOrder(this.#channels.get(key) ?? [], place);
+    this.#orders.set(key, order);
+    return order;
+  }
+}
+
+function addTo(map: Map<string, Entry[]>, key: string, entry: Entry): void {
+  const known = map.get(key);
+  if (known === undefined) map.set(key, [entry]);
+  else known.push(entry);
+}
+
+function channelKey({ catalog, packageName, channel }: Entry): string {
+  return JSON.stringify([catalog.name, catalog.namespace, packageName, channel]);
+}
+
+function keyOf({ type, value }: Property): string {
+  return JSON.stringify([type, value], (_key, each: unknown) =>
+    typeof each === 'bigint' ? `${each}n` : each,
+  );
+}

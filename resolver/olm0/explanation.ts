@@ -1,0 +1,144 @@
+import { packageNames } from '../constraints/index.ts';
+import type { ConsideredGroup, Explanation } from '../explain/index.ts';
+import type { AppliedConstraint } from '../solver/index.ts';
+import { compareVersions, versionText } from '../versions/index.ts';
+import type { BundleVariable } from './bundle-variables.ts';
+import type { Entry } from './entry.ts';
+import type { EntryIndex } from './entry-index.ts';
+import type { NamespaceRequest, Subscription } from './namespace-request.ts';
+import { suggestions } from './suggestions.ts';
+
+/** Constraints that cannot hold together, and what they are about. */
+export interface Conflicts {
+  readonly message: string;
+  readonly conflicts: readonly AppliedConstraint[];
+  readonly bundles: ReadonlyMap<string, BundleVariable>;
+  readonly index: EntryIndex;
+}
+
+export function explainError(request: NamespaceRequest, message: string): Explanation {
+  const asked = askedFor(request);
+  return { asked, message, chain: [sentence(message)], considered: [], suggestions: [] };
+}
+
+export function explainConflicts(request: NamespaceRequest, found: Conflicts): Explanation {
+  const { message, conflicts, bundles } = found;
+  const rank = ({ id }: AppliedConstraint) =>
+    id.startsWith('subscription:') ? 0 : bundles.has(id) ? 1 : 2;
+  const ordered = conflicts.toSorted((a, b) => rank(a) - rank(b));
+  return {
+    asked: askedFor(request),
+    message,
+    chain: ordered.map((applied) => sentence(fact(applied, request, found))),
+    considered: considered({ ...found, conflicts: ordered }),
+    suggestions: suggestions(request, found),
+  };
+}
+
+function askedFor({ namespace, subscriptions }: NamespaceRequest): string {
+  const names = subscriptions.map(({ name }) => `"${name}"`).sort();
+  const shown = [...names.slice(0, 10), ...(names.length > 10 ? ['…'] : [])];
+  const label = names.length === 1 ? 'Subscription' : 'Subscriptions';
+  const of = names.length === 0 ? 'no Subscription' : `${label} ${shown.join(', ')}`;
+  return `namespace "${namespace}" with ${of}`;
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}
+
+function fact(
+  applied: AppliedConstraint,
+  { subscriptions }: NamespaceRequest,
+  { bundles }: Conflicts,
+): string {
+  const { id, constraint } = applied;
+  const { kind, text = id } = constraint;
+  const subscription = subscriptions.find(({ name }) => id === `subscription:${name}`);
+  if (subscription !== undefined) return kind === 'mandatory' ? asks(subscription) : text;
+  const nameOf = (each: string) => bundles.get(each)?.entry.name ?? each;
+  if (kind === 'conflict') return `bundle "${nameOf(id)}" replaces "${nameOf(constraint.id)}"`;
+  return kind === 'dependency' ? `${text}${offers(constraint.ids.map(nameOf))}` : text;
+}
+
+function offers(bundles: readonly string[]): string {
+  if (bundles.length === 0) return ', and no bundle of any catalog or of the namespace is one';
+  const names = [...new Set(bundles)];
+  const shown = names.slice(0, 3).map((name) => `"${name}"`);
+  return `: ${shown.join(', ')}${names.length > 3 ? ` or ${names.length - 3} more` : ''}`;
+}
+
+function asks({ name, packageName, channel, catalog }: Subscription): string {
+  const where = channel === '' ? '' : ` in channel "${channel}"`;
+  return `Subscription "${name}" asks for package "${packageName}"${where} of catalog "${catalog.namespace}/${catalog.name}"`;
+}
+
+const mostBundles = 10;
+
+/** Candidates by what speaks against them, and bundles that only lack the required version. */
+function considered({ conflicts, bundles, index }: Conflicts): readonly ConsideredGroup[] {
+  const groups = new Map<string, Set<Entry>>();
+  const add = (reason: string, entry: Entry): void => {
+    groups.set(reason, (groups.get(reason) ?? new Set()).add(entry));
+  };
+  for (const { id, constraint } of conflicts) {
+    if (constraint.kind !== 'dependency') continue;
+    for (const candidate of constraint.ids) {
+      const entry = bundles.get(candidate)?.entry;
+      if (entry !== undefined) add(reasonAgainst(candidate, conflicts), entry);
+    }
+    const requiring = bundles.get(id)?.entry;
+    if (requiring === undefined || constraint.ids.length > 0) continue;
+    for (const { reason, entry } of outOfRange(requiring, index, constraint.text))
+      add(reason, entry);
+  }
+  return limited(groups);
+}
+
+function reasonAgainst(candidate: string, conflicts: readonly AppliedConstraint[]): string {
+  for (const { id, constraint } of conflicts) {
+    const { kind, text = '' } = constraint;
+    if (id === candidate && kind !== 'mandatory') return text;
+    if (kind === 'at-most' && constraint.ids.includes(candidate)) return text;
+    if (kind === 'conflict' && constraint.id === candidate) return text;
+  }
+  return 'conflicts with what else has to be installed';
+}
+
+function outOfRange(
+  requiring: Entry,
+  index: EntryIndex,
+  text: string | undefined,
+): readonly { readonly reason: string; readonly entry: Entry }[] {
+  return index.requirementsOf(requiring).flatMap(({ property, requirement }) => {
+    if (property.type !== 'olm.package.required' || text?.endsWith(requirement.text) !== true)
+      return [];
+    const [name = ''] = packageNames([{ type: 'olm.package', value: property.value }]);
+    const reason = `not an operator ${requirement.text}`;
+    return index.ofPackage(name).map((entry) => ({ reason, entry }));
+  });
+}
+
+function limited(groups: ReadonlyMap<string, ReadonlySet<Entry>>): readonly ConsideredGroup[] {
+  let room = mostBundles;
+  return [...groups].map(([reason, entries]) => {
+    const sorted = [...entries].toSorted(byVersion);
+    const shown = sorted.slice(0, room);
+    room -= shown.length;
+    return {
+      reason,
+      bundles: shown.map(({ name, version, catalog }) => ({
+        name,
+        version: version === undefined ? '' : versionText(version),
+        catalog: catalog.name,
+      })),
+      more: sorted.length - shown.length,
+    };
+  });
+}
+
+function byVersion(a: Entry, b: Entry): number {
+  if (a.version === undefined || b.version === undefined)
+    return Number(a.version === undefined) - Number(b.version === undefined);
+  return compareVersions(b.version, a.version);
+}

@@ -1,0 +1,17 @@
+export { installedCatalog } from './installed-entries.ts';
+export type {
+  ApiDescriptions,
+  CatalogContent,
+  CustomResourceDefinition,
+  InstalledBundle,
+  NamespaceRequest,
+  Subscription,
+} from './namespace-request.ts';
+export type {
+  BundleToInstall,
+  FailedNamespace,
+  GeneratedSubscription,
+  NamespaceResolution,
+  ResolvedNamespace,
+} from './namespace-resolution.ts';
+export { type NamespaceResolutionOptions, resolveNamespace } from './resolve-namespace.ts';

@@ -1,0 +1,91 @@
+import type { Property } from '../candidates/index.ts';
+import { type GroupVersionKind, packageNames } from '../constraints/index.ts';
+import { compareVersions, versionText, zeroVersion } from '../versions/index.ts';
+import { compareText, type Entry, entryId, ResolutionError } from './entry.ts';
+import { endsInFailure } from './fail-forward.ts';
+import type { ApiDescriptions, InstalledBundle, NamespaceRequest } from './namespace-request.ts';
+
+/** The name of the catalog that installed bundles are in. */
+export const installedCatalog = '@existing';
+
+/**
+ * The installed bundles by name. With `failForward` without those that are being replaced in a chain
+ * that ends in a failed one.
+ * @throws ResolutionError
+ */
+export function installedEntries(request: NamespaceRequest): readonly Entry[] {
+  const sorted = request.installed.toSorted((a, b) => compareText(a.name, b.name));
+  return sorted.flatMap((bundle) => {
+    const isReplaced = request.failForward === true && endsInFailure(bundle, sorted, request);
+    // OLM reads the APIs of those alone that it keeps.
+    return isReplaced && bundle.phase === 'Replacing' ? [] : [entryOf(bundle, request)];
+  });
+}
+
+function entryOf(bundle: InstalledBundle, request: NamespaceRequest): Entry {
+  const { namespace, subscriptions } = request;
+  const catalog = { name: installedCatalog, namespace, priority: 0 };
+  const apis = apiProperties(bundle);
+  const owners = subscriptions.filter(({ installedCSV }) => installedCSV === bundle.name);
+  const packages = new Set(owners.map((owner) => owner.packageName).filter((name) => name !== ''));
+  const properties = bundle.properties ?? [...apis, ...inferredPackage(bundle, packages)];
+  return {
+    id: entryId(catalog, '', bundle.name),
+    name: bundle.name,
+    catalog,
+    packageName: packageNames(properties).at(-1) ?? '',
+    channel: '',
+    isDefaultChannel: false,
+    version: bundle.version,
+    image: '',
+    replaces: '',
+    skips: [],
+    skipRange: undefined,
+    installed: { hasSubscription: owners.length > 0 },
+    properties,
+  };
+}
+
+/** The package of a bundle that does not say it: its Subscriptions do if they agree. */
+function inferredPackage(
+  { version }: InstalledBundle,
+  packages: ReadonlySet<string>,
+): readonly Property[] {
+  const [packageName] = packages;
+  if (packages.size !== 1 || packageName === undefined) return [];
+  const isZero = compareVersions(version, zeroVersion) === 0;
+  const value = { packageName, version: isZero ? '' : versionText(version) };
+  return [{ type: 'olm.package', value }];
+}
+
+function apiProperties({ owned, required }: InstalledBundle): readonly Property[] {
+  return [
+    ...propertiesOf('olm.gvk', apisOf(owned)),
+    ...propertiesOf('olm.gvk.required', apisOf(required)),
+  ];
+}
+
+interface Api extends GroupVersionKind {
+  readonly plural: string;
+}
+
+function apisOf({ customResourceDefinitions, apiServices }: ApiDescriptions): readonly Api[] {
+  const defined = customResourceDefinitions.map(({ name, version, kind }) => {
+    const dot = name.indexOf('.');
+    if (dot === -1) throw new ResolutionError([`error parsing crd name: ${name}`]);
+    return { plural: name.slice(0, dot), group: name.slice(dot + 1), version, kind };
+  });
+  const served = apiServices.map(({ group, version, kind }) => {
+    return { plural: '', group, version, kind };
+  });
+  const apis = [...defined, ...served];
+  return [...new Map(apis.map((api) => [JSON.stringify(Object.values(api)), api])).values()];
+}
+
+function propertiesOf(type: string, apis: readonly Api[]): readonly Property[] {
+  const order = ({ group, version, kind }: Api) =>
+    JSON.stringify(type === 'olm.gvk' ? { group, kind, version } : { group, version, kind });
+  return apis
+    .toSorted((a, b) => compareText(order(a), order(b)))
+    .map(({ group, version, kind }) => ({ type, value: { group, version, kind } }));
+}
