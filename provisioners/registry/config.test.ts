@@ -35,6 +35,14 @@ describe('spec.config', () => {
     expect(JSON.stringify(overrides)).toBe('{"env":[{"name":"A","value":"b"}]}');
   });
 
+  it('can switch off the check of changed CRDs', () => {
+    expect(parse({ crdUpgradeSafety: 'None' })?.skipsCrdUpgradeSafety).toBe(true);
+    expect(parse({ crdUpgradeSafety: 'Strict' })).toEqual({ overrides: {} });
+    expect(() => parse({ crdUpgradeSafety: false })).toThrow(
+      'parse deployment config: spec.config.crdUpgradeSafety must be None or Strict',
+    );
+  });
+
   it('lets pass what v0.16 let pass, and tells the log', () => {
     const told: object[] = [];
     const logger = { ...silentLogger, warn: (fields: object) => told.push(fields) };

@@ -13,6 +13,8 @@ export interface RegistryConfig {
   readonly installNamespace?: string;
   /** `watchNamespace` alone, or `watchNamespaces`; absent if spec.config has neither. */
   readonly watchNamespaces?: readonly string[];
+  /** Whether changed CRDs go unchecked against existing custom resources (default: false). */
+  readonly skipsCrdUpgradeSafety?: boolean;
   readonly overrides: DeploymentOverrides;
 }
 
@@ -20,6 +22,7 @@ const known: readonly string[] = [
   'installNamespace',
   'watchNamespace',
   'watchNamespaces',
+  'crdUpgradeSafety',
   ...overrideNames,
 ];
 /** Far more than real deployments have; each namespace needs its own Roles. */
@@ -37,9 +40,11 @@ export function parseConfig(config: unknown, logger: Logger): RegistryConfig | u
   checkUnknown(config, logger);
   const installNamespace = parseInstallNamespace(config['installNamespace']);
   const watchNamespaces = parseWatched(config);
+  const skipsCrdUpgradeSafety = parseCrdUpgradeSafety(config['crdUpgradeSafety']) === 'None';
   return {
     ...(installNamespace === undefined ? {} : { installNamespace }),
     ...(watchNamespaces === undefined ? {} : { watchNamespaces }),
+    ...(skipsCrdUpgradeSafety ? { skipsCrdUpgradeSafety } : {}),
     overrides: readOverrides(inOrder(config)),
   };
 }
@@ -56,6 +61,12 @@ function checkUnknown(config: Readonly<Record<string, unknown>>, logger: Logger)
 function parseInstallNamespace(name: unknown): string | undefined {
   if (name === undefined || name === null) return undefined;
   return namespace('installNamespace', name);
+}
+
+function parseCrdUpgradeSafety(value: unknown): 'None' | 'Strict' {
+  if (value === undefined || value === null) return 'Strict';
+  if (value === 'None' || value === 'Strict') return value;
+  throw configError('crdUpgradeSafety', 'must be None or Strict');
 }
 
 /**

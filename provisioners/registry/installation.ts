@@ -18,6 +18,8 @@ export interface Installation {
   readonly configured: boolean;
   /** Changes of the operator's pods by spec.config. */
   readonly overrides: DeploymentOverrides;
+  /** Changed CRDs go unchecked against existing custom resources. */
+  readonly skipsCrdUpgradeSafety?: boolean;
   /** Undefined when no cluster is known, such as while a Bundle is unpacked. */
   readonly cluster?: ClusterFacts;
   /** The deployment has the same content installed: do not wait for its requirements. */
@@ -37,6 +39,7 @@ export function planInstallation(
     targetNamespaces: [...new Set(watchNamespaces)].sort(),
     configured: config !== undefined,
     overrides,
+    ...(config?.skipsCrdUpgradeSafety === true ? { skipsCrdUpgradeSafety: true } : {}),
     ...(cluster === undefined ? {} : { cluster }),
   };
 }

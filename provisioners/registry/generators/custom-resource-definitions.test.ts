@@ -25,6 +25,15 @@ describe('customResourceDefinitions', () => {
     expect(customResourceDefinitions(aRegistryBundle({ crds }), inNs)).toEqual(crds);
   });
 
+  it('are not checked by the crdvalidator where the config says so', () => {
+    const crds = [anObject('CustomResourceDefinition', { name: 'things.example.com' })];
+    const unchecked = anInstallation({ installNamespace: 'ns', skipsCrdUpgradeSafety: true });
+    const [crd] = customResourceDefinitions(aRegistryBundle({ crds }), unchecked);
+    expect(crd?.metadata.annotations).toEqual({
+      'core.rukpak.io/safe-crd-upgrade-validation': 'false',
+    });
+  });
+
   it('are converted by the webhook that names them, and others left as written', () => {
     const thing = {
       ...anObject('CustomResourceDefinition', { name: 'things.example.com' }),

@@ -22,8 +22,16 @@ export function customResourceDefinitions(
   );
   return crds.map(withColumnFields).map((crd) => {
     const webhook = converters.get(objectName(crd));
-    return webhook === undefined ? crd : converted(crd, webhook, installation.installNamespace);
+    const definition = installation.skipsCrdUpgradeSafety === true ? unchecked(crd) : crd;
+    if (webhook === undefined) return definition;
+    return converted(definition, webhook, installation.installNamespace);
   });
+}
+
+/** The crdvalidator accepts every change of it. */
+function unchecked(crd: KubernetesObject): KubernetesObject {
+  const annotations = { ...crd.metadata.annotations, [annotation.safeCrdUpgrade]: 'false' };
+  return { ...crd, metadata: { ...crd.metadata, annotations } };
 }
 
 function converted(
