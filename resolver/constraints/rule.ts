@@ -1,7 +1,27 @@
+import { goQuote } from '../../api/go-quote.ts';
+import { checkRule, NotBooleanError } from './cel/check-rule.ts';
+import { compileRule } from './cel/evaluate.ts';
+import { ExpressionError } from './cel/syntax.ts';
 import type { Predicate } from './predicates.ts';
 import { ConstraintError } from './requirement.ts';
 
-/** @throws ConstraintError */
-export function ruleOf(_rule: string, _failureMessage: string): Predicate {
-  throw new ConstraintError('CEL expressions are not supported yet');
+/**
+ * A CEL expression over the properties of one bundle.
+ * @throws ConstraintError when it is invalid, or no rule.
+ */
+export function ruleOf(rule: string, failureMessage: string): Predicate {
+  const holds = compileRule(checked(rule));
+  return {
+    text: `with constraint: ${goQuote(rule)} and message: ${goQuote(failureMessage)}`,
+    test: ({ properties }) => holds(properties),
+  };
+}
+
+function checked(rule: string) {
+  try {
+    return checkRule(rule);
+  } catch (error) {
+    if (!(error instanceof ExpressionError || error instanceof NotBooleanError)) throw error;
+    throw new ConstraintError(error.message, { cause: error });
+  }
 }

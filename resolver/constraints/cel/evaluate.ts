@@ -1,0 +1,293 @@
+import type { CheckedRule } from './check-rule.ts';
+import { macros } from './checker.ts';
+import { functionOf, indexed } from './functions.ts';
+import { type Node, operandsOf } from './syntax.ts';
+import {
+  failed,
+  Int,
+  isMapValue,
+  keyOf,
+  keysOf,
+  kindOf,
+  MapLiteral,
+  type Result,
+  Steps,
+  TypeName,
+  Uint,
+  type Value,
+  valueAt,
+} from './values.ts';
+
+/** Variables in scope, the innermost first. */
+type Scope = { readonly name: string; readonly value: Value; readonly outer: Scope } | undefined;
+
+type Run = (scope: Scope, steps: Steps) => Result;
+
+/**
+ * The outcome of a rule for the properties of one bundle: false also where its evaluation fails.
+ * @throws RuleRefusedError when it takes too many steps.
+ */
+export type Program = (properties: readonly object[]) => boolean;
+
+export function compileRule({ node, typeNames }: CheckedRule): Program {
+  const run = new Compiler(typeNames).compile(node);
+  return (value) => run({ name: 'properties', value, outer: undefined }, new Steps()) === true;
+}
+
+class Compiler {
+  readonly #typeNames: ReadonlyMap<Node, string>;
+
+  constructor(typeNames: ReadonlyMap<Node, string>) {
+    this.#typeNames = typeNames;
+  }
+
+  compile(node: Node): Run {
+    const run = this.#compiled(node);
+    return (scope, steps) => {
+      steps.take(1);
+      return run(scope, steps);
+    };
+  }
+
+  #compiled(node: Node): Run {
+    const typeName = this.#typeNames.get(node);
+    if (typeName !== undefined) return constant(new TypeName(typeName));
+    switch (node.op) {
+      case 'value':
+        return constant(literal(node.args));
+      case 'id':
+        return (scope) => valueOf(node.args, scope);
+      case '.':
+        return this.#selection(node.args);
+      case 'call':
+        return this.#call(node);
+      case 'rcall':
+        return this.#memberCall(node);
+      case 'list':
+        return listOf(this.#all(node.args));
+      case 'map':
+        return mapOf(node.args.map((pair) => this.#all(pair)));
+      default:
+        return this.#operation(node);
+    }
+  }
+
+  #all(nodes: readonly Node[]): readonly Run[] {
+    return nodes.map((node) => this.compile(node));
+  }
+
+  #operation(node: Node): Run {
+    switch (node.op) {
+      case '&&':
+        return logical(this.#all(operandsOf(node)), false);
+      case '||':
+        return logical(this.#all(operandsOf(node)), true);
+      case '?:':
+        return choice(this.#all(node.args));
+      case '[]':
+        return strict(this.#all(node.args), ([target, index]) =>
+          indexed(target as Value, index as Value),
+        );
+      case '-_':
+        if (node.args.op === 'value' && typeof node.args.args === 'bigint') {
+          return constant(new Int(-node.args.args));
+        }
+        return strict([this.compile(node.args)], functionOf('-_'));
+      case '!_':
+        return strict([this.compile(node.args)], functionOf('!_'));
+      default:
+        return strict(this.#all(node.args as readonly Node[]), functionOf(node.op));
+    }
+  }
+
+  #selection([target, field]: Extract<Node, { op: '.' }>['args']): Run {
+    const operand = this.compile(target);
+    return (scope, steps) => {
+      const value = operand(scope, steps);
+      if (value === failed || !isMapValue(value)) return failed;
+      const found = valueAt(value, field);
+      return found === undefined ? failed : found;
+    };
+  }
+
+  #call({ args: [name, args] }: Extract<Node, { op: 'call' }>): Run {
+    const [first] = args;
+    if (name === 'has' && first?.op === '.') return this.#has(first.args);
+    return strict(this.#all(args), functionOf(name));
+  }
+
+  #has([target, field]: Extract<Node, { op: '.' }>['args']): Run {
+    const operand = this.compile(target);
+    return (scope, steps) => {
+      const value = operand(scope, steps);
+      if (value === failed || kindOf(value) === 'list') return failed;
+      return isMapValue(value) && valueAt(value, field) !== undefined;
+    };
+  }
+
+  #memberCall(node: Extract<Node, { op: 'rcall' }>): Run {
+    const [name, target, args] = node.args;
+    if (macros.get(name)?.includes(args.length) !== true) {
+      return strict(this.#all([target, ...args]), functionOf(name));
+    }
+    const range = this.compile(target);
+    const fold = this.#macro(name, args);
+    return (scope, steps) => {
+      const over = range(scope, steps);
+      if (over === failed) return failed;
+      const items = Array.isArray(over) ? (over as readonly Value[]) : mapKeys(over, steps);
+      return items === undefined ? failed : fold(items, scope, steps);
+    };
+  }
+
+  #macro(name: string, args: readonly Node[]): Fold {
+    const [variable, ...rest] = args as [Extract<Node, { op: 'id' }>, ...Node[]];
+    const [first, second] = this.#all(rest).map((run) => forEach(variable.args, run));
+    const predicate = first as Each;
+    switch (name) {
+      case 'all':
+        return quantified(predicate, false);
+      case 'exists':
+        return quantified(predicate, true);
+      case 'map':
+        return second === undefined ? collected(always, predicate) : collected(predicate, second);
+      case 'filter':
+        return collected(predicate, itself);
+      default: {
+        const found = collected(predicate, itself);
+        return (items, scope, steps) => {
+          const list = found(items, scope, steps);
+          return list === failed ? failed : (list as readonly Value[]).length === 1;
+        };
+      }
+    }
+  }
+}
+
+type Fold = (items: readonly Value[], scope: Scope, steps: Steps) => Result;
+type Each = (value: Value, scope: Scope, steps: Steps) => Result;
+
+const always: Each = () => true;
+const itself: Each = (value) => value;
+
+function forEach(name: string, run: Run): Each {
+  return (value, outer, steps) => run({ name, value, outer }, steps);
+}
+
+function constant(value: Value): Run {
+  return () => value;
+}
+
+function mapKeys(value: Value, steps: Steps): readonly Value[] | undefined {
+  if (!isMapValue(value)) return undefined;
+  const keys = keysOf(value);
+  steps.take(keys.length);
+  return keys;
+}
+
+/** The values of all operands for a function; a failure if one fails. */
+function strict(
+  operands: readonly Run[],
+  call: (values: readonly Value[], steps: Steps) => Result,
+): Run {
+  return (scope, steps) => {
+    const values = valuesOf(operands, scope, steps);
+    return values === undefined ? failed : call(values, steps);
+  };
+}
+
+function valuesOf(
+  operands: readonly Run[],
+  scope: Scope,
+  steps: Steps,
+): readonly Value[] | undefined {
+  const values: Value[] = [];
+  for (const operand of operands) {
+    const value = operand(scope, steps);
+    if (value === failed) return undefined;
+    values.push(value);
+  }
+  return values;
+}
+
+function listOf(items: readonly Run[]): Run {
+  return (scope, steps) => valuesOf(items, scope, steps) ?? failed;
+}
+
+function mapOf(entries: readonly (readonly Run[])[]): Run {
+  return (scope, steps) => {
+    const map = new MapLiteral();
+    for (const pair of entries) {
+      const [key, value] = valuesOf(pair, scope, steps) ?? [];
+      if (key === undefined || value === undefined) return failed;
+      // No list or map is the same as another one, or found by its value.
+      const isOwn = Array.isArray(key) || isMapValue(key);
+      const name = isOwn ? `o${map.entries.size}` : keyOf(key);
+      if (name === undefined || map.entries.has(name)) return failed;
+      steps.read(name);
+      map.entries.set(name, [key, value]);
+    }
+    return map;
+  };
+}
+
+/** The first operand that decides; a failure if none does and one failed. */
+function logical(operands: readonly Run[], decisive: boolean): Run {
+  return (scope, steps) => {
+    let hasFailed = false;
+    for (const operand of operands) {
+      const result = operand(scope, steps);
+      if (result === decisive) return decisive;
+      hasFailed ||= result !== !decisive;
+    }
+    return hasFailed ? failed : !decisive;
+  };
+}
+
+function choice([condition, yes, no]: readonly Run[]): Run {
+  return (scope, steps) => {
+    const chosen = condition?.(scope, steps);
+    if (typeof chosen !== 'boolean') return failed;
+    return (chosen ? yes : no)?.(scope, steps) ?? null;
+  };
+}
+
+function literal(value: Extract<Node, { op: 'value' }>['args']): Value {
+  if (typeof value === 'bigint') return new Int(value);
+  if (typeof value === 'object' && value !== null && !(value instanceof Uint8Array)) {
+    return new Uint(value.value);
+  }
+  return value;
+}
+
+function valueOf(name: string, scope: Scope): Result {
+  for (let at = scope; at !== undefined; at = at.outer) if (at.name === name) return at.value;
+  return failed;
+}
+
+function quantified(predicate: Each, decisive: boolean): Fold {
+  return (items, scope, steps) => {
+    let hasFailed = false;
+    for (const item of items) {
+      const result = predicate(item, scope, steps);
+      if (result === decisive) return decisive;
+      hasFailed ||= result !== !decisive;
+    }
+    return hasFailed ? failed : !decisive;
+  };
+}
+
+function collected(isWanted: Each, made: Each): Fold {
+  return (items, scope, steps) => {
+    const found: Value[] = [];
+    steps.take(items.length);
+    for (const item of items) {
+      const wanted = isWanted(item, scope, steps);
+      if (typeof wanted !== 'boolean') return failed;
+      const value = wanted ? made(item, scope, steps) : undefined;
+      if (value === failed) return failed;
+      if (value !== undefined) found.push(value);
+    }
+    return found;
+  };
+}
