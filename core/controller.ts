@@ -6,11 +6,12 @@
 export type { GroupVersionKind } from '../api/gvk.ts';
 export { apiVersionOf, gvkOf } from '../api/gvk.ts';
 export type { Condition, KubernetesObject, ObjectMeta } from '../api/meta.ts';
+export type { EventSink } from './contracts/event-sink.ts';
 export type { Logger } from './contracts/logger.ts';
 export type { SecretReader } from './contracts/source.ts';
 export { errorMessage, TerminalError, WaitingError } from './errors.ts';
 export { createTlsServer, type TlsFiles } from './platform/certificates/index.ts';
-export { aborted, type Clock, systemClock } from './platform/clock.ts';
+export { aborted, type Clock, metaTime, systemClock } from './platform/clock.ts';
 export {
   ApiError,
   configMapResource,

@@ -19,7 +19,7 @@ export {
   configsLabel,
 } from './catalog-dockerfile.ts';
 export { type GenerateBundle, generateBundle } from './generate-bundle.ts';
-export { type PlatformImage, platformImage } from './opened-image.ts';
+export { type PlatformImage, platformImage, platformManifest } from './opened-image.ts';
 export {
   type TemporaryImage,
   type UnpackTemporarily,

@@ -4,6 +4,8 @@ import { TerminalError } from '../../core/errors.ts';
 import {
   blobBytes,
   type Descriptor,
+  type ImageManifest,
+  type ManifestContent,
   nodePlatform,
   type OpenedImage,
   type Platform,
@@ -23,24 +25,40 @@ const configSchema = z.object({
   config: z.object({ Labels: record(z.string()).nullish() }).nullish(),
 });
 
+/** The manifest of one image, as stored and parsed. */
+export interface PlatformManifest {
+  readonly content: ManifestContent;
+  readonly manifest: ImageManifest;
+}
+
+/** The manifest for the platform that `platformImage` reads. @throws as `platformImage` */
+export async function platformManifest(
+  { place, manifest: first }: OpenedImage,
+  signal: AbortSignal,
+): Promise<PlatformManifest> {
+  let content = first;
+  let manifest = parseManifest(first.bytes, first.contentType);
+  for (let depth = 1; manifest.kind === 'index'; depth += 1) {
+    if (depth > maxDepth) throw new TerminalError('image indexes are nested too deeply');
+    const index = manifest;
+    const { digest } = selected((platform) => index.select(platform));
+    content = await place.manifest(digest, signal);
+    manifest = parseManifest(content.bytes, content.contentType);
+  }
+  return { content, manifest };
+}
+
 /**
  * Labels and layers of an image for this node's platform. The content of catalogs and bundles is
  * the same on all platforms, so an index without this one falls back to linux/amd64.
  * @throws TerminalError for content that is not an image
  */
 export async function platformImage(
-  { place, manifest: first }: OpenedImage,
+  image: OpenedImage,
   signal: AbortSignal,
 ): Promise<PlatformImage> {
-  let manifest = parseManifest(first.bytes, first.contentType);
-  for (let depth = 1; manifest.kind === 'index'; depth += 1) {
-    if (depth > maxDepth) throw new TerminalError('image indexes are nested too deeply');
-    const index = manifest;
-    const { digest } = selected((platform) => index.select(platform));
-    const { bytes, contentType } = await place.manifest(digest, signal);
-    manifest = parseManifest(bytes, contentType);
-  }
-  const { config, layers } = manifest;
+  const { config, layers } = (await platformManifest(image, signal)).manifest;
+  const { place } = image;
   if (config.size > maxConfigSize) {
     throw new TerminalError(`the configuration of the image has ${config.size} bytes`);
   }

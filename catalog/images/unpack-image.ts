@@ -10,12 +10,16 @@ export interface UnpackImageOptions {
   readonly only?: string | ((labels: PlatformImage['labels']) => string) | undefined;
   /** Maximum bytes of all files of all layers. Defaults to 4 GiB. */
   readonly maxBytes?: number | undefined;
+  /** Maximum bytes of one file, which is in memory as a whole. Defaults to 512 MiB. */
+  readonly maxFileBytes?: number | undefined;
   readonly signal: AbortSignal;
 }
 
 const mebibyte = 1024 * 1024;
 /** The largest public catalogs have 200 MB. */
 const defaultMaxBytes = 4096 * mebibyte;
+/** The largest file of public catalogs has 200 MB. */
+const largestFile = 512 * mebibyte;
 
 /**
  * Unpacks an image into a new or empty directory, layer by layer and file by file. Applies
@@ -26,8 +30,9 @@ const defaultMaxBytes = 4096 * mebibyte;
 export async function unpackImage(
   image: OpenedImage,
   directory: string,
-  { only = '', maxBytes = defaultMaxBytes, signal }: UnpackImageOptions,
+  options: UnpackImageOptions,
 ): Promise<PlatformImage['labels']> {
+  const { only = '', maxBytes = defaultMaxBytes, maxFileBytes = largestFile, signal } = options;
   const { labels, layers } = await platformImage(image, signal);
   const tree = new ImageDirectory(directory);
   await mkdir(directory, { recursive: true });
@@ -44,7 +49,7 @@ export async function unpackImage(
   };
   for (const layer of layers.toReversed()) {
     try {
-      await unpackLayer({ image, layer, take, prefix, maxBytes, signal });
+      await unpackLayer({ image, layer, take, prefix, maxBytes, maxFileBytes, signal });
     } catch (error) {
       if (!(error instanceof TerminalError)) throw error;
       throw new TerminalError(`layer ${layer.digest}: ${errorMessage(error)}`, { cause: error });
@@ -60,12 +65,13 @@ interface UnpackLayer {
   readonly take: (entry: TarEntry) => Promise<void>;
   readonly prefix: string;
   readonly maxBytes: number;
+  readonly maxFileBytes: number;
   readonly signal: AbortSignal;
 }
 
 async function unpackLayer({ image, layer, take, ...rest }: UnpackLayer): Promise<void> {
-  const { prefix, maxBytes, signal } = rest;
-  const limits = { ...layerLimits, maxBytes };
+  const { prefix, maxBytes, maxFileBytes, signal } = rest;
+  const limits = { ...layerLimits, maxBytes, maxFileBytes };
   const blob = image.place.blob(layer, signal);
   try {
     await readTar(decompressed(blob, { compression: 'detect', limits, signal }), {
@@ -83,8 +89,6 @@ async function unpackLayer({ image, layer, take, ...rest }: UnpackLayer): Promis
 const layerLimits = {
   maxEntries: 1_000_000,
   maxPathLength: 4096,
-  // The largest file of public catalogs has 200 MB; each is in memory once.
-  maxFileBytes: 512 * mebibyte,
   maxCompressionRatio: 1000,
 };
 

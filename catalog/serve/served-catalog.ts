@@ -1,22 +1,28 @@
+import type { StoredCatalog } from '../index/index.ts';
 import type { ServedContent } from './served-content.ts';
 
-/** A named catalog, whose content can be replaced while requests read the old one. */
-export class ServedCatalog {
-  readonly name: string;
-  #content: SharedContent;
+/** Open content of a catalog that HTTP can serve. */
+export interface ServableContent extends AsyncDisposable {
+  readonly blobs: StoredCatalog;
+}
 
-  constructor(name: string, content: ServedContent) {
+/** A named catalog, whose content can be replaced while requests read the old one. */
+export class ServedCatalog<C extends ServableContent = ServedContent> {
+  readonly name: string;
+  #content: SharedContent<C>;
+
+  constructor(name: string, content: C) {
     this.name = name;
     this.#content = new SharedContent(content);
   }
 
   /** The current content, which stays open until the caller disposes of it. */
-  borrow(): BorrowedContent {
+  borrow(): BorrowedContent<C> {
     return this.#content.borrow();
   }
 
   /** Later requests get the new content. The old content closes after its last reader. */
-  async replace(content: ServedContent): Promise<void> {
+  async replace(content: C): Promise<void> {
     const former = this.#content;
     this.#content = new SharedContent(content);
     await former.retire();
@@ -28,20 +34,20 @@ export class ServedCatalog {
   }
 }
 
-export interface BorrowedContent extends AsyncDisposable {
-  readonly content: ServedContent;
+export interface BorrowedContent<C = ServedContent> extends AsyncDisposable {
+  readonly content: C;
 }
 
-class SharedContent {
-  readonly #content: ServedContent;
+class SharedContent<C extends ServableContent> {
+  readonly #content: C;
   #readers = 0;
   #isRetired = false;
 
-  constructor(content: ServedContent) {
+  constructor(content: C) {
     this.#content = content;
   }
 
-  borrow(): BorrowedContent {
+  borrow(): BorrowedContent<C> {
     this.#readers += 1;
     return { content: this.#content, [Symbol.asyncDispose]: () => this.#return() };
   }

@@ -7,3 +7,8 @@ export type {
   FoundPackage,
   ServingCatalog,
 } from './catalog-contents.ts';
+export {
+  type CatalogControllers,
+  type CatalogControllersOptions,
+  catalogControllers,
+} from './catalog-controllers.ts';

@@ -1,9 +1,15 @@
 import type { BlobQuery } from '../../index/index.ts';
 
-/** The requested catalog and blobs. */
-export interface RequestTarget {
-  /** Name in the path, decoded. */
+/** A catalog as a path names it. */
+export interface RequestedCatalog {
+  /** Decoded. */
   readonly catalog: string;
+  /** `all.json` is the path of catalogd's Catalog, `api/v1` that of a ClusterCatalog. */
+  readonly endpoint: 'all.json' | 'api/v1';
+}
+
+/** The requested catalog and blobs. */
+export interface RequestTarget extends RequestedCatalog {
   readonly query: BlobQuery;
 }
 
@@ -28,17 +34,29 @@ const badRequest: Refusal = { status: 400, text: '400 Bad Request' };
  */
 export function requestTarget(method: string, url: string): RequestTarget | Refusal {
   if (method !== 'GET' && method !== 'HEAD') return notAllowed;
-  const mark = url.indexOf('?');
-  const [path, search] = mark === -1 ? [url, ''] : [url.slice(0, mark), url.slice(mark + 1)];
+  const { path, search } = partsOf(url);
   const [, written = '', what] = pathPattern.exec(path) ?? [];
   if (what === undefined) return notFound;
   const catalog = decoded(written);
   if (catalog === undefined) return badRequest;
-  if (what !== 'api/v1/metas') return { catalog, query: {} };
-  const parameters = new URLSearchParams(search);
-  if ([...parameters.keys()].some((key) => !known.has(key))) return badRequest;
+  const endpoint = what === 'all.json' ? what : 'api/v1';
+  if (what !== 'api/v1/metas') return { catalog, endpoint, query: {} };
+  const query = queryOf(new URLSearchParams(search));
+  return query === undefined ? badRequest : { catalog, endpoint, query };
+}
+
+function partsOf(url: string): { readonly path: string; readonly search: string } {
+  const mark = url.indexOf('?');
+  return mark === -1
+    ? { path: url, search: '' }
+    : { path: url.slice(0, mark), search: url.slice(mark + 1) };
+}
+
+/** Undefined for an unknown parameter. */
+function queryOf(parameters: URLSearchParams): BlobQuery | undefined {
+  if ([...parameters.keys()].some((key) => !known.has(key))) return undefined;
   const [schema, owner, name] = fields.map((field) => parameters.get(field) || undefined);
-  return { catalog, query: { schema, package: owner, name } };
+  return { schema, package: owner, name };
 }
 
 function decoded(text: string): string | undefined {

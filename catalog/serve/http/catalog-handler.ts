@@ -1,0 +1,45 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { ServableContent, ServedCatalog } from '../served-catalog.ts';
+import { answer } from './answer.ts';
+import { type Refusal, type RequestedCatalog, requestTarget } from './request-target.ts';
+
+export interface CatalogHandlerOptions {
+  /** The catalog that a path names; undefined if it is not served. */
+  readonly find: (requested: RequestedCatalog) => ServedCatalog<ServableContent> | undefined;
+  /** Called for unexpected errors of the server. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** Answers requests for catalogs, with the paths and answers of OLM's catalogd. */
+export function catalogHandler({ find, onError }: CatalogHandlerOptions): RequestListener {
+  return (request, response) => {
+    serve(request, response, find).catch((error: unknown) => {
+      // A client that disconnects is not an error of the server.
+      if (!response.destroyed) onError(error);
+      if (response.headersSent) response.destroy();
+      else refuse(response, { status: 500, text: '500 Internal Server Error' });
+    });
+  };
+}
+
+async function serve(
+  request: IncomingMessage,
+  response: ServerResponse,
+  find: CatalogHandlerOptions['find'],
+): Promise<void> {
+  const target = requestTarget(request.method ?? '', request.url ?? '');
+  if ('status' in target) return refuse(response, target);
+  const catalog = find(target);
+  if (catalog === undefined) return refuse(response, { status: 404, text: '404 Not Found' });
+  await using borrowed = catalog.borrow();
+  await answer(request, response, { content: borrowed.content.blobs, query: target.query });
+}
+
+function refuse(response: ServerResponse, { status, text }: Refusal): void {
+  response.writeHead(status, {
+    'Content-Type': 'text/plain; charset=utf-8',
+    'X-Content-Type-Options': 'nosniff',
+    ...(status === 405 ? { Allow: 'GET, HEAD' } : {}),
+  });
+  response.end(`${text}\n`);
+}

@@ -1,0 +1,126 @@
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { CatalogKind } from '../catalog-contents.ts';
+import { CatalogContent } from './catalog-content.ts';
+
+/** An object whose content is stored. */
+export interface CatalogKey {
+  readonly kind: CatalogKind;
+  readonly name: string;
+}
+
+const recordSchema = z.object({
+  uid: z.string(),
+  ref: z.string(),
+  resolvedRef: z.string(),
+  unpackedAt: z.number(),
+});
+
+/** What stored content is of. */
+export interface StoredState extends z.infer<typeof recordSchema> {}
+
+export interface StoredContent {
+  readonly state: StoredState;
+  readonly content: CatalogContent;
+}
+
+/** Content in another format is not read, and removed with the rest of its folder. */
+const format = 'rukpak.v1';
+const stateFile = 'state.json';
+
+/**
+ * Contents of catalogs on the disk of this replica, one for each catalog: complete or not there,
+ * also after a crash. Only one process may use the directory.
+ */
+export class ContentStore {
+  readonly #root: string;
+  readonly #staging: string;
+
+  constructor(directory: string) {
+    this.#root = join(directory, 'catalogs');
+    this.#staging = join(directory, 'unpack');
+  }
+
+  /** Removes what a former process left unfinished. */
+  async prepare(): Promise<void> {
+    await rm(this.#staging, { recursive: true, force: true });
+    await mkdir(this.#staging, { recursive: true });
+    await mkdir(this.#root, { recursive: true });
+  }
+
+  /** A new directory for work; the caller removes it. */
+  async workspace(): Promise<string> {
+    await mkdir(this.#staging, { recursive: true });
+    return await mkdtemp(join(this.#staging, 'catalog-'));
+  }
+
+  /** The stored content of the object with this UID; undefined if it is missing or damaged. */
+  async open(key: CatalogKey, uid: string): Promise<StoredContent | undefined> {
+    const directory = this.#directory(key);
+    try {
+      const state = recordSchema.parse(
+        JSON.parse(await readFile(join(directory, stateFile), 'utf8')),
+      );
+      if (state.uid !== uid) return undefined;
+      return { state, content: await CatalogContent.open(join(directory, folderOf(state))) };
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Stores the content in a directory, which it takes over, and opens it. */
+  async put(key: CatalogKey, state: StoredState, from: string): Promise<StoredContent> {
+    const directory = this.#directory(key);
+    const folder = folderOf(state);
+    await mkdir(directory, { recursive: true });
+    await rm(join(directory, folder), { recursive: true, force: true });
+    await rename(from, join(directory, folder));
+    const content = await CatalogContent.open(join(directory, folder));
+    await this.restate(key, state);
+    // Readers of former content have it open.
+    for (const name of await readdir(directory)) {
+      if (name !== folder && name !== stateFile) {
+        await rm(join(directory, name), { recursive: true, force: true });
+      }
+    }
+    return { state, content };
+  }
+
+  /** Replaces the state of stored content. */
+  async restate(key: CatalogKey, state: StoredState): Promise<void> {
+    const file = join(this.#directory(key), stateFile);
+    await writeFile(`${file}.new`, JSON.stringify(state));
+    await rename(`${file}.new`, file);
+  }
+
+  async remove(key: CatalogKey): Promise<void> {
+    await rm(this.#directory(key), { recursive: true, force: true });
+  }
+
+  /** Removes the content of objects that `exists` does not know; returns their keys. */
+  async collect(exists: (key: CatalogKey) => boolean): Promise<readonly CatalogKey[]> {
+    const removed: CatalogKey[] = [];
+    for (const kind of ['Catalog', 'ClusterCatalog'] as const) {
+      const names = await readdir(join(this.#root, format, kind)).catch((): string[] => []);
+      for (const key of names.map((name) => ({ kind, name }))) {
+        if (exists(key)) continue;
+        await this.remove(key);
+        removed.push(key);
+      }
+    }
+    for (const name of await readdir(this.#root).catch((): string[] => [])) {
+      if (name !== format) await rm(join(this.#root, name), { recursive: true, force: true });
+    }
+    return removed;
+  }
+
+  #directory({ kind, name }: CatalogKey): string {
+    return join(this.#root, format, kind, name);
+  }
+}
+
+/** A digest is the name of its folder. */
+function folderOf({ resolvedRef }: StoredState): string {
+  return resolvedRef.slice(resolvedRef.indexOf('@') + 1).replace(':', '-');
+}

@@ -1,0 +1,194 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type RequestedCatalog, ServedCatalog } from '../../../catalog/serve/index.ts';
+import type {
+  AbsentCatalog,
+  CatalogContents,
+  CatalogIdentity,
+  CatalogKind,
+  ContentChange,
+  FoundPackage,
+  ServingCatalog,
+} from '../catalog-contents.ts';
+import type { CatalogContent } from '../content/catalog-content.ts';
+import type { CatalogKey, StoredContent, StoredState } from '../content/content-store.ts';
+
+/** Content that is served. */
+interface Serving {
+  readonly catalog: ServedCatalog<CatalogContent>;
+  readonly content: CatalogContent;
+  readonly state: StoredState;
+}
+
+interface Entry {
+  identity: CatalogIdentity;
+  serving: Serving | undefined;
+  /** If it does not serve. */
+  absence: AbsentCatalog['state'];
+  problem: string | undefined;
+}
+
+const none: ReadonlySet<string> = new Set();
+
+/** The catalogs of the cluster, and the content of those that this process serves. */
+export class ServedCatalogs implements CatalogContents {
+  readonly #entries = new Map<string, Entry>();
+  readonly #listeners = new Set<(change: ContentChange) => void>();
+
+  /** Notes a catalog, or its new labels and priority. */
+  note(identity: CatalogIdentity): void {
+    const entry = this.#entries.get(keyOf(identity));
+    if (entry === undefined) {
+      const pending = { serving: undefined, absence: 'Pending', problem: undefined } as const;
+      this.#entries.set(keyOf(identity), { identity, ...pending });
+      this.#notify(identity, none);
+    } else if (!isDeepStrictEqual(entry.identity, identity)) {
+      entry.identity = identity;
+      this.#notify(identity, entry.serving?.content.packages ?? none);
+    }
+  }
+
+  /** What is served of a catalog; undefined for none. */
+  stateOf(key: CatalogKey): StoredState | undefined {
+    return this.#entries.get(keyOf(key))?.serving?.state;
+  }
+
+  /** Number of packages that are served of a catalog. */
+  packagesOf(key: CatalogKey): number {
+    return this.#entries.get(keyOf(key))?.serving?.content.packages.size ?? 0;
+  }
+
+  /** Serves content from now on; former content closes after its last reader. */
+  async serve(key: CatalogKey, { content, state }: StoredContent): Promise<void> {
+    const entry = this.#entries.get(keyOf(key));
+    if (entry === undefined) return await content[Symbol.asyncDispose]();
+    const former = entry.serving;
+    const catalog = former?.catalog ?? new ServedCatalog(key.name, content);
+    entry.serving = { catalog, content, state };
+    entry.problem = undefined;
+    this.#notify(
+      entry.identity,
+      former === undefined ? content.packages : content.changedSince(former.content),
+    );
+    if (former !== undefined) await catalog.replace(content);
+  }
+
+  /** Notes that the content, as it is, has been found for another reference. */
+  restate(key: CatalogKey, state: StoredState): void {
+    const entry = this.#entries.get(keyOf(key));
+    if (entry?.serving !== undefined) entry.serving = { ...entry.serving, state };
+  }
+
+  /** Notes why there is no newer content; undefined if nothing is wrong. */
+  report(key: CatalogKey, problem: string | undefined): void {
+    const entry = this.#entries.get(keyOf(key));
+    if (entry === undefined) return;
+    const absence = problem === undefined ? entry.absence : 'Failed';
+    if (entry.problem === problem && entry.absence === absence) return;
+    entry.problem = problem;
+    entry.absence = absence;
+    this.#notify(entry.identity, none);
+  }
+
+  /** Stops serving a catalog that a user has switched off. */
+  async switchOff(key: CatalogKey, problem: string): Promise<void> {
+    const entry = this.#entries.get(keyOf(key));
+    if (entry === undefined || entry.absence === 'Unavailable') return;
+    const former = entry.serving;
+    entry.serving = undefined;
+    entry.absence = 'Unavailable';
+    entry.problem = problem;
+    await this.#close(entry.identity, former);
+  }
+
+  /** The catalog is on again, and its content has to be found. */
+  switchOn(key: CatalogKey): void {
+    const entry = this.#entries.get(keyOf(key));
+    if (entry?.absence !== 'Unavailable') return;
+    entry.absence = 'Pending';
+    entry.problem = undefined;
+    this.#notify(entry.identity, none);
+  }
+
+  async remove(key: CatalogKey): Promise<void> {
+    const entry = this.#entries.get(keyOf(key));
+    this.#entries.delete(keyOf(key));
+    if (entry !== undefined) await this.#close(entry.identity, entry.serving);
+  }
+
+  /**
+   * The catalog that a path names. The paths of a Catalog and a ClusterCatalog differ, so that both
+   * may have the same name; each answers at the other's path if the other does not exist.
+   */
+  find({ catalog: name, endpoint }: RequestedCatalog): ServedCatalog<CatalogContent> | undefined {
+    const kinds: readonly CatalogKind[] =
+      endpoint === 'all.json' ? ['Catalog', 'ClusterCatalog'] : ['ClusterCatalog', 'Catalog'];
+    const found = kinds.map((kind) => this.#entries.get(keyOf({ kind, name })));
+    return found.find((entry) => entry !== undefined)?.serving?.catalog;
+  }
+
+  serving(): readonly ServingCatalog[] {
+    return [...this.#entries.values()]
+      .flatMap(({ identity, serving, problem }) =>
+        serving === undefined
+          ? []
+          : [{ ...identity, resolvedRef: serving.state.resolvedRef, problem }],
+      )
+      .toSorted((a, b) => b.priority - a.priority || compareNames(a, b));
+  }
+
+  absent(): readonly AbsentCatalog[] {
+    return [...this.#entries.values()]
+      .filter(({ serving }) => serving === undefined)
+      .map(({ identity, absence, problem = '' }) => ({ ...identity, state: absence, problem }))
+      .toSorted(compareNames);
+  }
+
+  async findPackage(
+    name: string,
+    isWanted: (catalog: ServingCatalog) => boolean,
+  ): Promise<readonly FoundPackage[]> {
+    const wanted = this.serving().filter(isWanted);
+    const found = await Promise.all(wanted.map((catalog) => this.#packageOf(catalog, name)));
+    return found.filter((each) => each !== undefined);
+  }
+
+  onChange(listener: (change: ContentChange) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Stops serving everything, without telling anyone. */
+  async close(): Promise<void> {
+    const entries = [...this.#entries.values()];
+    this.#entries.clear();
+    await Promise.all(entries.map(async ({ serving }) => await serving?.catalog.close()));
+  }
+
+  async #packageOf(catalog: ServingCatalog, name: string): Promise<FoundPackage | undefined> {
+    const served = this.#entries.get(keyOf(catalog))?.serving?.catalog;
+    if (served === undefined) return undefined;
+    await using borrowed = served.borrow();
+    const { name: catalogName, priority } = catalog;
+    const reference = { name: catalogName, namespace: '', priority };
+    const result = await borrowed.content.findPackage(name, reference);
+    return result === undefined ? undefined : { catalog, ...result };
+  }
+
+  async #close(identity: CatalogIdentity, former: Serving | undefined): Promise<void> {
+    this.#notify(identity, former?.content.packages ?? none);
+    await former?.catalog.close();
+  }
+
+  #notify(catalog: CatalogIdentity, packages: ReadonlySet<string>): void {
+    for (const listener of this.#listeners) listener({ catalog, packages });
+  }
+}
+
+function keyOf({ kind, name }: CatalogKey): string {
+  return `${kind}/${name}`;
+}
+
+function compareNames(a: CatalogIdentity, b: CatalogIdentity): number {
+  if (a.name !== b.name) return a.name < b.name ? -1 : 1;
+  return a.kind < b.kind ? -1 : 1;
+}

@@ -1,0 +1,132 @@
+import { platformManifest } from '../../../catalog/images/index.ts';
+import { errorMessage, type Logger, type SecretReader } from '../../../core/controller.ts';
+import {
+  blobBytes,
+  type ImageReference,
+  manifestParts,
+  parseImageReference,
+  RefusedRequest,
+  type RegistryAccess,
+  readPullSecret,
+  repositoryName,
+} from '../../../core/registry/index.ts';
+import { CatalogFailure } from './catalog-failure.ts';
+
+/** An image of a catalog, and how to reach it. */
+export interface ImageRequest {
+  readonly ref: string;
+  readonly pullSecret: string | undefined;
+  readonly insecureSkipTLSVerify: boolean;
+}
+
+interface CatalogImagesOptions {
+  readonly registry: RegistryAccess;
+  /** Of the system namespace. */
+  readonly secrets: SecretReader;
+  /** Maximum bytes of all layers of an image, compressed. */
+  readonly maxBytes: number;
+  readonly logger: Logger;
+}
+
+/** Resolves and downloads images of catalogs. Throws only CatalogFailures and reasons of signals. */
+export class CatalogImages {
+  readonly #options: CatalogImagesOptions;
+
+  constructor(options: CatalogImagesOptions) {
+    this.#options = options;
+  }
+
+  /** `<repository>@<digest>` of an image; for a tag, by one HEAD request. */
+  async resolve(request: ImageRequest, signal: AbortSignal): Promise<string> {
+    const reference = parsed(request.ref);
+    const digest = reference.digest ?? (await this.#digest(reference, request, signal));
+    return `${repositoryName(reference)}@${digest}`;
+  }
+
+  /** Writes an image into an OCI layout in a new directory, without holding its layers in memory. */
+  async download(
+    resolvedRef: string,
+    {
+      request,
+      directory,
+      signal,
+    }: { request: ImageRequest; directory: string; signal: AbortSignal },
+  ): Promise<void> {
+    const registry = await this.#registry(request, signal);
+    try {
+      const kind = 'registry';
+      const image = await registry.open({ kind, reference: parsed(resolvedRef) }, signal);
+      const { content, manifest } = await platformManifest(image, signal);
+      const blobs = [manifest.config, ...manifest.layers];
+      this.#checkSize(blobs);
+      const { target } = await registry.openTarget({ kind: 'layout', path: directory });
+      for (const descriptor of new Map(blobs.map((blob) => [blob.digest, blob])).values()) {
+        const open = () => blobBytes(image.place, descriptor, signal);
+        await target.pushBlob({ descriptor, open }, signal);
+      }
+      const { mediaType } = manifestParts(content);
+      await target.pushManifest({ bytes: content.bytes, mediaType }, signal);
+      await target.close();
+    } catch (error) {
+      signal.throwIfAborted();
+      const message = `error fetching remote image "${request.ref}": ${textOf(error)}`;
+      throw new CatalogFailure('image', message, { cause: error });
+    }
+  }
+
+  #checkSize(blobs: readonly { readonly size: number }[]): void {
+    const { maxBytes } = this.#options;
+    const size = blobs.reduce((sum, blob) => sum + blob.size, 0);
+    if (size <= maxBytes) return;
+    throw new Error(`the image has ${size} bytes, over the limit of ${maxBytes}`);
+  }
+
+  async #digest(
+    reference: ImageReference,
+    request: ImageRequest,
+    signal: AbortSignal,
+  ): Promise<string> {
+    const registry = await this.#registry(request, signal);
+    try {
+      return await registry.digest(reference, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw new CatalogFailure('descriptor', textOf(error), { cause: error });
+    }
+  }
+
+  async #registry(
+    { pullSecret, insecureSkipTLSVerify: insecure }: ImageRequest,
+    signal: AbortSignal,
+  ): Promise<RegistryAccess> {
+    const { registry, secrets, logger } = this.#options;
+    try {
+      const { keychain, caCertificates } = await readPullSecret(pullSecret, secrets, signal);
+      const { shortcoming } = keychain;
+      if (shortcoming !== undefined) logger.info({ pullSecret }, shortcoming);
+      const credentialsName = `pull secret "${pullSecret ?? ''}"`;
+      return registry.as({ keychain, caCertificates, insecure, credentialsName });
+    } catch (error) {
+      signal.throwIfAborted();
+      throw new CatalogFailure('keychain', errorMessage(error), { cause: error });
+    }
+  }
+}
+
+function parsed(ref: string): ImageReference {
+  try {
+    return parseImageReference(ref);
+  } catch (error) {
+    throw new CatalogFailure('reference', `could not parse reference: ${ref}`, {
+      cause: error,
+      isFinal: true,
+    });
+  }
+}
+
+/** OLM's conditions quote the refused request. */
+function textOf(error: unknown): string {
+  const { cause } = error instanceof Error ? error : {};
+  const text = cause instanceof RefusedRequest ? cause.message : errorMessage(error);
+  return text.replace(/^error fetching image descriptor: /, '');
+}
