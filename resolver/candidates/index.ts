@@ -23,7 +23,9 @@ export {
   graphSuccessors,
   semverSuccessors,
   type UpgradeEdge,
+  type UpgradePolicy,
   type UpgradeStart,
   upgradeEdge,
 } from './successors.ts';
+export { type LastStep, upgradePaths } from './upgrade-paths.ts';
 export { UpgradeLimitError, upgradeSteps } from './upgrade-steps.ts';

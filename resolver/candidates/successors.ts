@@ -13,6 +13,15 @@ import type { Channel, ChannelEntry } from './package-content.ts';
 /** Why an entry of a channel is an upgrade from a bundle. */
 export type UpgradeEdge = 'replaces' | 'skips' | 'skipRange';
 
+/**
+ * What a bundle may be upgraded to, besides staying as it is.
+ * `semver`: higher versions without a breaking change (`^V, != V`).
+ * `replaces`: bundles with a channel entry that replaces it.
+ * `graph`: bundles with a channel entry that replaces it, skips it, or has it in its skipRange.
+ * `any`: every bundle, lower versions too.
+ */
+export type UpgradePolicy = 'semver' | 'replaces' | 'graph' | 'any';
+
 /** A bundle to upgrade from; the catalogs need not have it. */
 export interface UpgradeStart {
   readonly name: string;

@@ -4,20 +4,17 @@ import type { ChannelEntry } from './package-content.ts';
 import { readSkipRange } from './successors.ts';
 
 /** Maximum comparisons of versions with skipRanges; real channels need some ten thousand. */
-const mostComparisons = 4_000_000;
+export const maximumComparisons = 4_000_000;
 
-/** Upgrade paths to a bundle need too many comparisons of versions with skipRanges. */
+/** Upgrade paths from or to a bundle need too many comparisons of versions with skipRanges. */
 export class UpgradeLimitError extends Error {
   override readonly name = 'UpgradeLimitError';
-  /** What all paths lead to. */
-  readonly target: string;
   /** What they need, after "need": `more than 4 comparisons of versions with skipRanges`. */
-  readonly cost = `more than ${mostComparisons} comparisons of versions with skipRanges`;
+  readonly cost = `more than ${maximumComparisons} comparisons of versions with skipRanges`;
 
-  constructor(target: string) {
+  constructor(direction: 'from' | 'to', bundle: string) {
     super();
-    this.target = target;
-    this.message = `upgrade paths to ${goQuote(target)} need ${this.cost}`;
+    this.message = `upgrade paths ${direction} ${goQuote(bundle)} need ${this.cost}`;
   }
 }
 
@@ -83,7 +80,7 @@ class RangeSteps {
     if (range === undefined) return;
     for (const [name, version] of this.#left) {
       this.#comparisons += 1;
-      if (this.#comparisons > mostComparisons) throw new UpgradeLimitError(this.#target);
+      if (this.#comparisons > maximumComparisons) throw new UpgradeLimitError('to', this.#target);
       const isReached = this.#steps.has(name);
       if (!isReached && !isInRange(version, range)) continue;
       this.#left.delete(name);

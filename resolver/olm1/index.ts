@@ -5,7 +5,6 @@ export type {
   PresentBundle,
   Surroundings,
   UnavailableCatalog,
-  UpgradePolicy,
 } from './package-request.ts';
 export type {
   Dependency,
@@ -14,3 +13,4 @@ export type {
   PackageResolution,
   ResolvedPackage,
 } from './package-resolution.ts';
+export { explainPackage, resolvePackage } from './resolve-package.ts';

@@ -1,4 +1,4 @@
-import type { Bundle, PackageContent } from '../candidates/index.ts';
+import type { Bundle, PackageContent, UpgradePolicy } from '../candidates/index.ts';
 
 /** What one object asks for: a bundle of one package. */
 export interface PackageRequest {
@@ -18,15 +18,6 @@ export interface PackageRequest {
   /** Undefined before the first installation. */
   readonly installed?: InstalledBundle | undefined;
 }
-
-/**
- * What a bundle may be upgraded to, besides staying as it is.
- * `semver`: higher versions without a breaking change (`^V, != V`).
- * `replaces`: bundles with a channel entry that replaces it.
- * `graph`: bundles with a channel entry that replaces it, skips it, or has it in its skipRange.
- * `any`: every bundle, lower versions too.
- */
-export type UpgradePolicy = 'semver' | 'replaces' | 'graph' | 'any';
 
 /** The bundle that is installed now, as its record names it. */
 export type InstalledBundle =

@@ -11,7 +11,7 @@ export interface ResolvedPackage {
   readonly catalog: CatalogReference;
   /** Names of the channels that have the bundle, as the catalog orders them. */
   readonly channels: readonly string[];
-  /** Deprecations of the catalog that concern the request and the bundle. */
+  /** Of the package, of the requested channels, and of the bundle, by its catalog. */
   readonly deprecations: readonly Deprecation[];
   readonly newest: NewestBundle;
   /** What the bundle requires, in the order of its properties. */
@@ -30,7 +30,7 @@ export interface FailedPackage {
   /** Upstream's text, to the letter. */
   readonly message: string;
   readonly explanation: Explanation;
-  /** Deprecations of the package and of the requested channels. */
+  /** Of the package and of the requested channels, by all catalogs. */
   readonly deprecations: readonly Deprecation[];
   /** Undefined if no catalog has the package. */
   readonly newest: NewestBundle | undefined;
@@ -40,7 +40,7 @@ export interface FailedPackage {
 export interface NewestBundle {
   readonly bundle: Bundle;
   readonly catalog: CatalogReference;
-  /** Why the request does not get it: `it is not in channel "stable"`; undefined if it does. */
+  /** Why the request does not get it, one sentence; undefined if it does. */
   readonly notTaken: string | undefined;
 }
 

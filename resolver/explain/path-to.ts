@@ -1,0 +1,58 @@
+import { goQuote } from '../../api/go-quote.ts';
+import {
+  type PackageContent,
+  type UpgradeEdge,
+  UpgradeLimitError,
+  type UpgradePolicy,
+  type UpgradeStart,
+} from '../candidates/index.ts';
+import { parseTolerantVersion, VersionError, versionProblem } from '../versions/index.ts';
+import { findPath } from './find-path.ts';
+
+export interface PathRequest {
+  readonly packageName: string;
+  /** What the catalogs have of the package; in any order. */
+  readonly contents: readonly PackageContent[];
+  readonly from: UpgradeStart;
+  /** A version, such as `2.4.0` or `v2.4`. */
+  readonly to: string;
+  readonly upgrades: UpgradePolicy;
+}
+
+export type UpgradePath =
+  /** No steps if the version is installed already. */
+  | { readonly kind: 'path'; readonly steps: readonly UpgradeStep[] }
+  | {
+      readonly kind: 'none';
+      /** One sentence. */
+      readonly reason: string;
+      /** The highest version up to the wanted one that upgrades reach. */
+      readonly nearest: UpgradeStep | undefined;
+    };
+
+export interface UpgradeStep {
+  readonly bundle: string;
+  /** Empty if the catalog names no valid version. */
+  readonly version: string;
+  readonly catalog: string;
+  /** The channel whose edge is taken; undefined if versions alone decide. */
+  readonly channel: string | undefined;
+  /** How the bundle upgrades the one before it; undefined if versions alone decide. */
+  readonly edge: UpgradeEdge | undefined;
+}
+
+/** The fewest upgrades that lead to a version, or why none do. */
+export function pathTo(request: PathRequest): UpgradePath {
+  const { to } = request;
+  try {
+    return findPath(request, parseTolerantVersion(to));
+  } catch (error) {
+    if (error instanceof UpgradeLimitError) return none(`${error.message}.`);
+    if (!(error instanceof VersionError)) throw error;
+    return none(`${goQuote(to)} is not a version: ${versionProblem(to) ?? error.message}.`);
+  }
+}
+
+function none(reason: string): UpgradePath {
+  return { kind: 'none', reason, nearest: undefined };
+}

@@ -1,0 +1,103 @@
+import { goQuote } from '../../api/go-quote.ts';
+import type { Bundle, Property } from '../candidates/index.ts';
+import {
+  ConstraintError,
+  constraintsOf,
+  type Candidate as PossibleProvider,
+  type Requirement,
+} from '../constraints/index.ts';
+import type { PackageContents, PresentBundle, Surroundings } from './package-request.ts';
+import type { Dependency } from './package-resolution.ts';
+
+/** What a bundle requires of others, judged by what is installed or asked for. */
+export function dependenciesOf(
+  owner: PossibleProvider,
+  contents: PackageContents,
+  surroundings: Surroundings,
+): readonly Dependency[] {
+  const own = owner.properties.filter(
+    ({ type }) => type.endsWith('.required') || isConstraint(type),
+  );
+  // Most bundles require nothing.
+  if (own.length === 0) return [];
+  const providers = new Providers(contents, surroundings);
+  return own.flatMap((property) => {
+    try {
+      return constraintsOf([property])
+        .filter((requirement) => !requirement.isMetBy(owner))
+        .map((requirement) => judged(property, requirement, providers));
+    } catch (error) {
+      if (!(error instanceof ConstraintError)) throw error;
+      const text = `what property ${goQuote(property.type)} names, which is invalid: ${error.message}`;
+      return [{ type: property.type, text, package: undefined, metBy: undefined }];
+    }
+  });
+}
+
+function isConstraint(type: string): boolean {
+  return type === 'olm.constraint';
+}
+
+function judged(property: Property, requirement: Requirement, providers: Providers): Dependency {
+  const required = requiredPackage(property);
+  const text =
+    required === undefined
+      ? `an operator ${requirement.text}`
+      : `package ${goQuote(required.name)} in version range ${goQuote(required.versionRange)}`;
+  const metBy = providers.find(requirement);
+  return { type: property.type, text, package: required, metBy };
+}
+
+/** Undefined for other requirements than that of a package. */
+export function requiredPackage({ type, value }: Property): Dependency['package'] {
+  if (type !== 'olm.package.required' || typeof value !== 'object' || value === null) {
+    return undefined;
+  }
+  const name = 'packageName' in value ? value.packageName : undefined;
+  const versionRange = 'versionRange' in value ? value.versionRange : undefined;
+  if (typeof name !== 'string' || typeof versionRange !== 'string') return undefined;
+  return { name, versionRange };
+}
+
+/** The bundles that other objects have or ask for, installed ones first. */
+class Providers {
+  readonly #contents: PackageContents;
+  readonly #present: readonly PresentBundle[];
+  readonly #whole = new Map<PresentBundle, PossibleProvider>();
+
+  constructor(contents: PackageContents, { present }: Surroundings) {
+    this.#contents = contents;
+    this.#present = present.toSorted(
+      (a, b) =>
+        Number(b.isInstalled) - Number(a.isInstalled) ||
+        compareText(a.of, b.of) ||
+        compareText(a.bundle.name, b.bundle.name),
+    );
+  }
+
+  find(requirement: Requirement): PresentBundle | undefined {
+    return this.#present.find((each) => requirement.isMetBy(this.#wholeOf(each)));
+  }
+
+  /** Records of installed bundles have few properties: the catalogs know the others. */
+  #wholeOf(present: PresentBundle): PossibleProvider {
+    const known = this.#whole.get(present);
+    if (known !== undefined) return known;
+    const { packageName, bundle } = present;
+    const properties = this.#inCatalogs(packageName, bundle)?.properties ?? bundle.properties;
+    const whole = { packageName, version: bundle.version, properties };
+    this.#whole.set(present, whole);
+    return whole;
+  }
+
+  #inCatalogs(packageName: string, { name, image }: Bundle): Bundle | undefined {
+    return this.#contents
+      .of(packageName)
+      .flatMap(({ bundles }) => bundles)
+      .find((each) => each.name === name && each.image === image);
+  }
+}
+
+function compareText(a: string, b: string): number {
+  return a === b ? 0 : a < b ? -1 : 1;
+}

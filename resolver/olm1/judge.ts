@@ -1,0 +1,76 @@
+import { goQuote } from '../../api/go-quote.ts';
+import { compareVersions, versionText } from '../versions/index.ts';
+import { type AllowedUpgrades, allowedUpgrades } from './allowed-upgrades.ts';
+import type { Candidate } from './candidate.ts';
+import type { PackageQuestion } from './package-question.ts';
+import { ResolutionFailure } from './resolution-failure.ts';
+
+/** A condition that a candidate does not meet. */
+export type Criterion = 'channel' | 'version' | 'upgrade';
+
+/** Says of each candidate why it is out. */
+export class Judge {
+  readonly #question: PackageQuestion;
+  readonly upgrades: AllowedUpgrades | undefined;
+
+  constructor(question: PackageQuestion) {
+    this.#question = question;
+    this.upgrades = knownUpgrades(question);
+  }
+
+  missing(candidate: Candidate): readonly Criterion[] {
+    const { upgrades } = this;
+    const isUpgrade =
+      upgrades === undefined || upgrades.isInstalled(candidate) || upgrades.isSuccessor(candidate);
+    const isMet: Readonly<Record<Criterion, boolean>> = {
+      channel: this.#question.isInChannels(candidate),
+      version: this.#question.isInRange(candidate),
+      upgrade: isUpgrade,
+    };
+    return criteria.filter((criterion) => !isMet[criterion]);
+  }
+
+  /** What the candidate is, after "is": `not in channel "stable"`. Empty if nothing is against it. */
+  reasons(candidate: Candidate): string {
+    return this.missing(candidate)
+      .map((criterion) => this.#reason(criterion, candidate))
+      .join(' and ');
+  }
+
+  #reason(criterion: Criterion, candidate: Candidate): string {
+    const { channels, version = '' } = this.#question.request;
+    if (criterion === 'channel') {
+      const names = channels.map(goQuote).join(', ');
+      return channels.length === 1 ? `not in channel ${names}` : `in none of the channels ${names}`;
+    }
+    if (criterion === 'upgrade') return this.#noUpgrade(candidate);
+    if (candidate.bundle.version === undefined) return 'without a valid version';
+    const isPrerelease = candidate.bundle.version.prerelease.length > 0;
+    return `${isPrerelease ? 'a prerelease ' : ''}outside version range ${goQuote(version)}`;
+  }
+
+  #noUpgrade({ bundle }: Candidate): string {
+    const from = this.upgrades?.from;
+    if (from?.version === undefined || bundle.version === undefined) {
+      return `not a direct upgrade from ${goQuote(from?.name ?? '')}`;
+    }
+    const installed = versionText(from.version);
+    const order = compareVersions(bundle.version, from.version);
+    if (order < 0) return `a downgrade from ${installed}`;
+    if (this.#question.request.upgrades !== 'semver')
+      return `not a direct upgrade from ${goQuote(from.name)}`;
+    return order === 0 ? 'the installed version again' : `a breaking change from ${installed}`;
+  }
+}
+
+const criteria: readonly Criterion[] = ['channel', 'version', 'upgrade'];
+
+/** Undefined also if the installed bundle is not known: then nothing is out because of it. */
+function knownUpgrades(question: PackageQuestion): AllowedUpgrades | undefined {
+  try {
+    return allowedUpgrades(question);
+  } catch (error) {
+    if (error instanceof ResolutionFailure) return undefined;
+    throw error;
+  }
+}
