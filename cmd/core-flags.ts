@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { Command } from 'commander';
 import { defaultLimits } from '../core/content/index.ts';
 import {
   defaultContent,
@@ -19,13 +19,8 @@ import {
   type CertificateFlags,
   type DeploymentDefaultFlags,
 } from './deployment-flags.ts';
-import {
-  booleanFlag,
-  durationOption,
-  parseBoolean,
-  positiveInteger,
-  withoutEffect,
-} from './flag-values.ts';
+import { type CoreFeatureGates, coreFeatureGates, featureGatesOption } from './feature-gates.ts';
+import { booleanFlag, durationOption, positiveInteger, withoutEffect } from './flag-values.ts';
 import { addProcessFlags, type ProcessFlags } from './process-flags.ts';
 import {
   addProvisionerFlags,
@@ -50,7 +45,7 @@ export interface CoreFlags
     SourceFlags,
     AdmissionFlags {
   readonly leaderElect: boolean;
-  readonly featureGates: FeatureGates;
+  readonly featureGates: CoreFeatureGates;
   readonly workers: number;
   /** Mebibytes. */
   readonly memoryBudget?: number;
@@ -69,6 +64,7 @@ export interface CoreFlags
 interface CoreDefaults extends ContentServerDefaults {
   readonly uploadStorageDir: string;
   readonly healthProbeBindAddress: string;
+  readonly featureGates: CoreFeatureGates;
 }
 
 /** As in v0.16. */
@@ -77,6 +73,7 @@ const podDefaults: CoreDefaults = {
   healthProbeBindAddress: defaultHealthProbeBindAddress,
   provisionerStorageDir: defaultContent.directory,
   uploadStorageDir: '/var/cache/uploads',
+  featureGates: coreFeatureGates,
 };
 
 export function addCoreFlags(command: Command, defaults = podDefaults): Command {
@@ -109,14 +106,7 @@ export function addCoreFlags(command: Command, defaults = podDefaults): Command 
       'Memory in MiB for content and worker processes together (default: half of the container’s limit, 1024 without a limit)',
       positiveInteger,
     )
-    .addOption(
-      new Option(
-        '--feature-gates <gates>',
-        'Features to turn on or off: <name>=true or <name>=false, separated by commas',
-      )
-        .argParser(parseFeatureGates)
-        .default(defaultFeatureGates, 'BundleDeploymentHealth=true'),
-    )
+    .addOption(featureGatesOption(defaults.featureGates))
     .option(
       '--crd-reader-role <name>',
       'ClusterRole that core keeps up to date, so that crdvalidator may list the custom resources of every CRD',
@@ -164,27 +154,4 @@ function addLimitFlags(command: Command): void {
         `${limits.timeout / 1000}s`,
       ),
     );
-}
-
-interface FeatureGates {
-  /** Reports the Healthy condition, and keeps old Bundles until it is True. */
-  readonly BundleDeploymentHealth: boolean;
-}
-
-export const defaultFeatureGates: FeatureGates = { BundleDeploymentHealth: true };
-
-/** Reads `Name=true,Other=false`. */
-export function parseFeatureGates(text: string, previous: FeatureGates): FeatureGates {
-  const gates: Record<string, boolean> = { ...previous };
-  for (const pair of text.split(',').filter((part) => part !== '')) {
-    const [name = '', ...values] = pair.split('=').map((part) => part.trim());
-    if (!Object.hasOwn(defaultFeatureGates, name)) {
-      const known = Object.keys(defaultFeatureGates).join(', ');
-      throw new InvalidArgumentError(`There is no feature gate "${name}"; known: ${known}.`);
-    }
-    const value = parseBoolean(values.join('='));
-    if (value === undefined) throw new InvalidArgumentError(`Give ${name}=true or ${name}=false.`);
-    gates[name] = value;
-  }
-  return { ...defaultFeatureGates, ...gates };
 }

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { defaultFeatureGates, parseFeatureGates } from './core-flags.ts';
+import { coreFeatureGates, featureGatesParser, operatorFeatureGates } from './feature-gates.ts';
+
+const parse = featureGatesParser(coreFeatureGates);
 
 describe('feature gates', () => {
   test.each([
@@ -10,18 +12,18 @@ describe('feature gates', () => {
     ['BundleDeploymentHealth=true,BundleDeploymentHealth=false', false],
     ['', true],
   ])('"%s"', (text, BundleDeploymentHealth) => {
-    expect(parseFeatureGates(text, defaultFeatureGates)).toEqual({ BundleDeploymentHealth });
+    expect(parse(text, coreFeatureGates)).toEqual({ BundleDeploymentHealth });
   });
 
   test('repeated flags add up', () => {
-    const off = parseFeatureGates('BundleDeploymentHealth=false', defaultFeatureGates);
-    expect(parseFeatureGates('', off)).toEqual({ BundleDeploymentHealth: false });
+    const off = parse('BundleDeploymentHealth=false', coreFeatureGates);
+    expect(parse('', off)).toEqual({ BundleDeploymentHealth: false });
   });
 
   test.each(['Nope', 'toString', '__proto__', 'bundledeploymenthealth', ''])(
     'that do not exist are refused, and those that do are named: %s',
     (name) => {
-      expect(() => parseFeatureGates(`${name}=true`, defaultFeatureGates)).toThrow(
+      expect(() => parse(`${name}=true`, coreFeatureGates)).toThrow(
         `There is no feature gate "${name}"; known: BundleDeploymentHealth.`,
       );
     },
@@ -29,8 +31,19 @@ describe('feature gates', () => {
 
   test.each(['', '=', '=yes', '=true=false'])('an invalid value is refused: "%s"', (value) => {
     const text = `BundleDeploymentHealth${value}`;
-    expect(() => parseFeatureGates(text, defaultFeatureGates)).toThrow(
+    expect(() => parse(text, coreFeatureGates)).toThrow(
       'Give BundleDeploymentHealth=true or BundleDeploymentHealth=false.',
+    );
+  });
+
+  test('a program knows its own alone', () => {
+    const all = { ...coreFeatureGates, ...operatorFeatureGates };
+    expect(featureGatesParser(all)('ForceSemverUpgradeConstraints=false', all)).toEqual({
+      BundleDeploymentHealth: true,
+      ForceSemverUpgradeConstraints: false,
+    });
+    expect(() => parse('ForceSemverUpgradeConstraints=false', coreFeatureGates)).toThrow(
+      'There is no feature gate "ForceSemverUpgradeConstraints"; known: BundleDeploymentHealth.',
     );
   });
 });

@@ -7,8 +7,10 @@ import type { LogLevel } from '../core/platform/observe/index.ts';
 import type { Zone } from '../core/run-manager.ts';
 import { version } from './build-info.ts';
 import { addCoreFlags, type CoreFlags } from './core-flags.ts';
+import { coreFeatureGates, operatorFeatureGates } from './feature-gates.ts';
 import { durationOption } from './flag-values.ts';
 import { describeHelpFlag, helpCommand } from './help-command.ts';
+import { addCatalogFlags, addOperatorsFlags, type OperatorsFlags } from './operators-flags.ts';
 import { systemNamespaceOf } from './process-flags.ts';
 import type { runAll } from './run-all.ts';
 import {
@@ -44,6 +46,9 @@ const laptopDefaults = {
   healthProbeBindAddress: '127.0.0.1:8081',
   provisionerStorageDir: join(homeFolder(), '.cache', 'rukpak-ts', 'bundles'),
   uploadStorageDir: join(homeFolder(), '.cache', 'rukpak-ts', 'uploads'),
+  catalogsServerAddr: '127.0.0.1:8083',
+  cacheDir: join(homeFolder(), '.cache', 'rukpak-ts', 'catalogs'),
+  featureGates: { ...coreFeatureGates, ...operatorFeatureGates },
 };
 
 /** The stop signal of a command, and where it prints and logs. */
@@ -125,15 +130,31 @@ function createProgram(surroundings: Surroundings): Command {
       const { runCrdvalidator } = await import('./run-crdvalidator.ts');
       await runCrdvalidator(flags, createLogger(flags.zapLogLevel), stopSignal());
     });
+  addOperators(program, surroundings);
   addAll(program, surroundings);
   return describeHelpFlag(program.addCommand(helpCommand()));
+}
+
+function addOperators(program: Command, { stopSignal, createLogger }: Surroundings): void {
+  const operators = program
+    .command('operators')
+    .description(
+      'Serve catalogs, and install what Operators and ClusterExtensions ask for (OLM 1.0)',
+    );
+  addOperatorsFlags(operators)
+    .version(version(), '--version', 'Print the version')
+    .action(async (flags: OperatorsFlags) => {
+      const { runOperators } = await import('./run-operators.ts');
+      await runOperators(flags, createLogger(flags.zapLogLevel), stopSignal());
+    });
 }
 
 function addAll(program: Command, { stopSignal, createLogger }: Surroundings): void {
   const all = program
     .command('all')
-    .description('Run core, webhooks and crdvalidator in one process, for development');
+    .description('Run core, webhooks, crdvalidator and operators in one process, for development');
   addCoreFlags(all, laptopDefaults);
+  addCatalogFlags(all, laptopDefaults);
   addWebhookServerFlags(all);
   addCrdGuardFlags(all).action(async (flags: Parameters<typeof runAll>[0]) => {
     const { runAll: run } = await import('./run-all.ts');

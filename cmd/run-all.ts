@@ -1,23 +1,27 @@
 import type { Logger } from '../core/contracts/logger.ts';
 import type { CoreFlags } from './core-flags.ts';
 import { withLocalContentServer } from './local-content-server.ts';
+import { type LocalOperatorsFlags, runOperatorsOnceServed } from './operators-once-served.ts';
 import { systemNamespaceOf } from './process-flags.ts';
 import { runClasses } from './run-core.ts';
 import { runWebhooks } from './run-webhooks.ts';
 import { type ServedClasses, withServedClasses } from './served-classes.ts';
 import type { CrdGuardFlags, WebhookServerFlags } from './webhook-flags.ts';
 
-type AllFlags = CoreFlags & WebhookServerFlags & CrdGuardFlags;
+type AllFlags = CoreFlags & WebhookServerFlags & CrdGuardFlags & LocalOperatorsFlags;
 
-/** Runs core and webhooks in one process; ready when both are. The end of one ends the other. */
+/**
+ * Runs core, webhooks and operators in one process; ready when core and webhooks are. The end of one
+ * ends all.
+ */
 export async function runAll(flags: AllFlags, logger: Logger, signal: AbortSignal): Promise<void> {
   // Report invalid flags before anything listens.
   await withServedClasses(flags, logger, async (classes) => {
-    await runBoth(await withLocalContentServer(flags), { logger, classes }, signal);
+    await runTogether(await withLocalContentServer(flags), { logger, classes }, signal);
   });
 }
 
-async function runBoth(
+async function runTogether(
   flags: AllFlags,
   { logger, classes }: { readonly logger: Logger; readonly classes: ServedClasses },
   signal: AbortSignal,
@@ -44,6 +48,9 @@ async function runBoth(
     },
     stop,
   ).finally(() => failure.abort(new Error('the webhooks have ended')));
+  const operators = runOperatorsOnceServed(flags, logger, stop).finally(() =>
+    failure.abort(new Error('operators have ended')),
+  );
   try {
     // The API server refuses Bundles until the webhooks answer.
     const checkTrusted = await Promise.race([listening.promise, webhooks]);
@@ -52,6 +59,6 @@ async function runBoth(
     await runClasses(flags, { logger, classes, readyChecks }, stop);
   } finally {
     failure.abort(new Error('core has ended'));
-    await webhooks;
+    await Promise.all([webhooks, operators]);
   }
 }

@@ -1,7 +1,6 @@
-import { createServer } from 'node:http';
 import type { Logger } from '../core/contracts/logger.ts';
 import type { KeyPair } from '../core/platform/certificates/index.ts';
-import { aborted, systemClock } from '../core/platform/clock.ts';
+import { systemClock } from '../core/platform/clock.ts';
 import { CertificateMetrics, Exposition, WebhookMetrics } from '../core/platform/observe/index.ts';
 import {
   HealthServer,
@@ -14,6 +13,7 @@ import {
   startWebhookServer,
   type WebhookServer,
 } from '../webhooks/index.ts';
+import { metricsServer } from './metrics-server.ts';
 import type { WebhookCertificates } from './webhook-certificates.ts';
 import { openWebhookClients, type WebhookClientFlags } from './webhook-clients.ts';
 
@@ -47,7 +47,7 @@ export async function serveWebhooks(
       readyChecks: { server: server.check, certificates: certificates.checkTrusted },
     }),
   );
-  manager.add(createMetricsServer(metricsBindAddress, exposition));
+  manager.add(metricsServer(metricsBindAddress, exposition));
   manager.add(...runnables);
   manager.add(server.runnable);
   manager.add({
@@ -98,38 +98,4 @@ function webhookServer(
       },
     },
   };
-}
-
-/** Serves /metrics over HTTP, as v0.16's webhooks do; `0` disables it. */
-function createMetricsServer(bindAddress: string, metrics: Exposition): Runnable {
-  return {
-    name: 'metrics server',
-    async run(signal) {
-      const address = parseBindAddress(bindAddress);
-      if (address !== undefined) await serveMetrics(address, metrics, signal);
-      else await aborted(signal);
-    },
-  };
-}
-
-async function serveMetrics(
-  address: { readonly host?: string; readonly port: number },
-  metrics: Exposition,
-  signal: AbortSignal,
-): Promise<void> {
-  const server = createServer((request, response) => {
-    if (request.url !== '/metrics') {
-      response.writeHead(404).end('404 page not found\n');
-      return;
-    }
-    void metrics.render().then(({ contentType, body }) => {
-      response.writeHead(200, { 'content-type': contentType }).end(body);
-    });
-  });
-  const failed = Promise.withResolvers<never>();
-  server.on('error', failed.reject);
-  server.listen(address);
-  await Promise.race([aborted(signal), failed.promise]);
-  server.closeAllConnections();
-  server.close();
 }

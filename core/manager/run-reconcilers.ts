@@ -1,18 +1,15 @@
-import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
 import { extname } from 'node:path';
 import { judgeInWorkers, type WorkerJudge } from '../classes/index.ts';
-import type { EventSink } from '../contracts/event-sink.ts';
 import type { Logger } from '../contracts/logger.ts';
 import { type Clock, systemClock } from '../platform/clock.ts';
-import { connect, type KubeClient } from '../platform/kube/index.ts';
-import { type LeaderMetrics, Metrics } from '../platform/observe/index.ts';
+import { connect } from '../platform/kube/index.ts';
+import { Metrics } from '../platform/observe/index.ts';
 import type { ByteBudget } from '../platform/runtime/index.ts';
 import {
   type Controller,
   EventRecorder,
   HealthServer,
-  LeaderElector,
+  leaderRunnable,
   Manager,
   type Runnable,
 } from '../platform/runtime/index.ts';
@@ -77,7 +74,9 @@ export async function runReconcilers(options: ManagerSettings, signal: AbortSign
     const { crdReaderRole: name } = options;
     if (name !== undefined)
       ofLeader.push(createCrdReaderRole({ client, name, clock, logger, metrics }));
-    manager.add(elected(ofLeader, { options, client, events, metrics }));
+    const { systemNamespace: namespace, leaseName } = options;
+    const ours = { client, namespace, leaseName, events, metrics, clock, logger };
+    manager.add(leaderRunnable(ofLeader, ours));
     logger.info({ server: kube.server, classes: classNames(options) }, 'starting');
     await manager.run(signal);
     await events.flush(AbortSignal.timeout(2_000));
@@ -119,59 +118,4 @@ function whatToWatch({ sources, systemNamespace }: ManagerSettings) {
 
 function classNames({ provisioners }: ManagerSettings): readonly string[] {
   return provisioners.map(({ className }) => className);
-}
-
-interface ElectionParts {
-  readonly options: ManagerSettings;
-  readonly client: KubeClient;
-  readonly events: EventSink;
-  readonly metrics: { readonly leader: Pick<LeaderMetrics, 'leads'> };
-}
-
-/** The parts that run in only one process, behind the Lease if there is one. */
-function elected(runnables: readonly Pick<Runnable, 'run'>[], parts: ElectionParts): Runnable {
-  const runAll = async (signal: AbortSignal): Promise<void> => {
-    await Promise.all(runnables.map((runnable) => runnable.run(signal)));
-  };
-  const { leaseName, systemNamespace: namespace, logger } = parts.options;
-  if (leaseName === undefined) return { name: 'controllers', run: runAll };
-  const identity = `${hostname()}_${randomUUID()}`;
-  const lock = { client: parts.client, namespace, name: leaseName, identity };
-  const elector = new LeaderElector({ ...lock, clock: systemClock, logger });
-  const announce = announcements(lock, parts);
-  announce(false);
-  return {
-    name: 'leader election',
-    run: (signal) =>
-      elector.run(signal, {
-        onStarted: async (leading) => {
-          announce(true);
-          await runAll(leading).finally(() => announce(false));
-        },
-        onLost: () => {
-          announce(false);
-          logger.error({ lease: leaseName }, 'another process leads now');
-        },
-      }),
-  };
-}
-
-/** Reports the leader in metrics, and changes in Events on the Lease, as client-go does. */
-function announcements(
-  { namespace, name, identity }: { namespace: string; name: string; identity: string },
-  { events, metrics }: ElectionParts,
-): (leads: boolean) => void {
-  const lease = {
-    apiVersion: 'coordination.k8s.io/v1',
-    kind: 'Lease',
-    metadata: { namespace, name },
-  };
-  let led = false;
-  return (leads) => {
-    metrics.leader.leads(name, leads);
-    if (leads === led) return;
-    led = leads;
-    const message = `${identity} ${leads ? 'became leader' : 'stopped leading'}`;
-    events.event(lease, { type: 'Normal', reason: 'LeaderElection', message });
-  };
 }

@@ -11,6 +11,7 @@ export { addFinalizer, removeFinalizer } from './finalizers.ts';
 export { type BindAddress, HealthServer, parseBindAddress } from './health-server.ts';
 export { type CacheChange, IndexedCache } from './indexed-cache.ts';
 export { LeaderElector } from './leader-elector.ts';
+export { leaderRunnable } from './leader-runnable.ts';
 export { type Lease, leaseResource } from './lease-lock.ts';
 export { Manager, type Runnable, reflectorRunnable, stopSignal } from './manager.ts';
 export type { MemoryShare } from './memory-share.ts';

@@ -1,0 +1,91 @@
+import type { Command } from 'commander';
+import {
+  featureGatesOption,
+  type OperatorFeatureGates,
+  operatorFeatureGates,
+} from './feature-gates.ts';
+import { booleanFlag, durationOption, httpUrl } from './flag-values.ts';
+import { addProcessFlags, bindAddress, listenAddress, type ProcessFlags } from './process-flags.ts';
+import { addRegistryFlags, type RegistryFlags } from './registry-flags.ts';
+import { type AddressFlags, addAddressFlags } from './source-flags.ts';
+
+/** Flags of catalogs that `rukpak all` has too. */
+export interface CatalogFlags {
+  readonly catalogsServerAddr: string;
+  readonly cacheDir: string;
+  readonly gcInterval: number;
+}
+
+/** Flags of `rukpak operators`: those of catalogd and operator-controller, and new ones. */
+export interface OperatorsFlags extends ProcessFlags, CatalogFlags, RegistryFlags, AddressFlags {
+  readonly leaderElect: boolean;
+  readonly metricsBindAddress: string;
+  readonly httpExternalAddress: string;
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+  readonly featureGates: OperatorFeatureGates;
+}
+
+interface CatalogDefaults {
+  readonly catalogsServerAddr: string;
+  readonly cacheDir: string;
+}
+
+const podDefaults: CatalogDefaults = {
+  catalogsServerAddr: ':8083',
+  cacheDir: '/var/cache/catalogs',
+};
+
+export function addOperatorsFlags(command: Command): Command {
+  addProcessFlags(command);
+  addCatalogFlags(command);
+  addRegistryFlags(command);
+  addAddressFlags(command);
+  return command
+    .addOption(
+      booleanFlag(
+        'leader-elect',
+        'Reconcile only while this process holds the lease operators.rukpak.io',
+      ),
+    )
+    .option(
+      '--metrics-bind-address <address>',
+      'Address that serves /metrics; 0 disables it',
+      bindAddress,
+      ':8080',
+    )
+    .option(
+      '--http-external-address <url>',
+      'URL at which clients reach the content of catalogs',
+      httpUrl,
+      'http://rukpak-catalogs.rukpak-system.svc',
+    )
+    .option(
+      '--tls-cert <path>',
+      'Certificate (PEM) with which the content of catalogs is served over TLS; needs --tls-key',
+    )
+    .option('--tls-key <path>', 'Private key (PEM) of --tls-cert')
+    .addOption(featureGatesOption(operatorFeatureGates));
+}
+
+export function addCatalogFlags(command: Command, defaults = podDefaults): Command {
+  return command
+    .option(
+      '--catalogs-server-addr <address>',
+      'Address that the content of catalogs is served on',
+      listenAddress,
+      defaults.catalogsServerAddr,
+    )
+    .option(
+      '--cache-dir <dir>',
+      'Directory of the content of catalogs; of one process alone',
+      defaults.cacheDir,
+    )
+    .addOption(
+      durationOption(
+        '--gc-interval',
+        'Interval at which the process deletes content without a Catalog or ClusterCatalog',
+        '12h',
+      ),
+    );
+}
