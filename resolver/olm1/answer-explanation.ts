@@ -8,7 +8,6 @@ import {
 import { versionText } from '../versions/index.ts';
 import { byRelease, type Candidate } from './candidate.ts';
 import type { Criterion, Judge } from './judge.ts';
-import { passedOver } from './newest-bundle.ts';
 import { packageHelp } from './package-help.ts';
 import type { PackageQuestion } from './package-question.ts';
 import type { PackageRequest, Surroundings } from './package-request.ts';
@@ -91,13 +90,8 @@ function bundles(count: number): string {
   return count === 1 ? '1 bundle' : `${count} bundles`;
 }
 
-function ruledOut(
-  { candidate, missing }: Judged,
-  judge: Judge,
-  chosen: Candidate | undefined,
-): RuledOut {
-  const reason = missing.length === 0 ? passedOver(candidate, chosen) : judge.reasons(candidate);
-  return { bundle: shown(candidate), reason };
+function ruledOut({ candidate }: Judged, judge: Judge, chosen: Candidate | undefined): RuledOut {
+  return { bundle: shown(candidate), reason: judge.whyNot(candidate, chosen) };
 }
 
 function shown({ bundle, content }: Candidate): ConsideredBundle {

@@ -1,7 +1,8 @@
 import { goQuote } from '../../api/go-quote.ts';
 import { compareVersions, versionText } from '../versions/index.ts';
 import { type AllowedUpgrades, allowedUpgrades } from './allowed-upgrades.ts';
-import type { Candidate } from './candidate.ts';
+import { byRelease, type Candidate, label } from './candidate.ts';
+import { requiredPackage } from './dependencies.ts';
 import type { PackageQuestion } from './package-question.ts';
 import { ResolutionFailure } from './resolution-failure.ts';
 
@@ -30,11 +31,31 @@ export class Judge {
     return criteria.filter((criterion) => !isMet[criterion]);
   }
 
-  /** What the candidate is, after "is": `not in channel "stable"`. Empty if nothing is against it. */
-  reasons(candidate: Candidate): string {
-    return this.missing(candidate)
-      .map((criterion) => this.#reason(criterion, candidate))
-      .join(' and ');
+  /** Why a candidate is not the chosen one, after "is": `not in channel "stable"`. */
+  whyNot(candidate: Candidate, chosen: Candidate | undefined): string {
+    const missing = this.missing(candidate);
+    return missing.length === 0
+      ? this.#passedOver(candidate, chosen)
+      : missing.map((criterion) => this.#reason(criterion, candidate)).join(' and ');
+  }
+
+  /** What is against a candidate that meets all conditions. */
+  #passedOver(candidate: Candidate, chosen: Candidate | undefined): string {
+    const { catalog } = candidate.content;
+    const isHigher = chosen === undefined || byRelease(candidate, chosen) < 0;
+    const required = requirements(candidate);
+    if (this.#question.request.profile === 'operator' && isHigher && required !== '') {
+      return `not installable with the packages that it requires: ${required}`;
+    }
+    if (chosen === undefined) return `in catalog ${goQuote(catalog.name)}`;
+    if (candidate.isDeprecated && !chosen.isDeprecated) return 'deprecated';
+    const other = chosen.content.catalog;
+    if (catalog.priority < other.priority) {
+      return `in catalog ${goQuote(catalog.name)}, and catalog ${goQuote(other.name)} has a higher priority`;
+    }
+    return byRelease(candidate, chosen) > 0
+      ? `lower than ${label(chosen)}`
+      : `the same version as in catalog ${goQuote(other.name)}`;
   }
 
   #reason(criterion: Criterion, candidate: Candidate): string {
@@ -61,6 +82,14 @@ export class Judge {
       return `not a direct upgrade from ${goQuote(from.name)}`;
     return order === 0 ? 'the installed version again' : `a breaking change from ${installed}`;
   }
+}
+
+/** `"d" in version range ">=1.0.0"`; empty for a bundle without required packages. */
+function requirements({ bundle: { properties } }: Candidate): string {
+  return properties
+    .flatMap((property) => requiredPackage(property) ?? [])
+    .map(({ name, versionRange }) => `${goQuote(name)} in version range ${goQuote(versionRange)}`)
+    .join(', ');
 }
 
 const criteria: readonly Criterion[] = ['channel', 'version', 'upgrade'];

@@ -1,7 +1,9 @@
 import { goQuote } from '../../api/go-quote.ts';
 import { type AllowedUpgrades, allowedUpgrades } from './allowed-upgrades.ts';
 import { byVersion, type Candidate, first } from './candidate.ts';
+import { chooseWithDependencies } from './dependency-choice.ts';
 import type { PackageQuestion } from './package-question.ts';
+import { RequiredPackages, requiresPackages } from './required-packages.ts';
 import { ResolutionFailure } from './resolution-failure.ts';
 
 /**
@@ -19,8 +21,31 @@ export function chooseForOperator(question: PackageQuestion): Candidate {
       ? requested
       : requested.filter((each) => upgrades.isInstalled(each) || upgrades.isSuccessor(each));
   const chosen = first(allowed, byVersion);
-  if (chosen !== undefined) return chosen;
-  throw new ResolutionFailure('unsatisfiable', conflictText(question, requested, upgrades));
+  if (chosen === undefined) {
+    throw new ResolutionFailure('unsatisfiable', conflictText(question, requested, upgrades));
+  }
+  // Without dependencies that is what the solver would find.
+  return requiresPackages(chosen) ? withDependencies(question, requested, upgrades) : chosen;
+}
+
+function withDependencies(
+  { candidates, library, request: { packageName } }: PackageQuestion,
+  requested: readonly Candidate[],
+  upgrades: AllowedUpgrades | undefined,
+): Candidate {
+  const possible = upgrades === undefined ? undefined : possibleWith(upgrades, candidates);
+  const choice = { packageName, requested: requested.toSorted(byVersion), possible };
+  const required = new RequiredPackages(library, new Map([[packageName, candidates]]));
+  return chooseWithDependencies(choice, required);
+}
+
+/** Successors, highest first, and the installed bundle last. */
+function possibleWith(
+  upgrades: AllowedUpgrades,
+  candidates: readonly Candidate[],
+): readonly Candidate[] {
+  const successors = candidates.filter((each) => upgrades.isSuccessor(each)).toSorted(byVersion);
+  return [...successors, ...candidates.filter((each) => upgrades.isInstalled(each))];
 }
 
 function refuseDanglingEntries({ contents, request: { packageName } }: PackageQuestion): void {
@@ -54,9 +79,7 @@ function conflictText(
   upgrades: AllowedUpgrades | undefined,
 ): string {
   const wanted = ids(requested.toSorted(byVersion));
-  const successors = candidates.filter((each) => upgrades?.isSuccessor(each)).toSorted(byVersion);
-  const installed = candidates.filter((each) => upgrades?.isInstalled(each));
-  const possible = ids([...successors, ...installed]);
+  const possible = ids(upgrades === undefined ? [] : possibleWith(upgrades, candidates));
   const all = [...new Set([...wanted, ...possible])];
   return [
     'constraints not satisfiable:',

@@ -6,6 +6,8 @@ import type { PackageContents, PackageRequest } from './package-request.ts';
 /** A request with what the catalogs have for it. */
 export class PackageQuestion {
   readonly request: PackageRequest;
+  /** What catalogs have of any package. */
+  readonly library: PackageContents;
   /** What each catalog has of the package, by the catalog's name. */
   readonly contents: readonly PackageContent[];
   readonly candidates: readonly Candidate[];
@@ -18,6 +20,7 @@ export class PackageQuestion {
     const { packageName, version, channels } = request;
     this.#range = version === undefined ? undefined : parseConstraint(version);
     this.request = request;
+    this.library = contents;
     this.contents = contents
       .of(packageName)
       .toSorted((a, b) => (a.catalog.name < b.catalog.name ? -1 : 1));

@@ -1,0 +1,83 @@
+import { expect, it } from 'vitest';
+import {
+  aBundle,
+  aPackage,
+  aRequest,
+  contentsOf,
+  nothingAround,
+} from '../../test/helpers/package-contents.ts';
+import type { Bundle, PackageContent } from '../candidates/index.ts';
+import { explainPackage, type PackageRequest, resolvePackage } from './index.ts';
+
+/** A bundle that requires package `d`, or for one of `d` package `p`. */
+function requiring(version: string, versionRange: string, of = 'p'): Bundle {
+  const value = { packageName: of === 'd' ? 'p' : 'd', versionRange };
+  return aBundle(of, version, { properties: [{ type: 'olm.package.required', value }] });
+}
+
+function answer(packages: readonly PackageContent[], wish: Partial<PackageRequest> = {}) {
+  const resolution = resolvePackage(aRequest(wish), contentsOf(...packages), nothingAround);
+  if (resolution.kind === 'failed') return resolution.message.split('\n');
+  return [resolution.bundle.name, resolution.newest.notTaken];
+}
+
+const d = (...versions: readonly string[]) => aPackage({ name: 'd', bundles: versions });
+
+it('an Operator gets the highest version whose required packages exist', () => {
+  const bundles = [
+    aBundle('p', '1.0.0'),
+    requiring('2.0.0', '>=1.0.0'),
+    requiring('3.0.0', '>=2.0.0'),
+  ];
+  expect(answer([aPackage({ bundles }), d('1.0.0', '2.0.0')])).toEqual(['p.v3.0.0', undefined]);
+  expect(answer([aPackage({ bundles }), d('1.0.0')])).toEqual([
+    'p.v2.0.0',
+    'Version 3.0.0 is not installable with the packages that it requires: "d" in version range ">=2.0.0".',
+  ]);
+  expect(answer([aPackage({ bundles })])[0]).toBe('p.v1.0.0');
+});
+
+it('an Operator fails if the catalogs lack what its only bundle requires', () => {
+  const packages = [aPackage({ bundles: [requiring('1.0.0', '>=2.0.0')] }), d('1.0.0')];
+  expect(answer(packages)).toEqual([
+    'could not determine dependencies for bundle "p.v1.0.0" from package "p" in catalog "a": no bundles found matching required package "d" in range ">=2.0.0"',
+  ]);
+  const { suggestions } = explainPackage(aRequest(), contentsOf(...packages), nothingAround);
+  expect(suggestions[0]).toBe('Make a catalog available that has package "d" in range ">=2.0.0".');
+});
+
+it('an Operator fails if two of its dependencies need different versions of a package', () => {
+  const e = aPackage({ name: 'e', bundles: [requiring('1.0.0', '<2.0.0', 'e')] });
+  const bundle = requiring('1.0.0', '>=2.0.0');
+  const value = { packageName: 'e', versionRange: '1.x' };
+  const properties = [...bundle.properties, { type: 'olm.package.required', value }];
+  const packages = [aPackage({ bundles: [{ ...bundle, properties }] }), d('1.0.0', '2.0.0'), e];
+  expect(answer(packages)).toEqual([
+    'constraints not satisfiable:',
+    'd package uniqueness permits at most 1 of a-d-d.v2.0.0, a-d-d.v1.0.0',
+    'a-e-e.v1.0.0 requires at least one of a-d-d.v1.0.0',
+    'a-p-p.v1.0.0 requires at least one of a-d-d.v2.0.0',
+    'a-p-p.v1.0.0 requires at least one of a-e-e.v1.0.0',
+    'required package p requires at least one of a-p-p.v1.0.0',
+    'required package p is mandatory',
+  ]);
+});
+
+it('packages may require one another, and ignore ranges that cannot be read', () => {
+  const round = aPackage({ name: 'd', bundles: [requiring('1.0.0', '1.x', 'd')] });
+  const packages = [aPackage({ bundles: [requiring('1.0.0', '1.x')] }), round];
+  expect(answer(packages)).toEqual(['p.v1.0.0', undefined]);
+  expect(answer([aPackage({ bundles: [requiring('1.0.0', '^1')] })])).toEqual([
+    'p.v1.0.0',
+    undefined,
+  ]);
+});
+
+it('an installed Operator stays where it is if the upgrade cannot get what it requires', () => {
+  const bundles = [aBundle('p', '1.0.0'), requiring('1.1.0', '>=2.0.0')];
+  const installed = { by: 'image', image: 'registry/p:v1.0.0', deployment: 'p' } as const;
+  expect(answer([aPackage({ bundles })], { installed })).toEqual([
+    'p.v1.0.0',
+    'Version 1.1.0 is not installable with the packages that it requires: "d" in version range ">=2.0.0".',
+  ]);
+});
