@@ -1,5 +1,5 @@
 import { goQuote } from '../../api/go-quote.ts';
-import { checkRule, NotBooleanError } from './cel/check-rule.ts';
+import { checkRule, NoRuleError } from './cel/check-rule.ts';
 import { compileRule } from './cel/evaluate.ts';
 import { ExpressionError } from './cel/syntax.ts';
 import type { Predicate } from './predicates.ts';
@@ -21,7 +21,7 @@ function checked(rule: string) {
   try {
     return checkRule(rule);
   } catch (error) {
-    if (!(error instanceof ExpressionError || error instanceof NotBooleanError)) throw error;
+    if (!(error instanceof ExpressionError || error instanceof NoRuleError)) throw error;
     throw new ConstraintError(error.message, { cause: error });
   }
 }

@@ -6,14 +6,14 @@ import { type Entry, entryId } from './entry.ts';
 /** The entries of a package's channels, in the order of the catalog. */
 export function catalogEntries(content: PackageContent): readonly Entry[] {
   const bundles = new Map(content.bundles.map((bundle) => [bundle.name, bundle]));
-  const offers = new Map<Bundle, Offer>();
+  const properties = new Map<Bundle, readonly Property[]>();
   return content.channels.flatMap(({ name: channel, entries }) =>
     entries.flatMap((entry) => {
       const bundle = bundles.get(entry.name);
       if (bundle === undefined) return [];
-      const offer = offers.get(bundle) ?? offerOf(bundle, content.name);
-      offers.set(bundle, offer);
-      return [entryOf(content, { channel, entry, bundle, offer })];
+      const seen = properties.get(bundle) ?? seenProperties(bundle, content.name);
+      properties.set(bundle, seen);
+      return [entryOf(content, { channel, entry, bundle, properties: seen })];
     }),
   );
 }
@@ -22,20 +22,12 @@ interface Place {
   readonly channel: string;
   readonly entry: ChannelEntry;
   readonly bundle: Bundle;
-  readonly offer: Offer;
-}
-
-/** What the entries of one bundle share. */
-type Offer = Pick<Entry, 'properties' | 'apis' | 'packageNames'>;
-
-function offerOf(bundle: Bundle, packageName: string): Offer {
-  const properties = seenProperties(bundle, packageName);
-  return { properties, apis: providedApis(properties), packageNames: packageNames(properties) };
+  readonly properties: readonly Property[];
 }
 
 function entryOf(
   { catalog, name: packageName, defaultChannel }: PackageContent,
-  { channel, entry, bundle, offer }: Place,
+  { channel, entry, bundle, properties }: Place,
 ): Entry {
   return {
     id: entryId(catalog, channel, entry.name),
@@ -49,7 +41,7 @@ function entryOf(
     replaces: entry.replaces ?? '',
     skips: entry.skips,
     skipRange: rangeOf(entry.skipRange),
-    ...offer,
+    properties,
   };
 }
 

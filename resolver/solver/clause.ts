@@ -1,10 +1,6 @@
 import type { Literal } from './literal.ts';
 import type { Consequences, Origin, Reason } from './reason.ts';
 
-function falseLast(a: Literal, b: Literal): number {
-  return Number(a.opposite.isTrue) - Number(b.opposite.isTrue);
-}
-
 /** One of the literals is true. The first two are watched: no other one tells anything new. */
 export class Clause implements Reason {
   readonly origin: Origin;
@@ -15,12 +11,9 @@ export class Clause implements Reason {
     this.origin = origin;
   }
 
-  /** To be called once, when all conclusions of the other rules are drawn. */
-  watch(trail: Consequences): void {
-    const [first, second] = this.#literals.sort(falseLast);
+  /** To be called once, before it is visited. */
+  watch(): void {
     for (const literal of this.#literals.slice(0, 2)) literal.opposite.watchers.push(this);
-    if (first === undefined || first.opposite.isTrue) trail.broken(this);
-    else if (second === undefined || second.opposite.isTrue) trail.imply(first, this);
   }
 
   visit(literal: Literal, trail: Consequences): boolean {

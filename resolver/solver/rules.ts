@@ -33,7 +33,8 @@ export function addConstraint(
   }
   const alternatives = alternativesOf({ id, constraint }, literals);
   if (alternatives.some(({ opposite }) => alternatives.includes(opposite))) return;
-  trail.add(new Clause(alternatives, number));
+  const [unit] = alternatives;
+  trail.add(new Clause(alternatives, number), alternatives.length === 1 ? unit : undefined);
 }
 
 /** The literals of which one at least is true. */

@@ -26,6 +26,7 @@ describe('a range', () => {
     ['1.0.0 || ', "Last element in range is '||'"],
     ['<x', 'Could not get version from string: "<x"'],
     ['*', "Last element in range is '||'"],
+    ['ä', 'Could not get version from string: "ä"'],
     [
       '>=1.0',
       'Could not parse Range ">=1.0": Could not parse version "1.0" in ">=1.0": No Major.Minor.Patch elements found',

@@ -70,7 +70,7 @@ const operators: ReadonlyMap<string, Operator> = new Map([
   ['>=', '>='],
 ]);
 
-/** A space after an operator does not separate words, and words of one character are skipped. */
+/** A space after an operator does not separate words, and words of one byte are skipped. */
 function words(text: string): readonly string[] {
   const found: string[] = [];
   let start = 0;
@@ -78,14 +78,15 @@ function words(text: string): readonly string[] {
   for (let at = 0; at < text.length; at += 1) {
     const character = text.charAt(at);
     if (character === ' ' && !'<>='.includes(last || '-')) {
-      if (start < at - 1) found.push(text.slice(start, at));
+      found.push(text.slice(start, at));
       start = at + 1;
     } else if (character !== ' ') {
       last = character;
     }
   }
-  if (start < text.length - 1) found.push(text.slice(start));
-  return found.map((word) => word.replaceAll(' ', ''));
+  found.push(text.slice(start));
+  const words = found.filter((word) => Buffer.byteLength(word) > 1);
+  return words.map((word) => word.replaceAll(' ', ''));
 }
 
 function alternativesOf(parts: readonly string[]): readonly (readonly string[])[] {

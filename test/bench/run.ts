@@ -7,7 +7,6 @@ import { benchCorpus } from './corpus/corpus.ts';
 import { benchHelm } from './helm/helm.ts';
 import { benchMirror } from './mirror/mirror.ts';
 import { benchRender } from './render.ts';
-import { benchNamespaces } from './resolution/namespaces.ts';
 import { benchCrowd } from './scale/crowd.ts';
 import { benchScale } from './scale/scale.ts';
 import { benchUnpackMemory } from './unpack-memory.ts';
@@ -23,7 +22,6 @@ const benchmarks = new Map([
   ['mirror', benchMirror],
   ['catalogs', benchCatalogs],
   ['serve', benchServe],
-  ['namespaces', benchNamespaces],
 ]);
 
 // What was started is ended at an exit, and a signal alone is none.

@@ -1,5 +1,6 @@
-import { Checker, type TypeScope } from './checker.ts';
+import { Checker } from './checker.ts';
 import { ExpressionError, type Node, parseExpression } from './syntax.ts';
+import type { TypeScope } from './type-scope.ts';
 import { listOf, mapOf, simpleTypes, TypeTooLargeError } from './types.ts';
 
 /** The properties of a bundle; their values may be anything. */
@@ -18,7 +19,7 @@ export interface CheckedRule {
 /**
  * Parses a rule of OLM and checks its types, as cel-go does.
  * @throws ExpressionError for an invalid one.
- * @throws NotBooleanError for one of another type.
+ * @throws NoRuleError for a valid one that is no rule.
  */
 export function checkRule(text: string): CheckedRule {
   const node = parseExpression(text);
@@ -26,7 +27,8 @@ export function checkRule(text: string): CheckedRule {
   try {
     const type = checker.check(node, properties);
     if (checker.problems.length > 0) throw new ExpressionError(text, checker.problems);
-    if (type.kind !== 'bool') throw new NotBooleanError('cel expressions must have type Bool');
+    if (type.kind !== 'bool') throw new NoRuleError('cel expressions must have type Bool');
+    if (checker.invalidIndex !== undefined) throw new NoRuleError(checker.invalidIndex);
   } catch (error) {
     if (!(error instanceof TypeTooLargeError)) throw error;
     throw new ExpressionError(text, [{ at: 0, message: error.message }]);
@@ -34,7 +36,7 @@ export function checkRule(text: string): CheckedRule {
   return { node, typeNames: checker.typeNames };
 }
 
-/** A valid expression is no rule: its result is something else than true or false. */
-export class NotBooleanError extends Error {
-  override readonly name = 'NotBooleanError';
+/** A valid expression is no rule: its result is no bool, or cel-go makes no program of it. */
+export class NoRuleError extends Error {
+  override readonly name = 'NoRuleError';
 }

@@ -1,22 +1,24 @@
+import {
+  invalidIndexOf,
+  isNegativeLiteral,
+  maxInt,
+  mixedSignsOf,
+  typeOfNegative,
+} from './literals.ts';
 import { instantiated, overloads, typeNames } from './standard-library.ts';
 import { type Node, operandsOf, type Problem, placeOf, tokenAfter } from './syntax.ts';
+import { qualifiedName, type TypeScope, variableOf } from './type-scope.ts';
 import {
-  isDynamic,
+  commonType,
   isDynamicOrError,
   listOf,
   mapOf,
   moreGeneral,
-  sameType,
   simpleTypes,
   type Type,
   typeText,
 } from './types.ts';
 import { Unifier } from './unifier.ts';
-
-/** Variables in scope, the innermost first. */
-export type TypeScope =
-  | { readonly name: string; readonly type: Type; readonly outer: TypeScope }
-  | undefined;
 
 export const macros: ReadonlyMap<string, readonly number[]> = new Map([
   ['all', [2]],
@@ -25,6 +27,8 @@ export const macros: ReadonlyMap<string, readonly number[]> = new Map([
   ['filter', [2]],
   ['map', [2, 3]],
 ]);
+
+type MemberCall = Extract<Node, { op: 'rcall' }>;
 
 interface Call {
   readonly node: Node;
@@ -35,10 +39,19 @@ interface Call {
 
 /** Finds the types of an expression and of its parts, and the problems of all of them. */
 export class Checker {
-  readonly problems: Problem[] = [];
+  readonly #problems: Problem[] = [];
+  readonly #syntaxProblems: Problem[] = [];
   /** The parts that are names of types. */
   readonly typeNames = new Map<Node, string>();
   readonly #unifier = new Unifier();
+  #hasMacro = false;
+  /** The problem of an index that is a constant, which cel-go finds last. */
+  invalidIndex: string | undefined;
+
+  /** Those of types only if the syntax has none. */
+  get problems(): readonly Problem[] {
+    return this.#syntaxProblems.length > 0 ? this.#syntaxProblems : this.#problems;
+  }
 
   check(node: Node, scope: TypeScope): Type {
     switch (node.op) {
@@ -53,7 +66,7 @@ export class Checker {
       case 'rcall':
         return this.#memberCall(node, scope);
       case 'list':
-        return listOf(this.#joined(node.args, scope) ?? this.#unifier.newVariable());
+        return this.#list(node.args, scope);
       case 'map':
         return this.#map(node.args, scope);
       default:
@@ -62,7 +75,13 @@ export class Checker {
   }
 
   #problem(node: Node, message: string): Type {
-    this.problems.push({ at: placeOf(node), message });
+    this.#problems.push({ at: placeOf(node), message });
+    return simpleTypes.error;
+  }
+
+  /** cel-go finds it before it checks types. */
+  #syntaxProblem(at: number, message: string): Type {
+    this.#syntaxProblems.push({ at, message });
     return simpleTypes.error;
   }
 
@@ -72,7 +91,7 @@ export class Checker {
         return simpleTypes.bool;
       case 'bigint':
         if (value <= maxInt) return simpleTypes.int;
-        return this.#problem(node, 'invalid int literal');
+        return this.#syntaxProblem(placeOf(node), 'invalid int literal');
       case 'number':
         return simpleTypes.double;
       case 'string':
@@ -115,7 +134,7 @@ export class Checker {
   #call(node: Extract<Node, { op: 'call' }>, scope: TypeScope): Type {
     const [name, args] = node.args;
     this.#wantNoTrailingComma(node, args);
-    if (name === 'has' && args.length === 1) return this.#has(args[0] as Node, scope);
+    if (name === 'has' && args.length === 1) return this.#has(args[0] as Node, scope, node);
     const types = args.map((argument) => this.check(argument, scope));
     return this.#resolved({ node, name, types });
   }
@@ -124,16 +143,17 @@ export class Checker {
   #wantNoTrailingComma(node: Node, args: readonly Node[]): void {
     const last = args.at(-1);
     const at = last === undefined ? node.end : tokenAfter(node.input, last.end, ',');
-    if (at < node.end) this.problems.push({ at, message: "Syntax error: extraneous input ','" });
+    if (at < node.end) this.#syntaxProblem(at, "Syntax error: extraneous input ','");
   }
 
-  #has(argument: Node, scope: TypeScope): Type {
-    if (argument.op !== '.') return this.#problem(argument, 'invalid argument to has() macro');
-    this.#field(argument, this.check(argument.args[0], scope));
+  #has(argument: Node, scope: TypeScope, node: Node): Type {
+    if (argument.op !== '.')
+      return this.#syntaxProblem(placeOf(argument), 'invalid argument to has() macro');
+    this.#field(node, this.check(argument.args[0], scope));
     return simpleTypes.bool;
   }
 
-  #memberCall(node: Extract<Node, { op: 'rcall' }>, scope: TypeScope): Type {
+  #memberCall(node: MemberCall, scope: TypeScope): Type {
     const [name, target, args] = node.args;
     this.#wantNoTrailingComma(node, args);
     if (macros.get(name)?.includes(args.length) === true) return this.#macro(node, scope);
@@ -146,23 +166,46 @@ export class Checker {
     });
   }
 
-  #macro(node: Extract<Node, { op: 'rcall' }>, scope: TypeScope): Type {
+  #macro(node: MemberCall, scope: TypeScope): Type {
     const [name, target, args] = node.args;
     const [variable, ...rest] = args as [Extract<Node, { op: 'id' }>, ...Node[]];
-    const item = this.#itemOf(target, this.check(target, scope));
+    const range = this.check(target, scope);
+    this.#hasMacro = true;
+    const item = this.#itemOf(target, range);
     const inner = { name: variable.args, type: item, outer: scope };
-    const types = rest.map((argument) => this.check(argument, inner));
-    const [first = simpleTypes.dyn, second] = types;
+    if (name === 'map') return this.#listMacro(node, { rest, inner });
+    if (name === 'filter') return this.#listMacro(node, { rest, inner, made: item });
     const [predicate] = rest as [Node];
-    if (name === 'all' || name === 'exists') {
-      this.#wantBool(predicate, first);
-      return simpleTypes.bool;
-    }
-    if (name === 'map' && second === undefined) return this.#unifier.resolve(listOf(first));
-    const result = this.#unifier.resolve(listOf(second ?? item));
-    const outcome = name === 'exists_one' ? simpleTypes.int : result;
-    this.#resolved({ node, name: '_?_:_', types: [first, outcome, outcome] });
-    return name === 'exists_one' ? simpleTypes.bool : result;
+    const type = this.check(predicate, inner);
+    if (name === 'exists_one') this.#counted(node, type);
+    else this.#wantBool(predicate, type);
+    return simpleTypes.bool;
+  }
+
+  /** As what cel-go makes of it: `predicate ? count + 1 : count`, and `count == 1`. */
+  #counted(node: Node, predicate: Type): void {
+    const { int } = simpleTypes;
+    const sum = this.#resolved({ node, name: '_+_', types: [int, int] });
+    this.#resolved({ node, name: '_?_:_', types: [predicate, sum, int] });
+    this.#resolved({ node, name: '_==_', types: [int, int] });
+  }
+
+  /** As what cel-go makes of it: `predicate ? list + [made] : list`. */
+  #listMacro(
+    node: Node,
+    { rest, inner, made }: { rest: readonly Node[]; inner: TypeScope; made?: Type },
+  ): Type {
+    const list = listOf(this.#unifier.newVariable());
+    const types = rest.map((argument) => this.check(argument, inner));
+    const item = listOf(made ?? types.at(-1) ?? simpleTypes.dyn);
+    const sum = this.#resolved({ node, name: '_+_', types: [list, item] });
+    const [predicate] = made === undefined && types.length === 1 ? [] : types;
+    const step =
+      predicate === undefined
+        ? sum
+        : this.#resolved({ node, name: '_?_:_', types: [predicate, sum, list] });
+    this.#unifier.fit([list], [step]);
+    return this.#unifier.resolve(list);
   }
 
   /** The type of what a macro goes through: items of a list, keys of a map. */
@@ -177,29 +220,24 @@ export class Checker {
     return this.#problem(node, `${text} (must be list, map, or dynamic)`);
   }
 
+  #list(items: readonly Node[], scope: TypeScope): Type {
+    const item = this.#joined(items.map((node) => this.check(node, scope)));
+    return listOf(item ?? this.#unifier.newVariable());
+  }
+
   #map(entries: Extract<Node, { op: 'map' }>['args'], scope: TypeScope): Type {
-    const key = this.#joined(
-      entries.map(([name]) => name),
-      scope,
-    );
-    const value = this.#joined(
-      entries.map(([, item]) => item),
-      scope,
-    );
-    if (key === undefined || value === undefined) {
-      return mapOf(this.#unifier.newVariable(), this.#unifier.newVariable());
-    }
-    return mapOf(key, value);
+    const types = entries.map((entry) => entry.map((node) => this.check(node, scope)));
+    const [key, value] = [0, 1].map((at) => this.#joined(types.map((pair) => pair[at] as Type)));
+    if (key !== undefined && value !== undefined) return mapOf(key, value);
+    return mapOf(this.#unifier.newVariable(), this.#unifier.newVariable());
   }
 
   /** The type that all of them have, or `dyn`. */
-  #joined(nodes: readonly Node[], scope: TypeScope): Type | undefined {
-    return nodes
-      .map((node) => this.check(node, scope))
-      .reduce<Type | undefined>((before, type) => {
-        if (before === undefined) return type;
-        return this.#unifier.fit([before], [type]) ? moreGeneral(before, type) : simpleTypes.dyn;
-      }, undefined);
+  #joined(types: readonly Type[]): Type | undefined {
+    return types.reduce<Type | undefined>((before, type) => {
+      if (before === undefined) return type;
+      return this.#unifier.fit([before], [type]) ? moreGeneral(before, type) : simpleTypes.dyn;
+    }, undefined);
   }
 
   #logical(node: Extract<Node, { op: '&&' | '||' }>, scope: TypeScope): Type {
@@ -214,24 +252,29 @@ export class Checker {
 
   #operation(node: Node, scope: TypeScope): Type {
     if (node.op === '&&' || node.op === '||') return this.#logical(node, scope);
-    if (node.op === '-_' && isNegativeLiteral(node.args)) return negative(node.args.args);
-    const operands = (node.op === '!_' || node.op === '-_' ? [node.args] : node.args) as Node[];
-    const types = operands.map((operand) => this.check(operand, scope));
+    if (node.op === '-_' && isNegativeLiteral(node.args)) return typeOfNegative(node.args.args);
+    const problem = mixedSignsOf(node);
+    if (problem !== undefined) this.#syntaxProblem(node.start, problem);
+    const operands = [node.args].flat().filter((argument) => typeof argument === 'object');
+    const types = (operands as readonly Node[]).map((operand) => this.check(operand, scope));
+    if (node.op === '[]') this.invalidIndex ??= invalidIndexOf(node.args[1]);
     return this.#resolved({ node, name: operators[node.op] ?? `_${node.op}_`, types });
   }
 
   /** The result of the overload that fits; `dyn` when several do that differ in it. */
-  #resolved({ node, name, types, isMember = false }: Call): Type {
+  #resolved(call: Call): Type {
+    const { node, name, types, isMember = false } = call;
     const known = overloads.get(name);
     if (known === undefined) return this.#problem(node, undeclared(name));
+    const candidates = known.filter(
+      (each) => each.isMember === isMember && (this.#hasMacro || !each.isAfterMacro),
+    );
     let result: Type | undefined;
-    for (const overload of known) {
-      if (overload.isMember !== isMember) continue;
+    for (const overload of candidates) {
       const wanted = instantiated(overload, this.#unifier);
       if (!this.#unifier.fit(types, wanted.parameters)) continue;
       const found = this.#unifier.resolve(wanted.result);
-      if (result === undefined) result = found;
-      else if (!isDynamic(result) && !sameType(found, result)) result = simpleTypes.dyn;
+      result = result === undefined ? found : commonType(result, found);
     }
     return result ?? this.#problem(node, this.#noOverload(name, types, isMember));
   }
@@ -243,8 +286,6 @@ export class Checker {
   }
 }
 
-const maxInt = 2n ** 63n - 1n;
-
 const operators: Readonly<Partial<Record<Node['op'], string>>> = {
   '!_': '!_',
   '-_': '-_',
@@ -253,32 +294,6 @@ const operators: Readonly<Partial<Record<Node['op'], string>>> = {
   in: '@in',
 };
 
-function variableOf(name: string, scope: TypeScope): Type | undefined {
-  for (let at = scope; at !== undefined; at = at.outer) if (at.name === name) return at.type;
-  return undefined;
-}
-
 function undeclared(name: string): string {
   return `undeclared reference to '${name}' (in container '')`;
-}
-
-/** `google.protobuf.Duration` as one name; undefined for a selection from a variable. */
-function qualifiedName(node: Node, scope: TypeScope): string | undefined {
-  if (node.op === 'id') return variableOf(node.args, scope) === undefined ? node.args : undefined;
-  if (node.op !== '.') return undefined;
-  const target = qualifiedName(node.args[0], scope);
-  return target === undefined ? undefined : `${target}.${node.args[1]}`;
-}
-
-type NumberLiteral = Extract<Node, { op: 'value' }>;
-
-/** The grammar has negative numbers as literals: -9223372036854775808 has no positive one. */
-function isNegativeLiteral(operand: Node): operand is NumberLiteral {
-  if (operand.op !== 'value') return false;
-  const { args: value } = operand;
-  return typeof value === 'number' || (typeof value === 'bigint' && value <= maxInt + 1n);
-}
-
-function negative(value: NumberLiteral['args']): Type {
-  return typeof value === 'number' ? simpleTypes.double : simpleTypes.int;
 }

@@ -141,7 +141,7 @@ function toText(value: Value, steps: Steps): Result {
   if (value instanceof Duration) return durationText(value);
   if (value instanceof Timestamp) return timestampText(value);
   const number = numberOf(value);
-  if (number === undefined) return value === null ? 'null' : failed;
+  if (number === undefined) return failed;
   steps.take(numberSteps);
   return numberText(number);
 }

@@ -3,6 +3,7 @@ import { macros } from './checker.ts';
 import { functionOf, indexed } from './functions.ts';
 import { type Node, operandsOf } from './syntax.ts';
 import {
+  AbortedError,
   failed,
   Int,
   isMapValue,
@@ -31,7 +32,14 @@ export type Program = (properties: readonly object[]) => boolean;
 
 export function compileRule({ node, typeNames }: CheckedRule): Program {
   const run = new Compiler(typeNames).compile(node);
-  return (value) => run({ name: 'properties', value, outer: undefined }, new Steps()) === true;
+  return (value) => {
+    try {
+      return run({ name: 'properties', value, outer: undefined }, new Steps()) === true;
+    } catch (error) {
+      if (error instanceof AbortedError) return false;
+      throw error;
+    }
+  };
 }
 
 class Compiler {
@@ -223,7 +231,7 @@ function mapOf(entries: readonly (readonly Run[])[]): Run {
       // No list or map is the same as another one, or found by its value.
       const isOwn = Array.isArray(key) || isMapValue(key);
       const name = isOwn ? `o${map.entries.size}` : keyOf(key);
-      if (name === undefined || map.entries.has(name)) return failed;
+      if (name === undefined) return failed;
       steps.read(name);
       map.entries.set(name, [key, value]);
     }

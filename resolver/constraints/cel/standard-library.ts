@@ -7,6 +7,8 @@ export interface Overload {
   readonly isMember: boolean;
   readonly parameters: readonly string[];
   readonly result: string;
+  /** Compares numbers of different types: cel-go allows it after the first macro alone. */
+  readonly isAfterMacro: boolean;
 }
 
 /**
@@ -100,6 +102,7 @@ duration.getMilliseconds(): int
 semver_compare(any, any): int
 `;
 
+const numbers = ['int', 'uint', 'double'];
 const ordered = ['bool', 'int', 'uint', 'double', 'string', 'bytes', 'timestamp', 'duration'];
 
 const timestampParts = [
@@ -120,7 +123,11 @@ export const overloads: ReadonlyMap<string, readonly Overload[]> = Map.groupBy(
   [
     ...declarations.trim().split('\n'),
     ...['<', '<=', '>', '>='].flatMap((operator) =>
-      ordered.map((type) => `_${operator}_(${type}, ${type}): bool`),
+      ordered.flatMap((type) =>
+        (numbers.includes(type) ? numbers : [type]).map(
+          (other) => `_${operator}_(${type}, ${other}): bool`,
+        ),
+      ),
     ),
     ...timestampParts.flatMap((name) => [
       `timestamp.${name}(): int`,
@@ -135,7 +142,9 @@ function declared(text: string): Overload & { readonly name: string } {
     /^(?:([^_@(]+)\.)?([^(]+)\((.*)\): (.+)$/.exec(text) ?? [];
   const parameters = given === '' ? [] : given.split(', ');
   const isMember = receiver !== undefined;
-  return { name, isMember, parameters: isMember ? [receiver, ...parameters] : parameters, result };
+  const isAfterMacro = /^_[<>]/.test(name) && parameters[0] !== parameters[1];
+  const all = isMember ? [receiver, ...parameters] : parameters;
+  return { name, isMember, parameters: all, result, isAfterMacro };
 }
 
 /** The types of an overload for one call: its letters are new variables. */

@@ -87,6 +87,11 @@ export function moreGeneral(a: Type, b: Type): Type {
   return isLessSpecific(a, b) ? a : b;
 }
 
+/** The type of what is one of two; `dyn` when they differ. */
+export function commonType(a: Type, b: Type): Type {
+  return isDynamic(a) || sameType(a, b) ? a : simpleTypes.dyn;
+}
+
 function isLessSpecific(a: Type, b: Type): boolean {
   if (isDynamic(a) || a.kind === 'variable') return true;
   if (isDynamic(b) || b.kind === 'variable' || a.kind !== b.kind) return false;

@@ -144,14 +144,28 @@ export function numberOf(value: Value): number | bigint | undefined {
   return value instanceof Int || value instanceof Uint ? value.value : undefined;
 }
 
-/** Identifies a key of a map; undefined for what can be none. */
+/** An evaluation ends without an outcome, which no logical operator absorbs. */
+export class AbortedError extends Error {
+  override readonly name = 'AbortedError';
+}
+
+/**
+ * Identifies a key of a map; undefined for what can be none.
+ * @throws AbortedError for bytes, which Go cannot look up.
+ */
 export function keyOf(value: Value): string | undefined {
-  if (typeof value === 'string') return `s${value}`;
-  if (value instanceof Int) return `i${value.value}`;
-  if (value instanceof Uint) return `u${value.value}`;
-  const number = numberOf(value);
-  if (number !== undefined) return `d${number}`;
-  return value === null || typeof value === 'boolean' ? `c${value}` : undefined;
+  if (value instanceof Uint8Array) throw new AbortedError('bytes are no keys of maps');
+  const part = partOfKey(value);
+  return part === undefined ? undefined : `${kindOf(value)} ${part}`;
+}
+
+function partOfKey(value: Value): string | undefined {
+  if (typeof value === 'string') return value;
+  if (value instanceof Duration) return `${value.nanoseconds}`;
+  if (value instanceof Timestamp) return `${value.nanoseconds} ${value.offset}`;
+  if (value instanceof TypeName) return value.name;
+  if (value === null || typeof value === 'boolean') return `${value}`;
+  return numberOf(value)?.toString();
 }
 
 /** The keys that a number finds: a double finds ints and uints, and those each other. */
@@ -160,7 +174,7 @@ function keysFoundBy(value: Value): readonly string[] {
   if (key === undefined) return [];
   const number = numberOf(value);
   return Number.isInteger(number) || typeof number === 'bigint'
-    ? [key, `i${BigInt(number as number)}`, `u${BigInt(number as number)}`]
+    ? [key, `int ${BigInt(number as number)}`, `uint ${BigInt(number as number)}`]
     : [key];
 }
 
