@@ -4,6 +4,7 @@ export {
   type ImageVerifier,
   type OpenedImage,
   type OpenedTarget,
+  openLayout,
   type PullIdentity,
   RegistryAccess,
   type RegistryAccessOptions,

@@ -234,7 +234,8 @@ export class RegistryAccess {
   }
 }
 
-async function openLayout(
+/** Opens an image in an OCI layout: the one of a tag or digest, or the only one. */
+export async function openLayout(
   kind: 'layout' | 'archive',
   path: string,
   { name, signal }: { readonly name: string | undefined; readonly signal: AbortSignal },

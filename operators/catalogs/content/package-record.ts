@@ -6,7 +6,7 @@ import {
   decodeDeprecations,
   decodePackage,
 } from '../../../catalog/blobs/index.ts';
-import { TerminalError } from '../../../core/controller.ts';
+import { TerminalError } from '../../../core/errors.ts';
 import type {
   Bundle,
   CatalogReference,

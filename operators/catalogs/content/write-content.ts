@@ -9,7 +9,7 @@ import {
   StoredCatalog,
   storeCatalog,
 } from '../../../catalog/index/index.ts';
-import { errorMessage, TerminalError } from '../../../core/controller.ts';
+import { errorMessage, TerminalError } from '../../../core/errors.ts';
 import { recordOf } from './package-record.ts';
 
 /** Folder of the records of all packages, below the folder of the content. */

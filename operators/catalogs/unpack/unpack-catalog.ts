@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { BlobError } from '../../../catalog/blobs/index.ts';
 import { configsLabel, unpackImage } from '../../../catalog/images/index.ts';
 import { loadDirectory } from '../../../catalog/load/index.ts';
-import { errorMessage, systemClock, TerminalError } from '../../../core/controller.ts';
-import { emptyKeychain, RegistryAccess } from '../../../core/registry/index.ts';
+// This process needs no client of a cluster, which takes long to load.
+import { errorMessage, TerminalError } from '../../../core/errors.ts';
+import { openLayout } from '../../../core/registry/index.ts';
 import { type ContentLimits, writeContent } from '../content/write-content.ts';
 
 export interface UnpackLimits extends ContentLimits {
@@ -54,7 +55,7 @@ export async function unpackCatalog(job: UnpackJob, signal: AbortSignal): Promis
 /** The directory of the catalog, which the image's label names. */
 async function unpackFiles(job: UnpackJob, signal: AbortSignal): Promise<string> {
   const { layout, ref, files, limits } = job;
-  const image = await localImages().open({ kind: 'layout', path: layout }, signal);
+  const image = await openLayout('layout', layout, { name: undefined, signal });
   try {
     const only = (labels: Readonly<Record<string, string>>): string =>
       pathOf(labels[configsLabel], ref);
@@ -73,14 +74,4 @@ async function unpackFiles(job: UnpackJob, signal: AbortSignal): Promise<string>
 function pathOf(label: string | undefined, ref: string): string {
   if (label !== undefined) return join('/', label);
   throw new TerminalError(`catalog image "${ref}" is missing the required label "${configsLabel}"`);
-}
-
-/** For layouts on the disk only. */
-function localImages(): RegistryAccess {
-  return new RegistryAccess({
-    insecureRegistries: [],
-    caCertificates: [],
-    keychain: emptyKeychain,
-    clock: systemClock,
-  });
 }

@@ -1,4 +1,4 @@
-import { errorMessage } from '../../../core/controller.ts';
+import { errorMessage } from '../../../core/errors.ts';
 import { type UnpackJob, unpackCatalog } from './unpack-catalog.ts';
 
 /** Program of a process that unpacks one catalog: the job comes by message, and so does the answer. */

@@ -1,0 +1,130 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type SecretReader, systemClock } from '../../../core/controller.ts';
+import { emptyKeychain, RegistryAccess } from '../../../core/registry/index.ts';
+import { FakeRegistry } from '../../../test/helpers/fake-registry.ts';
+import { silentLogger } from '../../../test/helpers/silent-logger.ts';
+import { CatalogFailure } from './catalog-failure.ts';
+import { CatalogImages } from './catalog-image.ts';
+
+const { signal } = new AbortController();
+const noSecrets: SecretReader = { read: async () => undefined };
+let registry: FakeRegistry;
+let directory: string;
+
+beforeEach(async () => {
+  registry = await FakeRegistry.start();
+  directory = await mkdtemp(join(tmpdir(), 'catalog-image-'));
+});
+afterEach(async () => {
+  await registry.stop();
+  await rm(directory, { recursive: true });
+});
+
+function images({ secrets = noSecrets, maxBytes = 1_000_000 } = {}): CatalogImages {
+  const access = new RegistryAccess({
+    insecureRegistries: [registry.host],
+    caCertificates: [],
+    keychain: emptyKeychain,
+    clock: systemClock,
+  });
+  return new CatalogImages({ registry: access, secrets, maxBytes, logger: silentLogger });
+}
+
+function request(image: string, pullSecret?: string) {
+  return { ref: image, pullSecret, insecureSkipTLSVerify: false };
+}
+
+function secret(type: string, data: Record<string, string>): SecretReader {
+  const bytes = Object.entries(data).map(([key, text]) => [key, Buffer.from(text)] as const);
+  return { read: async () => ({ type, data: new Map(bytes) }) };
+}
+
+async function failureOf(work: Promise<unknown>): Promise<CatalogFailure> {
+  const error = await work.catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(CatalogFailure);
+  return error as CatalogFailure;
+}
+
+test('a tag costs one HEAD, a digest nothing', async () => {
+  const { digest } = await registry.addImage('v1', [{ files: { a: '' } }]);
+  const shop = `${registry.host}/shop`;
+  expect(await images().resolve(request(`${shop}:v1`), signal)).toBe(`${shop}@${digest}`);
+  expect(registry.requests.map(({ method }) => method)).toEqual(['HEAD']);
+  expect(await images().resolve(request(`${shop}@${digest}`), signal)).toBe(`${shop}@${digest}`);
+  expect(registry.requests).toHaveLength(1);
+});
+
+test('a tag that is missing is told in the words of catalogd', async () => {
+  const failure = await failureOf(images().resolve(request(`${registry.host}/shop:v1`), signal));
+  expect(failure).toMatchObject({
+    step: 'descriptor',
+    message: `HEAD http://${registry.host}/v2/shop/manifests/v1: unexpected status code 404 Not Found (HEAD responses have no body, use GET for details)`,
+  });
+});
+
+test('a pull secret opens the registry; without it the registry denies', async () => {
+  const { digest } = await registry.addImage('v1', [{ files: { a: '' } }]);
+  const wanted = `Basic ${Buffer.from('me:secret').toString('base64')}`;
+  registry.intercept = (asked, response) => {
+    if (asked.headers.authorization === wanted) return false;
+    response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end();
+    return true;
+  };
+  const ref = `${registry.host}/shop:v1`;
+  const denied = await failureOf(images().resolve(request(ref), signal));
+  expect(denied.message).toContain('unexpected status code 401 Unauthorized (HEAD');
+  const auths = { [registry.host]: { username: 'me', password: 'secret' } };
+  const secrets = secret('kubernetes.io/dockercfg', { '.dockercfg': JSON.stringify(auths) });
+  const opened = images({ secrets });
+  expect(await opened.resolve(request(ref, 'mine'), signal)).toContain(digest);
+});
+
+test('an unusable pull secret is named', async () => {
+  const secrets = secret('Opaque', {});
+  const ref = `${registry.host}/shop:v1`;
+  const failure = await failureOf(images({ secrets }).resolve(request(ref, 'mine'), signal));
+  expect(failure).toMatchObject({ step: 'keychain', message: expect.stringContaining('"mine"') });
+});
+
+test.each(['', 'a b', 'http://x/y', 'Shop:v1', `x@sha256:1`])('%j is no reference', async (ref) => {
+  const failure = await failureOf(images().resolve(request(ref), signal));
+  expect(failure).toMatchObject({
+    step: 'reference',
+    message: `could not parse reference: ${ref}`,
+    isFinal: true,
+  });
+});
+
+test('an image over the limit is not downloaded', async () => {
+  const { digest } = await registry.addImage('v1', [{ files: { a: 'x'.repeat(10_000) } }]);
+  const small = images({ maxBytes: 10 });
+  const ref = `${registry.host}/shop@${digest}`;
+  const failure = await failureOf(
+    small.download(ref, { request: request(ref), directory, signal }),
+  );
+  expect(failure).toMatchObject({
+    step: 'image',
+    message: expect.stringMatching(
+      /^error fetching remote image ".*": the image has \d+ bytes, over/,
+    ),
+  });
+  expect(registry.requests.filter(({ path }) => path.includes('/blobs/'))).toEqual([]);
+});
+
+test('a manifest of another digest is refused', async () => {
+  const { digest } = await registry.addImage('v1', [{ files: { a: '' } }]);
+  registry.intercept = (asked, response) => {
+    if (asked.url?.includes('/manifests/') !== true) return false;
+    response.writeHead(200, { 'content-type': 'application/vnd.oci.image.manifest.v1+json' });
+    response.end('{}');
+    return true;
+  };
+  const ref = `${registry.host}/shop@${digest}`;
+  const failure = await failureOf(
+    images().download(ref, { request: request(ref), directory, signal }),
+  );
+  expect(failure.message).toContain('the manifest has the digest');
+});
