@@ -2,6 +2,7 @@
 import { ClusterClient } from '../helpers/cluster-client.ts';
 import { benchCatalogs } from './catalogs/catalogs.ts';
 import { benchServe } from './catalogs/serve.ts';
+import { benchServedCatalog } from './catalogs/served-catalog.ts';
 import { benchConversion } from './conversion/conversion.ts';
 import { benchCorpus } from './corpus/corpus.ts';
 import { benchHelm } from './helm/helm.ts';
@@ -22,6 +23,7 @@ const benchmarks = new Map([
   ['mirror', benchMirror],
   ['catalogs', benchCatalogs],
   ['serve', benchServe],
+  ['served-catalog', benchServedCatalog],
 ]);
 
 // What was started is ended at an exit, and a signal alone is none.

@@ -78,87 +78,29 @@ describe('a new Catalog', () => {
   });
 });
 
-describe('polls', () => {
-  test('without a change cost one request and the time of the poll', async () => {
-    replica.push(tag, packageBlobs('a'));
-    replica.put(aCatalog({ pollInterval: '10m' }));
-    const next = (await replica.reconcile()) ?? 0;
-    expect(next).toBeGreaterThanOrEqual(10 * minute);
-    expect(next).toBeLessThanOrEqual(10.1 * minute);
-    const { status: before } = replica;
-    const writes = replica.client.patches.length;
-    replica.clock.advance(next + 1);
-    await replica.reconcile();
-    expect([replica.resolved.length, replica.fetched.length]).toEqual([2, 1]);
-    expect(replica.client.patches).toHaveLength(writes + 1);
-    const polledAt = new Date(replica.clock.now()).toISOString().replace(/\.\d+Z/, 'Z');
-    const text = JSON.stringify(before).replace(/("lastPollAttempt":")[^"]*/, `$1${polledAt}`);
-    expect(replica.status).toEqual(JSON.parse(text));
-    expect(replica.changes.flatMap(({ packages }) => [...packages])).toEqual(['a']);
-  });
-
-  test('go on after a restart when they would have been', async () => {
-    replica.push(tag, packageBlobs('a'));
-    replica.put(aCatalog({ pollInterval: '1h30m' }));
-    await replica.reconcile();
-    replica.clock.advance(80 * minute);
-    replica = await replica.restarted(catalogAdapter);
-    const next = (await replica.reconcile()) ?? 0;
-    expect(next).toBeGreaterThan(9 * minute);
-    expect(next).toBeLessThan(11 * minute);
-    expect(replica.resolved).toEqual([]);
-    expect(replica.served.serving()).toHaveLength(1);
-    replica.clock.advance(next + 1);
-    await replica.reconcile();
-    expect(replica.resolved).toEqual([tag]);
-  });
-
-  test.each(['0s', '0', '0h0m', '-5m'])('are off with the interval %s', async (pollInterval) => {
-    replica.push(tag, packageBlobs('a'));
-    replica.put(aCatalog({ pollInterval }));
-    expect(await replica.reconcile()).toBeUndefined();
-    replica.clock.advance(1000 * minute);
-    expect(await replica.reconcile()).toBeUndefined();
-    expect(replica.resolved).toHaveLength(1);
-  });
-
-  test.each([
-    ['1.5h', 90 * minute],
-    ['1h30m', 90 * minute],
-    ['90000000us', 1.5 * minute],
-    ['.5h', 30 * minute],
-  ])('read the interval %s as Go does', async (pollInterval, ms) => {
-    replica.push(tag, packageBlobs('a'));
-    replica.put(aCatalog({ pollInterval }));
-    const next = (await replica.reconcile()) ?? 0;
-    expect(next / ms).toBeCloseTo(1, 1);
-  });
-
-  test.each(['1d', '', '5', 'soon', '1h '.repeat(400_000)])(
-    'fail with an odd interval',
-    async (pollInterval) => {
-      replica.push(tag, packageBlobs('a'));
-      replica.put(aCatalog());
-      await replica.reconcile();
-      replica.put(changed({ pollInterval }, 2));
-      expect(await replica.reconcile()).toBeUndefined();
-      expect(replica.conditions[0]).toMatch(
-        /^Unpacked=False UnpackFailed: source bundle content: spec\.source\.image\.pollInterval "/,
-      );
-      expect(replica.served.serving()).toHaveLength(1);
-    },
-  );
-});
-
 describe('a restart', () => {
-  test('without the disk unpacks again', async () => {
-    replica.push(tag, packageBlobs('a'));
+  test('without the disk fetches what was served, and writes nothing', async () => {
+    const resolvedRef = replica.push(tag, packageBlobs('a'));
     replica.put(aCatalog());
     await replica.reconcile();
+    const writes = replica.client.patches.length;
     replica = await replica.restarted(catalogAdapter, { keepsDisk: false });
+    replica.push(tag, packageBlobs('a', '2.0.0'));
     await replica.reconcile();
-    expect([replica.resolved.length, replica.fetched.length]).toEqual([1, 1]);
-    expect(replica.served.serving()).toHaveLength(1);
+    expect([replica.resolved.length, replica.client.patches.length]).toEqual([0, writes]);
+    expect(replica.served.serving()).toMatchObject([{ resolvedRef }]);
+  });
+
+  test('without the disk and the tag serves the old content', async () => {
+    const resolvedRef = replica.push(tag, packageBlobs('a'));
+    replica.put(aCatalog({ pollInterval: '1m' }));
+    await replica.reconcile();
+    replica.clock.advance(2 * minute);
+    replica = await replica.restarted(catalogAdapter, { keepsDisk: false });
+    replica.resolveFailure = new CatalogFailure('descriptor', 'no such tag');
+    await replica.reconcile();
+    expect(replica.status).toMatchObject({ phase: 'Failing' });
+    expect(replica.served.serving()).toMatchObject([{ resolvedRef }]);
   });
 
   test('with content of a former object of the name unpacks again', async () => {

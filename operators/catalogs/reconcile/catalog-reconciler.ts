@@ -1,43 +1,30 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import {
-  type Clock,
-  type EventSink,
   errorMessage,
-  type IndexedCache,
-  type KubeClient,
-  keyOf,
   type ReconcileContext,
   type ReconcileResult,
-  removeFinalizer,
-  statusPatch,
 } from '../../../core/controller.ts';
+import { parseImageReference, repositoryName } from '../../../core/registry/index.ts';
 import type { CatalogFetcher } from '../content/catalog-fetcher.ts';
 import type { CatalogKey, ContentStore, StoredState } from '../content/content-store.ts';
-import type { CatalogKindAdapter, CatalogOutcome, CatalogRequest } from '../kinds/catalog-kind.ts';
+import type { CatalogRequest } from '../kinds/catalog-kind.ts';
 import type { ServedCatalogs } from '../serving/served-catalogs.ts';
 import { CatalogFailure } from '../source/catalog-failure.ts';
 import type { CatalogImages, ImageRequest } from '../source/catalog-image.ts';
+import { CatalogWriter, type WriterOptions } from './catalog-writer.ts';
 import { untilPoll } from './poll-schedule.ts';
 import { Retries } from './retries.ts';
 
-export interface CatalogParts {
-  readonly client: KubeClient;
+export interface CatalogParts extends Omit<WriterOptions, 'adapter' | 'cache'> {
   readonly images: Pick<CatalogImages, 'resolve'>;
   readonly fetcher: Pick<CatalogFetcher, 'fetch'>;
   readonly store: ContentStore;
   readonly served: ServedCatalogs;
   /** Whether this process writes statuses and polls; the others follow the statuses. */
   readonly isLeading: () => boolean;
-  readonly events: EventSink;
-  /** Base URL of the content server, without a slash at the end. */
-  readonly address: string;
-  readonly clock: Clock;
 }
 
-interface ReconcilerOptions extends CatalogParts {
-  readonly adapter: CatalogKindAdapter;
-  readonly cache: IndexedCache;
-}
+interface ReconcilerOptions extends CatalogParts, WriterOptions {}
 
 /** One object in a reconcile. */
 interface Work {
@@ -56,6 +43,7 @@ interface Running {
 export class CatalogReconciler {
   readonly #options: ReconcilerOptions;
   readonly #retries: Retries;
+  readonly #writer: CatalogWriter;
   readonly #running = new Map<string, Running>();
   /** Spreads the polls of this process's catalogs. */
   readonly #chance = Math.random();
@@ -63,6 +51,7 @@ export class CatalogReconciler {
   constructor(options: ReconcilerOptions) {
     this.#options = options;
     this.#retries = new Retries(() => options.clock.monotonic());
+    this.#writer = new CatalogWriter(options);
   }
 
   /** Aborts the work on a former generation, or for an object that is being deleted. */
@@ -107,10 +96,11 @@ export class CatalogReconciler {
     served.switchOn(key);
     await this.#restore(work);
     if (!isLeading()) return await this.#follow(work);
-    const claimed = await this.#claim(object);
+    const claimed = await this.#writer.claim(object);
     const { image } = request;
     const current = { ...work, object: claimed };
     if (image instanceof CatalogFailure) return await this.#fail(current, image);
+    await this.#recover(current, image);
     const wait = this.#untilRefresh(current, image);
     if (wait !== 0) {
       served.report(key, adapter.read(claimed).remembered.problem);
@@ -134,21 +124,43 @@ export class CatalogReconciler {
   }
 
   /** Serves what the leader has written into the status. */
-  async #follow({ key, object, request, signal }: Work): Promise<ReconcileResult> {
+  async #follow(work: Work): Promise<ReconcileResult> {
+    const { key, request } = work;
     const { served } = this.#options;
     const { image, remembered } = request;
     const { resolvedRef } = remembered;
     const isCurrent = served.stateOf(key)?.resolvedRef === resolvedRef;
     if (resolvedRef !== undefined && !isCurrent && !(image instanceof CatalogFailure)) {
-      const { uid = '' } = object.metadata;
-      const { fetcher } = this.#options;
-      await served.serve(
-        key,
-        await fetcher.fetch({ key, uid, request: image, resolvedRef }, signal),
-      );
+      await this.#fetch(work, image, resolvedRef);
     }
     served.report(key, remembered.problem);
     return {};
+  }
+
+  /**
+   * Serves again what a former process has served and the disk has lost, by its digest: a restart
+   * changes no content, and needs no tag.
+   */
+  async #recover(work: Work, image: ImageRequest): Promise<void> {
+    const { key, object, request } = work;
+    const { resolvedRef } = request.remembered;
+    const isTried = this.#retries.remaining(key.name, object.metadata.generation) !== undefined;
+    if (resolvedRef === undefined || isTried) return;
+    if (this.#options.served.stateOf(key) !== undefined || !isOf(image.ref, resolvedRef)) return;
+    try {
+      await this.#fetch(work, image, resolvedRef);
+    } catch (error) {
+      // The tag may have other content.
+      if (!(error instanceof CatalogFailure)) throw error;
+    }
+  }
+
+  async #fetch({ key, object, signal }: Work, request: ImageRequest, resolvedRef: string) {
+    const { fetcher, served } = this.#options;
+    const { uid = '' } = object.metadata;
+    const stored = await fetcher.fetch({ key, uid, request, resolvedRef }, signal);
+    await served.serve(key, stored);
+    return stored.state;
   }
 
   /** Milliseconds until the image is looked at; undefined for never. */
@@ -176,7 +188,7 @@ export class CatalogReconciler {
       served.report(key, undefined);
       const at = clock.now();
       const packages = served.packagesOf(key);
-      await this.#write(object, { kind: 'unpacked', served: { ...state, packages }, at });
+      await this.#writer.write(object, { kind: 'unpacked', served: { ...state, packages }, at });
       const remembered = { ...request.remembered, polledAt: at };
       const next = untilPoll({ ...request, remembered }, { now: at, chance: this.#chance });
       return after(next);
@@ -187,8 +199,9 @@ export class CatalogReconciler {
   }
 
   /** Serves the image's present content. */
-  async #bring({ key, object, signal }: Work, request: ImageRequest): Promise<StoredState> {
-    const { images, fetcher, served, store } = this.#options;
+  async #bring(work: Work, request: ImageRequest): Promise<StoredState> {
+    const { key, object, signal } = work;
+    const { images, served, store } = this.#options;
     const { uid = '' } = object.metadata;
     const resolvedRef = await images.resolve(request, signal);
     const current = served.stateOf(key);
@@ -201,9 +214,7 @@ export class CatalogReconciler {
     }
     const broken = this.#retries.brokenImage(key.name, resolvedRef);
     if (broken !== undefined) throw broken;
-    const stored = await fetcher.fetch({ key, uid, request, resolvedRef }, signal);
-    await served.serve(key, stored);
-    return stored.state;
+    return await this.#fetch(work, request, resolvedRef);
   }
 
   async #fail({ key, object, request }: Work, failure: CatalogFailure): Promise<ReconcileResult> {
@@ -216,7 +227,7 @@ export class CatalogReconciler {
     const isBlocked = failure.isFinal || (isPinned && failure.brokenRef !== undefined);
     const state = served.stateOf(key);
     const former = state && { ...state, packages: served.packagesOf(key) };
-    await this.#write(object, { kind: 'failed', failure, served: former, isBlocked });
+    await this.#writer.write(object, { kind: 'failed', failure, served: former, isBlocked });
     return after(delay);
   }
 
@@ -224,24 +235,22 @@ export class CatalogReconciler {
   async #switchOff({ key, object }: Work): Promise<ReconcileResult> {
     const { served, isLeading } = this.#options;
     await served.switchOff(key, 'Catalog availability mode is set to Unavailable');
-    if (isLeading()) await this.#write(await this.#claim(object), { kind: 'unavailable' });
+    if (isLeading())
+      await this.#writer.write(await this.#writer.claim(object), { kind: 'unavailable' });
     return {};
   }
 
   async #finalize({ key, object, signal }: Work): Promise<ReconcileResult> {
-    const { client, adapter, cache, isLeading } = this.#options;
-    const { resource, finalizer } = adapter;
+    const { isLeading } = this.#options;
     try {
       await this.#forget(key);
     } catch (error) {
       const message = errorMessage(error);
-      if (isLeading()) await this.#write(object, { kind: 'deletion failed', message });
+      if (isLeading()) await this.#writer.write(object, { kind: 'deletion failed', message });
       throw error;
     }
     if (!isLeading()) return {};
-    const target = { client, resource, signal };
-    const written = await removeFinalizer(target, object, finalizer);
-    if (written !== undefined) cache.upsertIfNewer(written);
+    await this.#writer.release(object, signal);
     return {};
   }
 
@@ -252,41 +261,14 @@ export class CatalogReconciler {
     await store.remove(key);
     return {};
   }
+}
 
-  /** The object with its finalizer and labels. */
-  async #claim(object: KubernetesObject): Promise<KubernetesObject> {
-    const { adapter, client, cache } = this.#options;
-    const { uid, resourceVersion, name = '', labels = {}, finalizers = [] } = object.metadata;
-    const wanted = adapter.labelsOf(name);
-    const hasLabels = Object.entries(wanted).every(([label, value]) => labels[label] === value);
-    const isMarked = finalizers.includes(adapter.finalizer);
-    if (hasLabels && isMarked) return object;
-    const marks = isMarked ? finalizers : [...finalizers, adapter.finalizer];
-    const metadata = { uid, resourceVersion, labels: wanted, finalizers: marks };
-    const target = { resource: adapter.resource, key: keyOf(object) };
-    const written = await client.patch(target, { metadata }, { type: 'merge' });
-    cache.upsertIfNewer(written);
-    return written;
-  }
-
-  async #write(object: KubernetesObject, outcome: CatalogOutcome): Promise<void> {
-    const { adapter, client, cache, events, address, clock } = this.#options;
-    const patch = statusPatch(object, adapter.status(object, outcome, { address, clock }));
-    if (patch === undefined) return;
-    const target = { resource: adapter.resource, key: keyOf(object) };
-    const written = await client.patch(target, patch, { type: 'json', subresource: 'status' });
-    cache.upsertIfNewer(written);
-    const { remembered: before } = adapter.read(object);
-    const { remembered: now } = adapter.read(written);
-    if (outcome.kind === 'unpacked' && before.resolvedRef !== now.resolvedRef) {
-      const message = `Serving the content of ${outcome.served.resolvedRef}.`;
-      events.event(written, { type: 'Normal', reason: 'Unpacked', message });
-    }
-    if (outcome.kind === 'failed' && before.problem !== now.problem) {
-      const former = outcome.served && ` Still serving ${outcome.served.resolvedRef}.`;
-      const message = `${adapter.textOf(outcome.failure)}.${former ?? ''}`;
-      events.event(written, { type: 'Warning', reason: 'UnpackFailed', message });
-    }
+/** Whether a reference by digest is of the repository of a reference. */
+function isOf(ref: string, resolvedRef: string): boolean {
+  try {
+    return resolvedRef.startsWith(`${repositoryName(parseImageReference(ref))}@`);
+  } catch {
+    return false;
   }
 }
 

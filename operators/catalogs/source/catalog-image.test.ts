@@ -76,6 +76,10 @@ test('a pull secret opens the registry; without it the registry denies', async (
   const ref = `${registry.host}/shop:v1`;
   const denied = await failureOf(images().resolve(request(ref), signal));
   expect(denied.message).toContain('unexpected status code 401 Unauthorized (HEAD');
+  const unknown = await failureOf(images().resolve(request(ref, 'gone'), signal));
+  expect(unknown.message).toBe(
+    `${denied.message}; pull secret "gone" not found in the system namespace`,
+  );
   const auths = { [registry.host]: { username: 'me', password: 'secret' } };
   const secrets = secret('kubernetes.io/dockercfg', { '.dockercfg': JSON.stringify(auths) });
   const opened = images({ secrets });

@@ -124,9 +124,12 @@ function parsed(ref: string): ImageReference {
   }
 }
 
-/** OLM's conditions quote the refused request. */
+/** OLM's conditions quote the refused request. What is known besides, follows it. */
 function textOf(error: unknown): string {
+  const text = errorMessage(error).replace(/^error fetching image descriptor: /, '');
   const { cause } = error instanceof Error ? error : {};
-  const text = cause instanceof RefusedRequest ? cause.message : errorMessage(error);
-  return text.replace(/^error fetching image descriptor: /, '');
+  const [only, ...others]: unknown[] = cause instanceof AggregateError ? cause.errors : [error];
+  const { cause: refused } = only instanceof Error ? only : {};
+  if (!(refused instanceof RefusedRequest) || others.length > 0) return text;
+  return text.replace(errorMessage(only), () => refused.message);
 }

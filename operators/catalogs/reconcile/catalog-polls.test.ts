@@ -1,0 +1,102 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import {
+  packageBlobs,
+  ReconcilerFixture,
+} from '../../../test/helpers/catalog-reconciler-fixture.ts';
+import { catalogAdapter } from '../kinds/catalog.ts';
+
+const tag = 'reg.example/shop:v1';
+const minute = 60_000;
+let replica: ReconcilerFixture;
+
+beforeEach(async () => {
+  replica = await ReconcilerFixture.start(catalogAdapter);
+});
+afterEach(() => replica.stop());
+
+function aCatalog(image: object = {}, generation = 1) {
+  return {
+    apiVersion: 'catalogd.operatorframework.io/v1alpha1',
+    kind: 'Catalog',
+    metadata: { name: 'shop', uid: 'uid-1', generation },
+    spec: { source: { type: 'image', image: { ref: tag, ...image } } },
+  };
+}
+
+/** The live object with another spec. */
+function changed(image: object, generation: number) {
+  const { spec } = aCatalog(image);
+  return { ...replica.object!, metadata: { ...replica.object!.metadata, generation }, spec };
+}
+
+describe('polls', () => {
+  test('without a change cost one request and the time of the poll', async () => {
+    replica.push(tag, packageBlobs('a'));
+    replica.put(aCatalog({ pollInterval: '10m' }));
+    const next = (await replica.reconcile()) ?? 0;
+    expect(next).toBeGreaterThanOrEqual(10 * minute);
+    expect(next).toBeLessThanOrEqual(10.1 * minute);
+    const { status: before } = replica;
+    const writes = replica.client.patches.length;
+    replica.clock.advance(next + 1);
+    await replica.reconcile();
+    expect([replica.resolved.length, replica.fetched.length]).toEqual([2, 1]);
+    expect(replica.client.patches).toHaveLength(writes + 1);
+    const polledAt = new Date(replica.clock.now()).toISOString().replace(/\.\d+Z/, 'Z');
+    const text = JSON.stringify(before).replace(/("lastPollAttempt":")[^"]*/, `$1${polledAt}`);
+    expect(replica.status).toEqual(JSON.parse(text));
+    expect(replica.changes.flatMap(({ packages }) => [...packages])).toEqual(['a']);
+  });
+
+  test('go on after a restart when they would have been', async () => {
+    replica.push(tag, packageBlobs('a'));
+    replica.put(aCatalog({ pollInterval: '1h30m' }));
+    await replica.reconcile();
+    replica.clock.advance(80 * minute);
+    replica = await replica.restarted(catalogAdapter);
+    const next = (await replica.reconcile()) ?? 0;
+    expect(next).toBeGreaterThan(9 * minute);
+    expect(next).toBeLessThan(11 * minute);
+    expect(replica.resolved).toEqual([]);
+    expect(replica.served.serving()).toHaveLength(1);
+    replica.clock.advance(next + 1);
+    await replica.reconcile();
+    expect(replica.resolved).toEqual([tag]);
+  });
+
+  test.each(['0s', '0', '0h0m', '-5m'])('are off with the interval %s', async (pollInterval) => {
+    replica.push(tag, packageBlobs('a'));
+    replica.put(aCatalog({ pollInterval }));
+    expect(await replica.reconcile()).toBeUndefined();
+    replica.clock.advance(1000 * minute);
+    expect(await replica.reconcile()).toBeUndefined();
+    expect(replica.resolved).toHaveLength(1);
+  });
+
+  test.each([
+    ['1.5h', 90 * minute],
+    ['1h30m', 90 * minute],
+    ['90000000us', 1.5 * minute],
+    ['.5h', 30 * minute],
+  ])('read the interval %s as Go does', async (pollInterval, ms) => {
+    replica.push(tag, packageBlobs('a'));
+    replica.put(aCatalog({ pollInterval }));
+    const next = (await replica.reconcile()) ?? 0;
+    expect(next / ms).toBeCloseTo(1, 1);
+  });
+
+  test.each(['1d', '', '5', 'soon', '1h '.repeat(400_000)])(
+    'fail with an odd interval',
+    async (pollInterval) => {
+      replica.push(tag, packageBlobs('a'));
+      replica.put(aCatalog());
+      await replica.reconcile();
+      replica.put(changed({ pollInterval }, 2));
+      expect(await replica.reconcile()).toBeUndefined();
+      expect(replica.conditions[0]).toMatch(
+        /^Unpacked=False UnpackFailed: source bundle content: spec\.source\.image\.pollInterval "/,
+      );
+      expect(replica.served.serving()).toHaveLength(1);
+    },
+  );
+});

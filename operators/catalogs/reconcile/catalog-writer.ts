@@ -1,0 +1,80 @@
+import type { KubernetesObject } from '../../../api/meta.ts';
+import {
+  type Clock,
+  type EventSink,
+  type IndexedCache,
+  type KubeClient,
+  keyOf,
+  removeFinalizer,
+  statusPatch,
+} from '../../../core/controller.ts';
+import type { CatalogKindAdapter, CatalogOutcome } from '../kinds/catalog-kind.ts';
+
+export interface WriterOptions {
+  readonly client: KubeClient;
+  readonly adapter: CatalogKindAdapter;
+  readonly cache: IndexedCache;
+  readonly events: EventSink;
+  /** Base URL of the content server, without a slash at the end. */
+  readonly address: string;
+  readonly clock: Clock;
+}
+
+/** The leader's writes to objects of one kind of catalogs. */
+export class CatalogWriter {
+  readonly #options: WriterOptions;
+
+  constructor(options: WriterOptions) {
+    this.#options = options;
+  }
+
+  /** The object with the finalizer and labels of its kind. */
+  async claim(object: KubernetesObject): Promise<KubernetesObject> {
+    const { adapter, client, cache } = this.#options;
+    const { uid, resourceVersion, name = '', labels = {}, finalizers = [] } = object.metadata;
+    const wanted = adapter.labelsOf(name);
+    const hasLabels = Object.entries(wanted).every(([label, value]) => labels[label] === value);
+    const isMarked = finalizers.includes(adapter.finalizer);
+    if (hasLabels && isMarked) return object;
+    const marks = isMarked ? finalizers : [...finalizers, adapter.finalizer];
+    const metadata = { uid, resourceVersion, labels: wanted, finalizers: marks };
+    const target = { resource: adapter.resource, key: keyOf(object) };
+    const written = await client.patch(target, { metadata }, { type: 'merge' });
+    cache.upsertIfNewer(written);
+    return written;
+  }
+
+  /** Lets a deletion go on. */
+  async release(object: KubernetesObject, signal: AbortSignal): Promise<void> {
+    const { adapter, client, cache } = this.#options;
+    const target = { client, resource: adapter.resource, signal };
+    const written = await removeFinalizer(target, object, adapter.finalizer);
+    if (written !== undefined) cache.upsertIfNewer(written);
+  }
+
+  /** Writes the status of an outcome if it differs, with an Event for news. */
+  async write(object: KubernetesObject, outcome: CatalogOutcome): Promise<void> {
+    const { adapter, client, cache, address, clock } = this.#options;
+    const patch = statusPatch(object, adapter.status(object, outcome, { address, clock }));
+    if (patch === undefined) return;
+    const target = { resource: adapter.resource, key: keyOf(object) };
+    const written = await client.patch(target, patch, { type: 'json', subresource: 'status' });
+    cache.upsertIfNewer(written);
+    this.#announce(object, written, outcome);
+  }
+
+  #announce(before: KubernetesObject, now: KubernetesObject, outcome: CatalogOutcome): void {
+    const { adapter, events } = this.#options;
+    const former = adapter.read(before).remembered;
+    const { resolvedRef, problem } = adapter.read(now).remembered;
+    if (outcome.kind === 'unpacked' && resolvedRef !== former.resolvedRef) {
+      const message = `Serving the content of ${outcome.served.resolvedRef}.`;
+      events.event(now, { type: 'Normal', reason: 'Unpacked', message });
+    }
+    if (outcome.kind === 'failed' && problem !== former.problem) {
+      const served = outcome.served && ` Still serving ${outcome.served.resolvedRef}.`;
+      const message = `${adapter.textOf(outcome.failure)}.${served ?? ''}`;
+      events.event(now, { type: 'Warning', reason: 'UnpackFailed', message });
+    }
+  }
+}
