@@ -6,14 +6,14 @@ import { type Entry, entryId } from './entry.ts';
 /** The entries of a package's channels, in the order of the catalog. */
 export function catalogEntries(content: PackageContent): readonly Entry[] {
   const bundles = new Map(content.bundles.map((bundle) => [bundle.name, bundle]));
-  const properties = new Map<Bundle, readonly Property[]>();
+  const offers = new Map<Bundle, Offer>();
   return content.channels.flatMap(({ name: channel, entries }) =>
     entries.flatMap((entry) => {
       const bundle = bundles.get(entry.name);
       if (bundle === undefined) return [];
-      const seen = properties.get(bundle) ?? seenProperties(bundle, content.name);
-      properties.set(bundle, seen);
-      return [entryOf(content, { channel, entry, bundle, properties: seen })];
+      const offer = offers.get(bundle) ?? offerOf(bundle, content.name);
+      offers.set(bundle, offer);
+      return [entryOf(content, { channel, entry, bundle, offer })];
     }),
   );
 }
@@ -22,12 +22,20 @@ interface Place {
   readonly channel: string;
   readonly entry: ChannelEntry;
   readonly bundle: Bundle;
-  readonly properties: readonly Property[];
+  readonly offer: Offer;
+}
+
+/** What the entries of one bundle share. */
+type Offer = Pick<Entry, 'properties' | 'apis' | 'packageNames'>;
+
+function offerOf(bundle: Bundle, packageName: string): Offer {
+  const properties = seenProperties(bundle, packageName);
+  return { properties, apis: providedApis(properties), packageNames: packageNames(properties) };
 }
 
 function entryOf(
   { catalog, name: packageName, defaultChannel }: PackageContent,
-  { channel, entry, bundle, properties }: Place,
+  { channel, entry, bundle, offer }: Place,
 ): Entry {
   return {
     id: entryId(catalog, channel, entry.name),
@@ -41,7 +49,7 @@ function entryOf(
     replaces: entry.replaces ?? '',
     skips: entry.skips,
     skipRange: rangeOf(entry.skipRange),
-    properties,
+    ...offer,
   };
 }
 

@@ -53,9 +53,9 @@ export class EntryIndex {
   }
 
   #add(entry: Entry): void {
-    const apis = new Set(providedApis(entry.properties).map((api) => JSON.stringify(api)));
+    const apis = new Set(entry.apis.map((api) => JSON.stringify(api)));
     for (const api of apis) addTo(this.#byApi, api, entry);
-    const names = new Set([entry.packageName, ...packageNames(entry.properties)]);
+    const names = new Set([entry.packageName, ...entry.packageNames]);
     for (const name of names) addTo(this.#byPackage, name, entry);
     addTo(this.#channels, channelKey(entry), entry);
   }
@@ -64,11 +64,11 @@ export class EntryIndex {
     return this.#installed;
   }
 
-  /** The entries of a catalog; none of one that is not considered. */
-  ofCatalog({ name, namespace }: Pick<CatalogReference, 'name' | 'namespace'>): readonly Entry[] {
+  /** Whether the catalog is considered and has entries. */
+  hasCatalog({ name, namespace }: Pick<CatalogReference, 'name' | 'namespace'>): boolean {
     for (const [catalog, entries] of this.#catalogs)
-      if (catalog.name === name && catalog.namespace === namespace) return entries;
-    return [];
+      if (catalog.name === name && catalog.namespace === namespace) return entries.length > 0;
+    return false;
   }
 
   /** The entries of a package, in all catalogs. */
@@ -131,7 +131,8 @@ export class EntryIndex {
   #ordered(matches: ReadonlySet<Entry>, own: CatalogReference): readonly Entry[] {
     const viewpoint = { catalog: own, namespace: this.#namespace };
     const channels = new Map<string, Entry>();
-    for (const entry of matches) channels.set(channelKey(entry), entry);
+    const matching = new Set([...matches].filter(firstOfUnowned()));
+    for (const entry of matching) channels.set(channelKey(entry), entry);
     const sorted = [...channels].toSorted(
       ([, a], [, b]) =>
         Number(b.installed !== undefined) - Number(a.installed !== undefined) ||
@@ -140,7 +141,7 @@ export class EntryIndex {
     );
     return sorted.flatMap(([key, entry]) => {
       if (entry.installed === undefined) return this.#channelOrder(key, entry);
-      const installed = (this.#channels.get(key) ?? []).filter((each) => matches.has(each));
+      const installed = (this.#channels.get(key) ?? []).filter((each) => matching.has(each));
       return channelOrder(installed, entry);
     });
   }
@@ -152,6 +153,17 @@ export class EntryIndex {
     this.#orders.set(key, order);
     return order;
   }
+}
+
+/** Of installed bundles of one package, and without Subscription, OLM considers the first match. */
+function firstOfUnowned(): (entry: Entry) => boolean {
+  const seen = new Set<string>();
+  return ({ installed, packageName }) => {
+    if (installed?.hasSubscription !== false) return true;
+    const isFirst = !seen.has(packageName);
+    seen.add(packageName);
+    return isFirst;
+  };
 }
 
 function addTo(map: Map<string, Entry[]>, key: string, entry: Entry): void {

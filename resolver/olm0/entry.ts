@@ -1,5 +1,5 @@
 import type { CatalogReference, Property } from '../candidates/index.ts';
-import type { Candidate } from '../constraints/index.ts';
+import type { Candidate, GroupVersionKind } from '../constraints/index.ts';
 import type { VersionRange } from '../versions/index.ts';
 
 /** A bundle in a channel of a catalog, or one that is installed. */
@@ -17,6 +17,10 @@ export interface Entry extends Candidate {
   readonly image: string;
   /** Set for an installed bundle. */
   readonly installed?: { readonly hasSubscription: boolean };
+  /** By its properties, duplicates included. */
+  readonly apis: readonly GroupVersionKind[];
+  /** By its properties, duplicates included; `packageName` is its place in the catalog. */
+  readonly packageNames: readonly string[];
   /** As OLM sees them: requirements are there twice, contents of bundles are not. */
   readonly properties: readonly Property[];
 }

@@ -1,5 +1,5 @@
 import type { Property } from '../candidates/index.ts';
-import { type GroupVersionKind, packageNames } from '../constraints/index.ts';
+import { type GroupVersionKind, packageNames, providedApis } from '../constraints/index.ts';
 import { compareVersions, versionText, zeroVersion } from '../versions/index.ts';
 import { compareText, type Entry, entryId, ResolutionError } from './entry.ts';
 import { endsInFailure } from './fail-forward.ts';
@@ -29,11 +29,12 @@ function entryOf(bundle: InstalledBundle, request: NamespaceRequest): Entry {
   const owners = subscriptions.filter(({ installedCSV }) => installedCSV === bundle.name);
   const packages = new Set(owners.map((owner) => owner.packageName).filter((name) => name !== ''));
   const properties = bundle.properties ?? [...apis, ...inferredPackage(bundle, packages)];
+  const names = packageNames(properties);
   return {
     id: entryId(catalog, '', bundle.name),
     name: bundle.name,
     catalog,
-    packageName: packageNames(properties).at(-1) ?? '',
+    packageName: names.at(-1) ?? '',
     channel: '',
     isDefaultChannel: false,
     version: bundle.version,
@@ -42,6 +43,8 @@ function entryOf(bundle: InstalledBundle, request: NamespaceRequest): Entry {
     skips: [],
     skipRange: undefined,
     installed: { hasSubscription: owners.length > 0 },
+    apis: providedApis(properties),
+    packageNames: names,
     properties,
   };
 }

@@ -1,4 +1,3 @@
-import { packageNames, providedApis } from '../constraints/index.ts';
 import type { Variable } from '../solver/index.ts';
 import type { BundleVariable } from './bundle-variables.ts';
 import { compareText, isReadable } from './entry.ts';
@@ -9,9 +8,9 @@ export function invariants(bundles: Iterable<BundleVariable>): readonly Variable
   const byPackage = new Map<string, string[]>();
   for (const { id, entry } of bundles) {
     if (!isReadable(entry)) continue;
-    for (const { group, version, kind } of providedApis(entry.properties))
+    for (const { group, version, kind } of entry.apis)
       add(byApi, `${kind} (${group}/${version})`, id);
-    for (const name of packageNames(entry.properties)) add(byPackage, name, id);
+    for (const name of entry.packageNames) add(byPackage, name, id);
   }
   return [
     ...single(byApi, {

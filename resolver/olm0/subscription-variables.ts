@@ -1,5 +1,4 @@
 import { channelOrder, compareChannels } from '../candidates/index.ts';
-import { packageNames } from '../constraints/index.ts';
 import type { Variable } from '../solver/index.ts';
 import { isInRange } from '../versions/index.ts';
 import type { BundleVariable, BundleVariables } from './bundle-variables.ts';
@@ -20,7 +19,7 @@ export function subscriptionVariable(
   bundles: BundleVariables,
 ): Variable {
   const current = index.installed.find(({ name }) => name === subscription.installedCSV);
-  const found = find(subscription, current, index.ofCatalog(subscription.catalog));
+  const found = find(subscription, current, index);
   if (typeof found === 'string') return invalidSubscription(subscription.name, found);
   const candidates = sortedEntries(found)
     .filter((entry) => current === undefined || replaces(entry, current))
@@ -34,12 +33,12 @@ export function subscriptionVariable(
 function find(
   { name, packageName, channel, catalog, startingCSV }: Subscription,
   current: Entry | undefined,
-  all: readonly Entry[],
+  index: EntryIndex,
 ): readonly Entry[] | string {
   const by = `referenced by subscription ${name}`;
-  if (all.length === 0)
+  if (!index.hasCatalog(catalog))
     return `no operators found from catalog ${catalog.name} in namespace ${catalog.namespace} ${by}`;
-  const ofPackage = all.filter((entry) => isOfPackage(entry, packageName));
+  const ofPackage = index.ofPackage(packageName).filter((entry) => isIn(catalog, entry));
   if (ofPackage.length === 0)
     return `no operators found in package ${packageName} in the catalog ${by}`;
   const ofChannel = ofPackage.filter((entry) => channel === '' || entry.channel === channel);
@@ -50,8 +49,8 @@ function find(
   return starting.length === 0 ? `no operators found with name ${startingCSV} ${place}` : starting;
 }
 
-function isOfPackage(entry: Entry, packageName: string): boolean {
-  return entry.packageName === packageName || packageNames(entry.properties).includes(packageName);
+function isIn({ name, namespace }: Subscription['catalog'], { catalog }: Entry): boolean {
+  return catalog.name === name && catalog.namespace === namespace;
 }
 
 /** Channel after channel, the default one first, and each from its head down. */

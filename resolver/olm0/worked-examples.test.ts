@@ -135,6 +135,23 @@ test('9: nested alternatives', () => {
   );
 });
 
+const certified = { type: 'certified', value: 'true' };
+
+test('10 and 11: CEL expressions over the properties of one bundle', () => {
+  const rule = 'properties.exists(p, p.type == "certified")';
+  const failureMessage = 'require to have "certified"';
+  const red = aBundle('red.v1', [constraint({ failureMessage, cel: { rule } })]);
+  deepStrictEqual(resolveRed(red, aBundle('x.v1', [certified])), ['red.v1', 'x.v1']);
+  deepStrictEqual(
+    failureOfRed(red, aBundle('x.v1')),
+    `constraints not satisfiable: bundle red.v1 requires an operator with constraint: "properties.exists(p, p.type == \\"certified\\")" and message: "require to have \\"certified\\"", ${redOf}`,
+  );
+  const both = `${rule} && properties.exists(p, p.type == "stable")`;
+  const strict = aBundle('red.v1', [constraint({ failureMessage, cel: { rule: both } })]);
+  const y = aBundle('y.v1', [certified, { type: 'stable', value: 'true' }]);
+  deepStrictEqual(resolveRed(strict, aBundle('x.v1', [certified]), y), ['red.v1', 'y.v1']);
+});
+
 const redOfBlue = aBundle('red.v1', [requiresApi('Blue')]);
 
 function blueIn(name: string, priority: number, ...more: ABundle[]) {

@@ -20,21 +20,32 @@ export class AtMost implements Reason {
     this.#heaviest = Math.max(0, ...new Set(weights.values()));
   }
 
-  /** To be called once, before it is visited: what is too heavy on its own is out. */
+  /** To be called once, when all conclusions of the other rules are drawn. */
   watch(trail: Consequences): void {
-    for (const literal of this.#weights.keys()) literal.watchers.push(this);
-    this.#excludeOthers(trail);
+    for (const literal of this.#weights.keys()) {
+      literal.watchers.push(this);
+      if (literal.isTrue) this.#select(literal);
+    }
+    this.#conclude(trail);
   }
 
   visit(literal: Literal, trail: Consequences): boolean {
-    this.#selected.add(literal);
-    this.#sum += this.#weights.get(literal) ?? 0;
-    if (this.#sum > this.#count) trail.broken(this);
-    else this.#excludeOthers(trail);
+    this.#select(literal);
+    this.#conclude(trail);
     return true;
   }
 
-  #excludeOthers(trail: Consequences): void {
+  #select(literal: Literal): void {
+    this.#selected.add(literal);
+    this.#sum += this.#weights.get(literal) ?? 0;
+  }
+
+  /** What is too heavy besides the selected ones is out. */
+  #conclude(trail: Consequences): void {
+    if (this.#sum > this.#count) {
+      trail.broken(this);
+      return;
+    }
     if (this.#sum + this.#heaviest <= this.#count) return;
     trail.steps(this.#weights.size);
     for (const [literal, weight] of this.#weights) {

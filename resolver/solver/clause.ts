@@ -1,6 +1,10 @@
 import type { Literal } from './literal.ts';
 import type { Consequences, Origin, Reason } from './reason.ts';
 
+function falseLast(a: Literal, b: Literal): number {
+  return Number(a.opposite.isTrue) - Number(b.opposite.isTrue);
+}
+
 /** One of the literals is true. The first two are watched: no other one tells anything new. */
 export class Clause implements Reason {
   readonly origin: Origin;
@@ -11,9 +15,12 @@ export class Clause implements Reason {
     this.origin = origin;
   }
 
-  /** To be called once, before it is visited. */
-  watch(): void {
+  /** To be called once, when all conclusions of the other rules are drawn. */
+  watch(trail: Consequences): void {
+    const [first, second] = this.#literals.sort(falseLast);
     for (const literal of this.#literals.slice(0, 2)) literal.opposite.watchers.push(this);
+    if (first === undefined || first.opposite.isTrue) trail.broken(this);
+    else if (second === undefined || second.opposite.isTrue) trail.imply(first, this);
   }
 
   visit(literal: Literal, trail: Consequences): boolean {

@@ -5,8 +5,7 @@ import type { Trail } from './trail.ts';
 
 export interface Lesson {
   readonly clause: Clause;
-  /** Becomes true when all decisions after `level` are taken back. */
-  readonly literal: Literal;
+  /** The clause implies a literal when all decisions after this one are taken back. */
   readonly level: number;
 }
 
@@ -71,7 +70,6 @@ function lessonOf({ reasons, facts, earlier }: Conflict, point: Literal, trail: 
   const literals = [point, ...rest].map(({ opposite }) => opposite);
   return {
     clause: new Clause(literals, { reasons, facts }),
-    literal: point.opposite,
     level: rest[0]?.level ?? 0,
   };
 }

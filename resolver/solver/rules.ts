@@ -33,8 +33,7 @@ export function addConstraint(
   }
   const alternatives = alternativesOf({ id, constraint }, literals);
   if (alternatives.some(({ opposite }) => alternatives.includes(opposite))) return;
-  const [unit] = alternatives;
-  trail.add(new Clause(alternatives, number), alternatives.length === 1 ? unit : undefined);
+  trail.add(new Clause(alternatives, number));
 }
 
 /** The literals of which one at least is true. */

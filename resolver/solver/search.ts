@@ -27,7 +27,11 @@ export function search(constraints: Constraints, work: Work): Answer {
   const trail = new Trail(work);
   const selection = new Selection(constraints, literals);
   work.add(constraints.size);
-  for (const numbered of constraints) addConstraint(trail, literals, numbered);
+  for (const numbered of constraints) {
+    addConstraint(trail, literals, numbered);
+    // The first constraint that cannot be added decides what a core is about.
+    if (trail.propagate() !== undefined) break;
+  }
   for (;;) {
     const broken = trail.propagate();
     if (broken === undefined) {
@@ -42,10 +46,10 @@ export function search(constraints: Constraints, work: Work): Answer {
 }
 
 function learnFrom(broken: Reason, trail: Trail, selection: Selection): void {
-  const { clause, literal, level } = learn(trail, broken);
+  const { clause, level } = learn(trail, broken);
   trail.backTo(level);
   selection.backTo(level);
-  trail.add(clause, literal);
+  trail.add(clause);
 }
 
 interface Selected {

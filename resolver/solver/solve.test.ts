@@ -115,7 +115,7 @@ test('conflicts are those without any one of which the rest can hold', () => {
       variable('d', mandatory),
       variable('e', mandatory, dependency('a')),
     ),
-    ['a mandatory', 'a dependency', 'b conflict', 'c dependency', 'd mandatory'],
+    ['a mandatory', 'c dependency', 'd mandatory', 'a dependency', 'b conflict'],
   );
 });
 

@@ -40,14 +40,30 @@ function constraintsOf(variables: readonly Variable[]): ReadonlyMap<number, Appl
     if (ids.has(id)) throw new TypeError(`duplicate identifier ${goQuote(id)} in input`);
     ids.add(id);
     for (const constraint of constraints) {
-      const meaning = meaningOf({ id, constraint });
-      distinct.delete(meaning);
-      distinct.set(meaning, { id, constraint });
+      // It keeps the place of the first one, which is that of its choice.
+      distinct.set(meaningOf({ id, constraint }), { id, constraint });
     }
   }
-  const constraints = new Map([...distinct.values()].entries());
+  // What holds of one variable alone comes first, so that it is what conflicts are about.
+  const ordered = [...distinct.values()].toSorted(
+    (a, b) => Number(isOfOne(b)) - Number(isOfOne(a)),
+  );
+  const constraints = new Map(ordered.entries());
   for (const applied of constraints.values()) checkIds(applied, ids);
   return constraints;
+}
+
+function isOfOne({ id, constraint }: AppliedConstraint): boolean {
+  switch (constraint.kind) {
+    case 'dependency':
+      return constraint.ids.length === 0;
+    case 'conflict':
+      return constraint.id === id;
+    case 'at-most':
+      return new Set(constraint.ids).size <= 1;
+    default:
+      return true;
+  }
 }
 
 function checkIds({ id, constraint }: AppliedConstraint, known: ReadonlySet<string>): void {

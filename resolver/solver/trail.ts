@@ -1,4 +1,4 @@
-import { AtMost } from './at-most.ts';
+import type { AtMost } from './at-most.ts';
 import type { Clause } from './clause.ts';
 import type { Literal } from './literal.ts';
 import type { Consequences, Reason } from './reason.ts';
@@ -21,11 +21,9 @@ export class Trail implements Consequences {
     return this.#decisions.length;
   }
 
-  /** Adds a rule; its literals are open, but for `unit`, which follows from it at once. */
-  add(rule: Clause | AtMost, unit?: Literal): void {
-    if (rule instanceof AtMost) rule.watch(this);
-    else rule.watch();
-    if (unit !== undefined) this.imply(unit, rule);
+  /** Adds a rule, when all conclusions of the other ones are drawn. */
+  add(rule: Clause | AtMost): void {
+    rule.watch(this);
   }
 
   decide(literal: Literal): void {

@@ -8,6 +8,7 @@ import { benchCorpus } from './corpus/corpus.ts';
 import { benchHelm } from './helm/helm.ts';
 import { benchMirror } from './mirror/mirror.ts';
 import { benchRender } from './render.ts';
+import { benchNamespaces } from './resolution/namespaces.ts';
 import { benchCrowd } from './scale/crowd.ts';
 import { benchScale } from './scale/scale.ts';
 import { benchUnpackMemory } from './unpack-memory.ts';
@@ -24,6 +25,7 @@ const benchmarks = new Map([
   ['catalogs', benchCatalogs],
   ['serve', benchServe],
   ['served-catalog', benchServedCatalog],
+  ['namespaces', benchNamespaces],
 ]);
 
 // What was started is ended at an exit, and a signal alone is none.
