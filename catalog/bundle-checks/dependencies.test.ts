@@ -25,6 +25,13 @@ it.each([
   ],
   [
     'olm.constraint',
+    { cel: { rule: 'properties.exists(p, q.type == 1)' } },
+    [
+      "E Invalid CEL expression: ERROR: <input>:1:22: undeclared reference to 'q' (in container '')",
+    ],
+  ],
+  [
+    'olm.constraint',
     { cel: { rule: 'a &&' } },
     [expect.stringMatching(/^E Invalid CEL expression: ./)],
   ],

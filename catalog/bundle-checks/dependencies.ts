@@ -1,6 +1,5 @@
-import { Environment } from '@marcbachmann/cel-js';
 import { fieldAt, isMap, listOf } from '../../api/json-fields.ts';
-import { errorMessage } from '../../core/errors.ts';
+import { expressionProblem } from '../../resolver/constraints/index.ts';
 import { rangeProblem } from '../../resolver/versions/index.ts';
 import { type Check, scalarText } from './bundle-content.ts';
 import { error, type Finding, warning } from './problem.ts';
@@ -92,27 +91,9 @@ function constraintProblems(value: unknown): readonly Complaint[] {
   }
   const problem = expressionProblem(rule);
   if (problem === undefined) return [];
-  const message = `Invalid CEL expression: ${problem}`;
+  // The lines after the first show the expression and mark the place.
+  const message = `Invalid CEL expression: ${problem.split('\n', 1)[0] ?? ''}`;
   return [{ path: [...path, 'rule'], message, fix: 'correct the expression' }];
-}
-
-// OLM's environment for the expression: the properties of a bundle, and semver_compare.
-const environment = new Environment()
-  .registerVariable('properties', 'list')
-  .registerFunction('semver_compare(dyn, dyn): int', () => 0n);
-
-function expressionProblem(expression: string): string | undefined {
-  try {
-    const { valid, type, error: problem } = environment.check(expression);
-    if (!valid) return firstLine(problem);
-    return type === 'bool' || type === 'dyn' ? undefined : 'cel expressions must have type Bool';
-  } catch (problem) {
-    return firstLine(problem);
-  }
-}
-
-function firstLine(problem: unknown): string {
-  return errorMessage(problem).split('\n', 1)[0] ?? '';
 }
 
 function absent(value: unknown, field: string, message: string): readonly Complaint[] {

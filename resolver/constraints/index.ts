@@ -2,3 +2,4 @@ export { constraintsOf } from './constraints-of.ts';
 export type { GroupVersionKind } from './predicates.ts';
 export { packageNames, providedApis } from './provided.ts';
 export { type Candidate, ConstraintError, type Requirement } from './requirement.ts';
+export { expressionProblem } from './rule.ts';

@@ -27,9 +27,17 @@ export interface Requirement {
   readonly refusal: (candidate: Candidate) => string | undefined;
 }
 
-/** A constraint property is invalid; the message is OLM's where OLM has one. */
+/** Characters of a message: OLM's repeat an invalid text of any length up to three times. */
+const longestMessage = 8_192;
+
+/** A constraint property is invalid; the message is OLM's where OLM has one, cut if it is long. */
 export class ConstraintError extends Error {
   override readonly name = 'ConstraintError';
+
+  constructor(message: string, options?: ErrorOptions) {
+    const isLong = message.length > longestMessage;
+    super(isLong ? `${message.slice(0, longestMessage - 1)}…` : message, options);
+  }
 }
 
 /** An expression is too expensive for a candidate, or cannot be compiled within its limits. */

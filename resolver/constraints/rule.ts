@@ -17,6 +17,17 @@ export function ruleOf(rule: string, failureMessage: string): Predicate {
   };
 }
 
+/** Why a text is no CEL expression of an olm.constraint, in cel-go's words; undefined for a valid one. */
+export function expressionProblem(rule: string): string | undefined {
+  try {
+    checked(rule);
+    return undefined;
+  } catch (error) {
+    if (error instanceof ConstraintError) return error.message;
+    throw error;
+  }
+}
+
 function checked(rule: string) {
   try {
     return checkRule(rule);

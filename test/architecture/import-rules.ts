@@ -42,6 +42,7 @@ export const importRules: Readonly<Record<string, readonly string[]>> = {
     'provisioners/',
     'webhooks/object-schema.ts',
     'resolver/versions/',
+    'resolver/constraints/',
   ],
   // Pure functions on plain values: no kind, no cluster, no disk.
   'resolver/': ['api/go-quote.ts', 'api/json-fields.ts', 'resolver/'],

@@ -63,7 +63,7 @@ function parsed(text: string): Node {
 }
 
 function problemOf({ code, summary }: ParseError): string {
-  if (code !== 'reserved_identifier') return `Syntax error: ${summary}`;
+  if (code !== 'reserved_identifier') return `Syntax error: ${printable(summary)}`;
   return summary.replace('Reserved', 'reserved');
 }
 
@@ -155,9 +155,14 @@ function displayed({ text, starts }: Source, { at, message }: Problem): string {
   const mark = isWide(line.slice(at - start)) ? '\uff3e' : '^';
   return [
     `ERROR: <input>:${number + 1}:${before.length + 1}: ${message}`,
-    ` | ${line.replaceAll('\t', ' ')}`,
+    ` | ${printable(line)}`,
     ` | ${dots}${mark}`,
   ].join('\n');
+}
+
+/** Also what cel-go leaves as it is: control characters of an expression do not belong into a terminal. */
+function printable(text: string): string {
+  return text.replaceAll(/\p{Cc}/gu, ' ');
 }
 
 /** Of more than one byte. */

@@ -6,6 +6,7 @@ import { uploads } from './archives/uploads.ts';
 import { zstd } from './archives/zstd.ts';
 import { catalogRequests } from './catalogs/catalog-requests.ts';
 import { comparedCatalogs } from './catalogs/compared-catalogs.ts';
+import { constraints } from './catalogs/constraints.ts';
 import { admissionReviews } from './cluster/admission-reviews.ts';
 import { healthRules } from './cluster/health-rules.ts';
 import { kubeconfig } from './cluster/kubeconfig.ts';
@@ -37,6 +38,7 @@ export const targets: readonly FuzzTarget[] = [
   bundleChecks,
   comparedCatalogs,
   catalogRequests,
+  constraints,
   tar,
   gzip,
   zstd,
