@@ -69,8 +69,8 @@ const defaultLimits: CatalogLimits = {
   maxImageBytes: 1024 * mebibyte,
   maxBytes: 2048 * mebibyte,
   maxFileBytes: 256 * mebibyte,
-  maxBlobs: 100_000,
-  maxNameBytes: 8 * mebibyte,
+  maxBlobs: 50_000,
+  maxNameBytes: 4 * mebibyte,
   unpackTimeout: 10 * 60_000,
   unpackMegabytes: 512,
 };
