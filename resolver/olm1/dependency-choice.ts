@@ -26,6 +26,9 @@ export interface Choice {
  * @throws ResolutionFailure
  */
 export function chooseWithDependencies(choice: Choice, required: RequiredPackages): Candidate {
+  const preferred = choice.requested.find((each) => choice.possible?.includes(each) !== false);
+  // Nearly always: the solver would select the same bundle.
+  if (preferred !== undefined && isCompleteAtOnce(preferred, required)) return preferred;
   const problem = new Problem(choice, required);
   const solution = solved(problem.variables());
   if (solution.kind === 'satisfied') {
@@ -39,6 +42,20 @@ export function chooseWithDependencies(choice: Choice, required: RequiredPackage
   }
   refuseMissingPackage(choice, required);
   throw new ResolutionFailure('unsatisfiable', conflictText(problem, solution.conflicts));
+}
+
+/** Whether the highest version of each required package meets all that requires the package. */
+function isCompleteAtOnce(preferred: Candidate, required: RequiredPackages): boolean {
+  const selected = new Map([[preferred.content.name, preferred]]);
+  // Iterating a Map includes values that are added meanwhile.
+  for (const each of selected.values()) {
+    for (const { name, providers } of required.of(each)) {
+      const other = selected.get(name) ?? providers[0];
+      if (other === undefined || !providers.includes(other)) return false;
+      selected.set(name, other);
+    }
+  }
+  return true;
 }
 
 function solved(variables: readonly Variable[]): Solution {

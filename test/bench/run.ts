@@ -9,6 +9,7 @@ import { benchHelm } from './helm/helm.ts';
 import { benchMirror } from './mirror/mirror.ts';
 import { benchRender } from './render.ts';
 import { benchNamespaces } from './resolution/namespaces.ts';
+import { benchResolvePackage } from './resolution/packages.ts';
 import { benchCrowd } from './scale/crowd.ts';
 import { benchScale } from './scale/scale.ts';
 import { benchUnpackMemory } from './unpack-memory.ts';
@@ -26,6 +27,7 @@ const benchmarks = new Map([
   ['serve', benchServe],
   ['served-catalog', benchServedCatalog],
   ['namespaces', benchNamespaces],
+  ['resolve-package', benchResolvePackage],
 ]);
 
 // What was started is ended at an exit, and a signal alone is none.
