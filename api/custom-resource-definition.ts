@@ -32,6 +32,9 @@ export interface Kind {
   readonly printerColumns: readonly PrinterColumn[];
 }
 
+/** On CRDs that other projects have as well: who installed them. */
+export const installerLabel = { key: 'app.kubernetes.io/part-of', value: 'rukpak' } as const;
+
 export const ageColumn: PrinterColumn = {
   name: 'Age',
   type: 'date',

@@ -18,6 +18,8 @@ interface InstallOptions {
   readonly webhookUrl?: string;
   /** Makes the API server ask before it deletes CRDs of BundleDeployments. */
   readonly guardCrdDeletion: boolean;
+  /** Also installs the kinds of OLM 1.0. */
+  readonly operators?: boolean;
   readonly dryRun: boolean;
 }
 
@@ -31,10 +33,18 @@ export async function install(
   options: InstallOptions,
   print: (line: string) => void,
 ): Promise<void> {
-  const { kubeconfig, systemNamespace, webhookUrl, guardCrdDeletion, dryRun } = options;
+  const {
+    kubeconfig,
+    systemNamespace,
+    webhookUrl,
+    guardCrdDeletion,
+    dryRun,
+    operators = false,
+  } = options;
   const objects = installManifests({
     systemNamespace,
     guardCrdDeletion,
+    operators,
     ...(webhookUrl === undefined ? {} : { webhookUrl }),
   });
   if (dryRun) {

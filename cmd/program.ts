@@ -28,6 +28,7 @@ interface InstallFlags extends CrdGuardFlags {
   readonly kubeconfig?: string;
   readonly systemNamespace?: string;
   readonly webhookUrl?: string;
+  readonly operators?: boolean;
   readonly dryRun?: boolean;
 }
 
@@ -82,27 +83,7 @@ function createProgram(surroundings: Surroundings): Command {
   const program = new Command('rukpak')
     .description('Manage Bundles and BundleDeployments on a Kubernetes cluster')
     .version(version(), '--version', 'Print the version');
-  addCrdGuardFlags(program.command('install'))
-    .description('Apply CRDs, namespaces, RBAC and webhook configurations to the cluster')
-    .option(
-      '--kubeconfig <path>',
-      'Path of the kubeconfig file (default: KUBECONFIG, else ~/.kube/config)',
-    )
-    .option(
-      '--system-namespace <name>',
-      'Namespace that core and the webhooks run in (default: rukpak-system)',
-    )
-    .option(
-      '--webhook-url <url>',
-      'URL at which the API server reaches webhooks that run outside the cluster',
-    )
-    .option('--dry-run', 'Print the objects without applying them')
-    .action(async (flags: InstallFlags) => {
-      const { dryRun = false } = flags;
-      const systemNamespace = systemNamespaceOf(flags);
-      const { install } = await import('./install.ts');
-      await install({ ...flags, systemNamespace, dryRun }, print);
-    });
+  addInstall(program, print);
   addUninstall(program, print);
   addCoreFlags(program.command('core').description('Run the reconcilers and the content server'))
     .version(version(), '--version', 'Print the version')
@@ -196,6 +177,34 @@ function addZone(
     });
 }
 
+function addInstall(program: Command, print: Surroundings['print']): void {
+  addCrdGuardFlags(program.command('install'))
+    .description('Apply CRDs, namespaces, RBAC and webhook configurations to the cluster')
+    .option(
+      '--kubeconfig <path>',
+      'Path of the kubeconfig file (default: KUBECONFIG, else ~/.kube/config)',
+    )
+    .option(
+      '--system-namespace <name>',
+      'Namespace that core and the webhooks run in (default: rukpak-system)',
+    )
+    .option(
+      '--webhook-url <url>',
+      'URL at which the API server reaches webhooks that run outside the cluster',
+    )
+    .option(
+      '--operators',
+      'Also install OLM 1.0: Catalog, Operator, ClusterCatalog, ClusterExtension, and RBAC of "rukpak operators"',
+    )
+    .option('--dry-run', 'Print the objects without applying them')
+    .action(async (flags: InstallFlags) => {
+      const { dryRun = false, operators = false } = flags;
+      const systemNamespace = systemNamespaceOf(flags);
+      const { install } = await import('./install.ts');
+      await install({ ...flags, systemNamespace, operators, dryRun }, print);
+    });
+}
+
 function addUninstall(program: Command, print: Surroundings['print']): void {
   program
     .command('uninstall')
@@ -212,7 +221,7 @@ function addUninstall(program: Command, print: Surroundings['print']): void {
     )
     .option(
       '--delete-workloads',
-      'Also delete all BundleDeployments with their objects first, and the CRDs last',
+      'Also delete all Operators, ClusterExtensions, catalogs and BundleDeployments with their objects first, and the CRDs last',
     )
     .addOption(
       new Option(

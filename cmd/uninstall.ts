@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { gvkOf } from '../api/gvk.ts';
 import type { KubernetesObject } from '../api/meta.ts';
-import { bundleDeploymentResource, bundleResource } from '../api/v1alpha1/resources.ts';
 import { errorMessage } from '../core/errors.ts';
 import {
   connect,
@@ -14,12 +13,13 @@ import {
 } from '../core/platform/kube/index.ts';
 import { everyManifest } from '../deploy/install-manifests.ts';
 import { describe } from './install.ts';
+import { definitionName, installedKinds, isOfOperators } from './installed-kinds.ts';
 import { returnToRukpak } from './return-to-rukpak.ts';
 
 interface UninstallOptions {
   readonly kubeconfig?: string;
   readonly systemNamespace: string;
-  /** Also deletes BundleDeployments, Bundles, their objects, and the CRDs of both. */
+  /** Also deletes the objects of all kinds of the system, what they have installed, and their CRDs. */
   readonly deleteWorkloads: boolean;
   /** Maximum milliseconds for a deletion. */
   readonly timeout: number;
@@ -29,12 +29,13 @@ interface UninstallOptions {
 }
 
 interface Uninstallation extends UninstallOptions {
+  /** In the order in which their objects can be deleted. */
+  readonly kinds: readonly Resource[];
   readonly kube: KubeConnection;
   readonly print: (line: string) => void;
 }
 
 const pollInterval = 250;
-const ourKinds = [bundleDeploymentResource, bundleResource] as const;
 
 /**
  * Deletes the programs from a cluster, with their permissions and webhooks. Keeps the installed
@@ -50,13 +51,17 @@ export async function uninstall(
     ...(kubeconfig === undefined ? {} : { kubeconfig }),
     userAgent: 'rukpak-uninstall',
   });
-  const run = { ...options, kube, print };
   try {
+    const kinds = await installedKinds(kube.client);
+    const run = { ...options, kinds, kube, print };
     const manifests = everyManifest(systemNamespace);
     // Core deletes the objects of its deployments, and removes their finalizers.
-    if (deleteWorkloads) for (const resource of ourKinds) await deleteAll(resource, run);
+    if (deleteWorkloads) for (const resource of kinds) await deleteAll(resource, run);
     for (const object of inOrder(manifests)) await deleteObject(object, run);
-    const definitions = manifests.filter(({ kind }) => kind === 'CustomResourceDefinition');
+    const names = new Set(kinds.map(definitionName));
+    const definitions = manifests.filter(
+      ({ kind, metadata }) => kind === 'CustomResourceDefinition' && names.has(metadata.name ?? ''),
+    );
     if (options.toRukpak === true) await returnToRukpak({ client: kube.client, ...run });
     if (deleteWorkloads) await deleteDefinitions(definitions, run);
     else await tellKept(definitions, run);
@@ -97,9 +102,10 @@ async function deleteAll(resource: Resource, run: Uninstallation): Promise<void>
   };
   if (await isSoon(areGone, timeout)) return;
   const { kind, plural } = resource;
+  const deleter = isOfOperators(resource) ? '"rukpak operators"' : 'core';
   const more = left.length > 1 ? ` and ${left.length - 1} more exist` : ' exists';
   throw new Error(
-    `${kind} "${left[0]}"${more} after ${timeout / 1000} s, and nothing else is deleted: core must run to delete it, and "kubectl describe ${plural}" says what it waits for`,
+    `${kind} "${left[0]}"${more} after ${timeout / 1000} s, and nothing else is deleted: ${deleter} must run to delete it, and "kubectl describe ${plural}" says what it waits for`,
   );
 }
 
@@ -108,7 +114,7 @@ async function deleteDefinitions(
   definitions: readonly KubernetesObject[],
   run: Uninstallation,
 ): Promise<void> {
-  for (const resource of ourKinds) {
+  for (const resource of run.kinds) {
     const [name] = run.dryRun ? [] : await namesOf(resource, run);
     if (name === undefined) continue;
     throw new Error(
@@ -169,7 +175,7 @@ async function tellKept(
   run: Uninstallation,
 ): Promise<void> {
   for (const object of definitions) run.print(`${describe(object)} kept`);
-  for (const resource of ourKinds) {
+  for (const resource of run.kinds) {
     const count = (await namesOf(resource, run)).length;
     if (count > 0) run.print(`${count} ${resource.kind}${count === 1 ? '' : 's'} kept`);
   }

@@ -181,6 +181,39 @@ test.each([
   expect(() => installManifests({ webhookUrl })).toThrow('must look like https://HOST:PORT');
 });
 
+test('kinds and permissions of operators come on request alone, CRDs before what needs them', () => {
+  const bundlesOnly = JSON.stringify(installManifests());
+  expect(bundlesOnly).not.toMatch(/operatorframework\.io|rukpak-operators/);
+  const added = installManifests({ operators: true }).slice(installManifests().length);
+  expect(added.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual([
+    'CustomResourceDefinition catalogs.catalogd.operatorframework.io',
+    'CustomResourceDefinition operators.operators.operatorframework.io',
+    'CustomResourceDefinition clustercatalogs.olm.operatorframework.io',
+    'CustomResourceDefinition clusterextensions.olm.operatorframework.io',
+    'ServiceAccount rukpak-operators',
+    'ClusterRole rukpak-operators',
+    'ClusterRoleBinding rukpak-operators',
+    'Role rukpak-operators',
+    'RoleBinding rukpak-operators',
+  ]);
+});
+
+test('the process of operators may not delete, nor write the objects of bundles', () => {
+  const roles = installManifests({ operators: true }).filter(
+    ({ kind, metadata }) => kind.endsWith('Role') && metadata.name === 'rukpak-operators',
+  );
+  const rules = roles.flatMap(({ rules }) => rules as readonly Rule[]);
+  expect(rules.flatMap(({ verbs }) => verbs)).not.toContain('delete');
+  expect(rules.filter((rule) => JSON.stringify(rule).includes('*'))).toEqual([]);
+  const secrets = rules.filter(({ resources }) => resources.includes('secrets'));
+  expect(secrets.map(({ verbs }) => verbs)).toEqual([['get']]);
+});
+
+interface Rule {
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+}
+
 test('another system namespace is named everywhere', () => {
   const text = JSON.stringify(installManifests({ systemNamespace: 'my-system' }));
   expect(text).not.toContain('"rukpak-system"');
@@ -192,7 +225,7 @@ test('whatever a file of an overlay makes is known to those who take it away', (
   const names = everyManifest('rukpak-system').map(
     ({ kind, metadata }) => `${kind} ${metadata.name}`,
   );
-  const folders = ['base/core', 'base/webhooks', 'base/crdvalidator', 'base'];
+  const folders = ['base/core', 'base/webhooks', 'base/crdvalidator', 'base', 'operators'];
   const overlays = [
     'overlays/self-signed',
     'overlays/cert-manager',
@@ -200,6 +233,8 @@ test('whatever a file of an overlay makes is known to those who take it away', (
     'overlays/impersonation',
     'components/guard-crd-deletion',
     'components/network-policies',
+    'components/operators',
+    'components/operators-cert-manager',
   ];
   for (const folder of [...folders, ...overlays]) {
     for (const file of readdirSync(new URL(folder, import.meta.url))) {
@@ -227,6 +262,7 @@ test('every container has a memory limit and every emptyDir a size; core keeps h
   });
   expect(limits).toEqual([
     ['core-apply', '2Gi'],
+    ['rukpak-operators', '2Gi'],
     ['core', '2Gi'],
     ['rukpak-webhooks', '1Gi'],
     ['crd-validation-webhook', '1Gi'],

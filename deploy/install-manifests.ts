@@ -15,6 +15,8 @@ export interface InstallOptions {
   readonly systemNamespace?: string;
   /** Include the webhook that reviews deletions of BundleDeployments' CRDs. */
   readonly guardCrdDeletion?: boolean;
+  /** Include the kinds of OLM 1.0, and the permissions of their process. */
+  readonly operators?: boolean;
 }
 
 /**
@@ -24,8 +26,13 @@ export interface InstallOptions {
  * @throws Error when webhookUrl is not an https URL.
  */
 export function installManifests(options: InstallOptions = {}): readonly KubernetesObject[] {
-  const { webhookUrl, systemNamespace = 'rukpak-system', guardCrdDeletion = false } = options;
-  const installed = guardCrdDeletion ? [...files, guardFile] : files;
+  const { webhookUrl, systemNamespace = 'rukpak-system' } = options;
+  const { guardCrdDeletion = false, operators = false } = options;
+  const installed = [
+    ...files,
+    ...(guardCrdDeletion ? [guardFile] : []),
+    ...(operators ? operatorFiles : []),
+  ];
   return readFrom(installed, systemNamespace).map((object) =>
     webhookUrl === undefined ? object : callWebhooksAt(object, webhookUrl),
   );
@@ -33,7 +40,7 @@ export function installManifests(options: InstallOptions = {}): readonly Kuberne
 
 /** All objects of `rukpak install` and of the overlays, in the order of an installation. */
 export function everyManifest(systemNamespace: string): readonly KubernetesObject[] {
-  return readFrom([...files, guardFile, ...overlayFiles], systemNamespace);
+  return readFrom([...files, guardFile, ...operatorFiles, ...overlayFiles], systemNamespace);
 }
 
 function readFrom(from: readonly string[], systemNamespace: string): readonly KubernetesObject[] {
@@ -57,6 +64,14 @@ const files = [
 
 const guardFile = 'components/guard-crd-deletion/webhook-configuration.yaml';
 
+const operatorFiles = [
+  'operators/crds/catalogd.operatorframework.io_catalogs.yaml',
+  'operators/crds/operators.operatorframework.io_operators.yaml',
+  'operators/crds/olm.operatorframework.io_clustercatalogs.yaml',
+  'operators/crds/olm.operatorframework.io_clusterextensions.yaml',
+  'operators/rbac.yaml',
+];
+
 /** Additional files of the overlays. */
 const overlayFiles = [
   'overlays/self-signed/rbac.yaml',
@@ -70,6 +85,11 @@ const overlayFiles = [
   'overlays/split/apply-pod-disruption-budget.yaml',
   'overlays/split/apply-deployment.yaml',
   'overlays/impersonation/core-rbac.yaml',
+  'components/operators/certificate-rbac.yaml',
+  'components/operators-cert-manager/certificate.yaml',
+  'operators/service.yaml',
+  'operators/pod-disruption-budget.yaml',
+  'operators/deployment.yaml',
   'components/network-policies/rukpak-system.yaml',
   'components/network-policies/crdvalidator-system.yaml',
   'base/core/service.yaml',

@@ -1,10 +1,18 @@
 import { posix } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { stringify } from 'yaml';
-import { z } from 'zod';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { moveToNamespace } from '../move-to-namespace.ts';
+import {
+  type Deployment,
+  deploymentSchema,
+  operatorsPart,
+  partOf,
+  parts,
+  valuesSchema,
+  valuesYaml,
+  yamlOf,
+} from './chart-values.ts';
 import { tarArchive } from './tar-archive.ts';
 
 export interface ChartContent {
@@ -13,6 +21,8 @@ export interface ChartContent {
   readonly image: string;
   /** The objects that kubectl would apply, in the order of an installation. */
   readonly objects: readonly KubernetesObject[];
+  /** The same with OLM 1.0, which a value turns on. */
+  readonly withOperators: readonly KubernetesObject[];
 }
 
 /** By path in the chart. */
@@ -23,56 +33,84 @@ const releaseNamespace = '{{ .Release.Namespace }}';
 const systemNamespace = 'rukpak-system';
 const placeholder = '__namespace__';
 
-/** By Deployment, its part of the values. */
-const parts: Readonly<Record<string, string>> = {
-  core: 'core',
-  'rukpak-webhooks': 'webhooks',
-  'crd-validation-webhook': 'crdvalidator',
-};
-
-const deploymentSchema = z.looseObject({
-  spec: z.looseObject({
-    replicas: z.int(),
-    template: z.looseObject({
-      spec: z.looseObject({
-        containers: z.tuple([
-          z.looseObject({ image: z.string(), args: z.array(z.string()), resources: z.json() }),
-        ]),
-      }),
-    }),
-  }),
-});
-type Deployment = z.infer<typeof deploymentSchema>;
-
 /**
  * A chart that installs the same objects, with values for the fields in which installations differ.
  */
-export function chartFiles({ version, image, objects }: ChartContent): ChartFiles {
+export function chartFiles(content: ChartContent): ChartFiles {
+  const { version, image, objects, withOperators } = content;
   const shipped = objects.filter(
     // Helm creates the namespace of a release, or it exists.
     ({ kind, metadata }) => !(kind === 'Namespace' && metadata.name === systemNamespace),
   );
-  const deployments = deploymentsOf(shipped);
-  const definitions = shipped.filter(({ kind }) => kind === 'CustomResourceDefinition');
-  const rest = shipped.filter((each) => !deployments.includes(each) && !definitions.includes(each));
+  const known = new Set(objects.map(identityOf));
+  const added = withOperators.filter((object) => !known.has(identityOf(object)));
+  const deployments = deploymentsOf([...shipped, ...added]);
   const files = new Map([
     ['Chart.yaml', chartYaml(version)],
     ['values.yaml', valuesYaml(image, deployments)],
     ['values.schema.json', `${JSON.stringify(valuesSchema, undefined, 2)}\n`],
     ['templates/NOTES.txt', notes],
-    ['templates/crds.yaml', templates(definitions.map(keptByHelm))],
-    ['templates/system.yaml', templates(rest)],
+    ['templates/crds.yaml', templates(shipped.filter(isDefinition).map(keptByHelm))],
+    ['templates/system.yaml', templates(shipped.filter(isNeither))],
   ]);
-  for (const deployment of deployments) {
+  const extraArgs = argsAdded(objects, withOperators);
+  for (const deployment of deploymentsOf(shipped)) {
+    const args = extraArgs.get(deployment.metadata.name ?? '') ?? [];
     const part = partOf(deployment);
-    files.set(`templates/${part}.yaml`, deploymentTemplate(deployment, part));
+    files.set(`templates/${part}.yaml`, deploymentTemplate(deployment, part, args));
   }
+  const optional = [
+    templates(added.filter(isDefinition).map(keptByHelm)),
+    templates(added.filter(isNeither)),
+    ...deploymentsOf(added).map((each) => deploymentTemplate(each, partOf(each), [])),
+  ];
+  files.set(`templates/${operatorsPart}.yaml`, whenEnabled(optional.join('')));
   return files;
+}
+
+function whenEnabled(text: string): string {
+  return `{{- if .Values.${operatorsPart}.enabled }}\n${text}{{- end }}\n`;
+}
+
+function identityOf({ kind, metadata: { namespace = '', name } }: KubernetesObject): string {
+  return `${kind} ${namespace}/${name}`;
+}
+
+function isDefinition({ kind }: KubernetesObject): boolean {
+  return kind === 'CustomResourceDefinition';
+}
+
+function isNeither(object: KubernetesObject): boolean {
+  return !isDefinition(object) && object.kind !== 'Deployment';
+}
+
+/** By name of a Deployment, the arguments that it has only in the second list. */
+function argsAdded(
+  before: readonly KubernetesObject[],
+  after: readonly KubernetesObject[],
+): ReadonlyMap<string, readonly string[]> {
+  const known = new Map(
+    before.filter(isDeployment).map((each) => [each.metadata.name, argsOf(each)]),
+  );
+  return new Map(
+    after.filter(isDeployment).map((each) => {
+      const former = known.get(each.metadata.name) ?? argsOf(each);
+      return [each.metadata.name ?? '', argsOf(each).filter((arg) => !former.includes(arg))];
+    }),
+  );
+}
+
+function isDeployment({ kind }: KubernetesObject): boolean {
+  return kind === 'Deployment';
+}
+
+function argsOf(deployment: KubernetesObject): readonly string[] {
+  return deploymentSchema.parse(deployment).spec.template.spec.containers[0].args;
 }
 
 /** In the order of the values. */
 function deploymentsOf(objects: readonly KubernetesObject[]): readonly KubernetesObject[] {
-  const found = objects.filter(({ kind }) => kind === 'Deployment');
+  const found = objects.filter(isDeployment);
   const order = Object.values(parts);
   return found.toSorted((a, b) => order.indexOf(partOf(a)) - order.indexOf(partOf(b)));
 }
@@ -86,12 +124,6 @@ export async function chartArchive(files: ChartFiles): Promise<Uint8Array> {
   return await promisify(gzip)(tarArchive(entries));
 }
 
-function partOf({ metadata }: KubernetesObject): string {
-  const part = parts[metadata.name ?? ''];
-  if (part === undefined) throw new Error(`the chart has no values for ${metadata.name}`);
-  return part;
-}
-
 function chartYaml(version: string): string {
   return yamlOf({
     apiVersion: 'v2',
@@ -103,48 +135,6 @@ function chartYaml(version: string): string {
     kubeVersion: '>=1.30.0-0',
   });
 }
-
-const valueTexts: Readonly<Record<string, string>> = {
-  core: 'Reconcilers and content server; one of the replicas leads.',
-  webhooks: 'Admission of Bundles, BundleDeployments and ConfigMaps.',
-  crdvalidator: 'Admission of CRDs that BundleDeployments install.',
-};
-
-function valuesYaml(image: string, deployments: readonly KubernetesObject[]): string {
-  const head = `# Image of all pods.\n${yamlOf({ image })}# Names of Secrets of the pods' namespaces, as [{name: my-registry}].\nimagePullSecrets: []\n`;
-  const rest = deployments.map((deployment) => {
-    const part = partOf(deployment);
-    const { replicas, template } = deploymentSchema.parse(deployment).spec;
-    const { resources } = template.spec.containers[0];
-    const values = { replicas, args: [], resources, nodeSelector: {}, tolerations: [] };
-    const text = yamlOf({ [part]: values });
-    return `# ${valueTexts[part]}\n${text.replace('  args:', '  # Flags after those that the chart sets.\n  args:')}`;
-  });
-  return head + rest.join('');
-}
-
-const partSchema = {
-  type: 'object',
-  additionalProperties: false,
-  properties: {
-    replicas: { type: 'integer', minimum: 0 },
-    args: { type: 'array', items: { type: 'string', pattern: '^--' } },
-    resources: { type: 'object' },
-    nodeSelector: { type: 'object' },
-    tolerations: { type: 'array', items: { type: 'object' } },
-  },
-};
-
-const valuesSchema = {
-  type: 'object',
-  additionalProperties: false,
-  properties: {
-    global: { type: 'object' },
-    image: { type: 'string', minLength: 1 },
-    imagePullSecrets: { type: 'array', items: { type: 'object' } },
-    ...Object.fromEntries(Object.values(parts).map((part) => [part, partSchema])),
-  },
-};
 
 const notes = `rukpak-ts {{ .Chart.AppVersion }} is being installed in namespace {{ .Release.Namespace }}.
 
@@ -161,7 +151,11 @@ function keptByHelm(definition: KubernetesObject): KubernetesObject {
   return { ...definition, metadata: { ...metadata, annotations } };
 }
 
-function deploymentTemplate(object: KubernetesObject, part: string): string {
+function deploymentTemplate(
+  object: KubernetesObject,
+  part: string,
+  argsOfOperators: readonly string[],
+): string {
   deploymentSchema.parse(object);
   const deployment = structuredClone(object) as unknown as Deployment;
   const { spec } = deployment.spec.template;
@@ -180,9 +174,11 @@ function deploymentTemplate(object: KubernetesObject, part: string): string {
   return templates([marked as unknown as KubernetesObject])
     .replace('__image__', '{{ .Values.image | quote }}')
     .replace('__replicas__', `{{ .Values.${part}.replicas }}`)
-    .replace(
-      /^( +)- __args__$/m,
-      `$1{{- range .Values.${part}.args }}\n$1- {{ . | quote }}\n$1{{- end }}`,
+    .replace(/^( +)- __args__$/m, (_line, indent: string) =>
+      [
+        ...optionalArgs(indent, argsOfOperators),
+        `${indent}{{- range .Values.${part}.args }}\n${indent}- {{ . | quote }}\n${indent}{{- end }}`,
+      ].join('\n'),
     )
     .replace(/^( +)resources: __resources__$/m, (_line, indent: string) =>
       block(indent, 'resources', `.Values.${part}.resources`),
@@ -194,6 +190,17 @@ function deploymentTemplate(object: KubernetesObject, part: string): string {
         block(indent, 'tolerations', `.Values.${part}.tolerations`),
       ].join('\n'),
     );
+}
+
+function optionalArgs(indent: string, args: readonly string[]): readonly string[] {
+  if (args.length === 0) return [];
+  const lines = args.map((arg) =>
+    `${indent}- ${JSON.stringify(arg)}`.replaceAll(
+      `.${systemNamespace}.svc`,
+      `.${releaseNamespace}.svc`,
+    ),
+  );
+  return [`${indent}{{- if .Values.${operatorsPart}.enabled }}`, ...lines, `${indent}{{- end }}`];
 }
 
 /** A field that is omitted when its value is empty. */
@@ -213,8 +220,4 @@ function template(object: KubernetesObject): string {
   return literal
     .replaceAll(`.${systemNamespace}.svc`, `.${releaseNamespace}.svc`)
     .replaceAll(placeholder, `"${releaseNamespace}"`);
-}
-
-function yamlOf(value: object): string {
-  return stringify(value, { version: '1.1', lineWidth: 0, aliasDuplicateObjects: false });
 }

@@ -82,10 +82,13 @@ async function writeInstallation(
   image: string,
   { folder, signal }: ReleaseOptions,
 ): Promise<void> {
-  const { installYaml, objects } = await writeManifests(join(folder, 'kustomize'), image, signal);
+  const { bundles, operators } = await writeManifests(join(folder, 'kustomize'), image, signal);
   const title = `# rukpak-ts ${version}, image ${image}\n`;
-  await writeFile(join(folder, 'install.yaml'), title + installYaml);
-  const chart = await chartArchive(chartFiles({ version, image, objects }));
+  await writeFile(join(folder, 'install.yaml'), title + bundles.yaml);
+  await writeFile(join(folder, 'install-with-operators.yaml'), title + operators.yaml);
+  const { objects } = bundles;
+  const files = chartFiles({ version, image, objects, withOperators: operators.objects });
+  const chart = await chartArchive(files);
   await writeFile(join(folder, `rukpak-${version}.tgz`), chart);
 }
 

@@ -7,16 +7,23 @@ import { run } from './run.ts';
 
 /** The manifests that kubectl applies. */
 export interface Manifests {
-  /** One file: the overlay self-signed. */
-  readonly installYaml: string;
+  /** The overlay self-signed. */
+  readonly bundles: Rendered;
+  /** The overlay operators: the same with OLM 1.0. */
+  readonly operators: Rendered;
+}
+
+export interface Rendered {
+  /** One file for kubectl. */
+  readonly yaml: string;
   readonly objects: readonly KubernetesObject[];
 }
 
-const folders = ['base', 'components', 'crds', 'monitoring', 'overlays'];
+const folders = ['base', 'components', 'crds', 'monitoring', 'operators', 'overlays'];
 const shippedImage = /^(\s*(?:- )?image: )rukpak:\S+$/gm;
 
 /**
- * Writes the kustomizations to a folder, each with this image, and renders the one for new
+ * Writes the kustomizations to a folder, each with this image, and renders those for new
  * clusters.
  * @throws Error without kubectl, whose kustomize renders it
  */
@@ -35,13 +42,18 @@ export async function writeManifests(
     const named = nameImage(text, image);
     if (named !== text) await writeFile(path, named);
   }
-  const overlay = join(folder, 'overlays/self-signed');
-  const installYaml = await run('kubectl', ['kustomize', overlay], { cwd: folder, signal });
-  const objects = parseAllDocuments(installYaml).map((each) => each.toJS() as KubernetesObject);
-  if (installYaml.split(`image: ${image}`).length === 1) {
-    throw new Error(`install.yaml does not name the image ${image}`);
+  const rendered = async (overlay: string): Promise<Rendered> =>
+    await render(join(folder, 'overlays', overlay), image, signal);
+  return { bundles: await rendered('self-signed'), operators: await rendered('operators') };
+}
+
+async function render(overlay: string, image: string, signal: AbortSignal): Promise<Rendered> {
+  const yaml = await run('kubectl', ['kustomize', overlay], { cwd: overlay, signal });
+  if (yaml.split(`image: ${image}`).length === 1) {
+    throw new Error(`the manifests of ${overlay} do not name the image ${image}`);
   }
-  return { installYaml, objects };
+  const objects = parseAllDocuments(yaml).map((each) => each.toJS() as KubernetesObject);
+  return { yaml, objects };
 }
 
 /** A manifest with the released image instead of the placeholder. */

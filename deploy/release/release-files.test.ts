@@ -14,9 +14,12 @@ import { nameImage } from './manifests.ts';
 
 const image = 'registry.example/team/rukpak:1.2.3@sha256:abc';
 const overlayOnly = /^(?:core-apply|core-unpack)/;
-const objects = everyManifest('rukpak-system').filter(
+const withOperators = everyManifest('rukpak-system').filter(
   ({ kind, metadata }) => !(kind === 'Deployment' && overlayOnly.test(metadata.name ?? '')),
 );
+const ofOperators =
+  /operatorframework\.io|^rukpak-(?:operators|catalogs)|catalogs-certificate|^catalogs$|^operators-metrics$/;
+const objects = withOperators.filter(({ metadata }) => !ofOperators.test(metadata.name ?? ''));
 
 describe('manifests', () => {
   test('name the image of the release in place of ours, and nothing else', () => {
@@ -28,13 +31,13 @@ describe('manifests', () => {
 });
 
 describe('the chart', () => {
-  const files = chartFiles({ version: '1.2.3', image, objects });
+  const files = chartFiles({ version: '1.2.3', image, objects, withOperators });
 
   test('has a template of each object but the namespace of the release', () => {
     const kinds = [...files]
       .filter(([path]) => path.endsWith('.yaml') && path.startsWith('templates/'))
       .flatMap(([, text]) => [...text.matchAll(/^kind: (\S+)$/gm)].map(([, kind = '']) => kind));
-    const expected = objects
+    const expected = withOperators
       .filter(({ kind, metadata }) => kind !== 'Namespace' || metadata.name !== 'rukpak-system')
       .map(({ kind }) => kind);
     expect(kinds.toSorted()).toEqual(expected.toSorted());
@@ -60,7 +63,26 @@ describe('the chart', () => {
       core: { replicas: 2, args: [], resources: { limits: { memory: '2Gi' } } },
       webhooks: { replicas: 1, args: [] },
       crdvalidator: { replicas: 1, args: [] },
+      operators: { enabled: false, replicas: 2, args: [] },
     });
+  });
+
+  test('has OLM 1.0 where its value turns it on, with the certificate that it needs', () => {
+    const issue = '--issue-certificate=rukpak-catalogs-cert=rukpak-catalogs.rukpak-system.svc';
+    const issuing = withOperators.map((object) => {
+      if (object.kind !== 'Deployment' || object.metadata.name !== 'rukpak-webhooks') return object;
+      return JSON.parse(JSON.stringify(object).replace('"args":[', `"args":["${issue}",`));
+    });
+    const enabled = chartFiles({ version: '1.2.3', image, objects, withOperators: issuing });
+    const operators = enabled.get('templates/operators.yaml') ?? '';
+    expect(operators).toMatch(/^\{\{- if \.Values\.operators\.enabled \}\}\n---\n/);
+    expect(operators).toMatch(/\n\{\{- end \}\}\n$/);
+    for (const [path, text] of enabled) {
+      if (path !== 'templates/operators.yaml') expect(text).not.toContain('rukpak-operators');
+    }
+    expect(enabled.get('templates/webhooks.yaml')).toMatch(
+      /\{\{- if \.Values\.operators\.enabled \}\}\n +- "--issue-certificate=rukpak-catalogs-cert=rukpak-catalogs\.\{\{ \.Release\.Namespace \}\}\.svc"\n +\{\{- end \}\}/,
+    );
   });
 
   test('is the same archive for the same objects', async () => {

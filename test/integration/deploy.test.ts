@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readdir, realpath, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, relative, resolve } from 'node:path';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Command } from 'commander';
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { parseAllDocuments } from 'yaml';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { addCoreFlags, type CoreFlags } from '../../cmd/core-flags.ts';
 import { addCrdvalidatorFlags, addWebhookFlags } from '../../cmd/webhook-flags.ts';
@@ -14,9 +12,9 @@ import { installCrds } from '../helpers/install-crds.ts';
 import { Kubectl } from '../helpers/kubectl.ts';
 import { containerArgs, podSpecOf } from '../helpers/local-pod.ts';
 import { plane } from '../helpers/plane.ts';
+import { deployFolder, renderOverlay, renderWithComponent } from '../helpers/render-overlay.ts';
 
 const kubectl = new Kubectl({ path: plane.kubectl, kubeconfig: plane.kubeconfig });
-const folder = join(import.meta.dirname, '../../deploy');
 
 beforeAll(async () => {
   await installCrds(plane.kubeconfig);
@@ -24,11 +22,6 @@ beforeAll(async () => {
   const isNamespace = ({ kind }: KubernetesObject) => kind === 'Namespace';
   await kubectl.apply(...installManifests().filter(isNamespace));
 });
-
-async function render(overlay: string): Promise<readonly KubernetesObject[]> {
-  const text = await kubectl.must(['kustomize', resolve(folder, overlay)]);
-  return parseAllDocuments(text).map((document) => document.toJS() as KubernetesObject);
-}
 
 /** A namespace that exists stands for one that a dry run does not make. */
 function inNamespace(objects: readonly KubernetesObject[], namespace: string): KubernetesObject[] {
@@ -66,12 +59,12 @@ const overlays = [
   'overlays/cert-manager-from-rukpak',
 ];
 
-/** Whose core has other rights, and with split other processes. */
-const privilegeOverlays = ['overlays/split', 'overlays/impersonation'];
+/** With other rights of core, or other processes. */
+const otherOverlays = ['overlays/split', 'overlays/impersonation', 'overlays/operators'];
 
-describe.each([...overlays, ...privilegeOverlays])('%s', (overlay) => {
+describe.each([...overlays, ...otherOverlays])('%s', (overlay) => {
   test('renders, and the API server takes every object', async () => {
-    const objects = await render(overlay);
+    const objects = await renderOverlay(kubectl, overlay);
     const isElsewhere = ({ metadata }: KubernetesObject) => metadata.namespace === 'rukpak-uploads';
     const known = objects.filter((object) => !isCertManagers(object) && !isElsewhere(object));
     const printed = await dryRun(inNamespace(known, 'default'));
@@ -95,7 +88,7 @@ describe.each([...overlays, ...privilegeOverlays])('%s', (overlay) => {
     });
     try {
       const serviceAccount = { apiVersion: 'v1', kind: 'ServiceAccount' };
-      for (const deployment of (await render(overlay)).filter(
+      for (const deployment of (await renderOverlay(kubectl, overlay)).filter(
         ({ kind }) => kind === 'Deployment',
       )) {
         const { template } = deployment['spec'] as { template: KubernetesObject };
@@ -115,7 +108,7 @@ describe.each(overlays)('the processes of %s', (overlay) => {
   let objects: readonly KubernetesObject[];
 
   beforeAll(async () => {
-    objects = await render(overlay);
+    objects = await renderOverlay(kubectl, overlay);
   });
 
   function find(kind: string, name: string): KubernetesObject {
@@ -179,7 +172,7 @@ describe.each(overlays)('the processes of %s', (overlay) => {
 });
 
 test('no role of overlay impersonation may do anything on anything', async () => {
-  const roles = (await render('overlays/impersonation')).filter(({ kind }) =>
+  const roles = (await renderOverlay(kubectl, 'overlays/impersonation')).filter(({ kind }) =>
     kind.endsWith('Role'),
   );
   for (const { metadata, ...role } of roles) {
@@ -191,7 +184,7 @@ test('no role of overlay impersonation may do anything on anything', async () =>
 });
 
 test('in overlay split, the flags of either process are those that it uses', async () => {
-  const objects = await render('overlays/split');
+  const objects = await renderOverlay(kubectl, 'overlays/split');
   const argsOf = (name: string): readonly string[] => {
     const found = objects.find((each) => each.kind === 'Deployment' && each.metadata.name === name);
     return found === undefined ? [] : containerArgs(found);
@@ -211,31 +204,13 @@ test('in overlay split, the flags of either process are those that it uses', asy
 
 test('what is installed is part of what kustomize renders', async () => {
   const id = ({ kind, metadata }: KubernetesObject) => `${kind} ${metadata.name}`;
-  const rendered = new Set((await render('overlays/self-signed')).map(id));
+  const rendered = new Set((await renderOverlay(kubectl, 'overlays/self-signed')).map(id));
   for (const object of installManifests()) expect(rendered).toContain(id(object));
 });
 
-/** An overlay with a component, as somebody's own overlay has it. */
-async function renderWith(
-  overlay: string,
-  component: string,
-): Promise<readonly KubernetesObject[]> {
-  // Outside of the checkout, which other tests make packages of.
-  const own = await realpath(await mkdtemp(join(tmpdir(), 'rukpak-overlay-')));
-  onTestFinished(() => rm(own, { recursive: true, force: true }));
-  const kustomization = {
-    apiVersion: 'kustomize.config.k8s.io/v1beta1',
-    kind: 'Kustomization',
-    resources: [relative(own, join(folder, 'overlays', overlay))],
-    components: [relative(own, join(folder, 'components', component))],
-  };
-  await writeFile(join(own, 'kustomization.yaml'), JSON.stringify(kustomization));
-  return await render(own);
-}
-
 test.each(['self-signed', 'cert-manager'])('the guard of CRDs can be added to %s', async (name) => {
   const suffix = name === 'cert-manager' ? '-cert-manager' : '';
-  const objects = await renderWith(name, `guard-crd-deletion${suffix}`);
+  const objects = await renderWithComponent(kubectl, name, `guard-crd-deletion${suffix}`);
   const find = (kind: string, of: string) =>
     objects.find((each) => each.kind === kind && each.metadata.name === of);
   const deployment = find('Deployment', 'crd-validation-webhook');
@@ -270,7 +245,7 @@ function selects(
 }
 
 test('network policies let through to the ports of pods, and to nothing else', async () => {
-  const objects = await renderWith('self-signed', 'network-policies');
+  const objects = await renderWithComponent(kubectl, 'self-signed', 'network-policies');
   const isPolicy = ({ kind }: KubernetesObject) => kind === 'NetworkPolicy';
   await dryRun(inNamespace(objects.filter(isPolicy), 'default'));
   for (const deployment of objects.filter(({ kind }) => kind === 'Deployment')) {
@@ -300,10 +275,12 @@ test('what is installed for a process outside the cluster is taken too', async (
 });
 
 test('every sample is taken as it is', async () => {
-  const samples = (await readdir(join(folder, 'samples'))).filter((name) => name.endsWith('.yaml'));
+  const samples = (await readdir(join(deployFolder, 'samples'))).filter((name) =>
+    name.endsWith('.yaml'),
+  );
   expect(samples).not.toEqual([]);
   for (const sample of samples) {
-    const file = join(folder, 'samples', sample);
+    const file = join(deployFolder, 'samples', sample);
     await kubectl.must(['apply', '--dry-run=server', '--validate=strict', '-f', file]);
   }
 });

@@ -1,6 +1,7 @@
 import {
   ageColumn,
   customResourceDefinition,
+  installerLabel,
   readyColumns,
 } from '../../custom-resource-definition.ts';
 import type { KubernetesObject } from '../../meta.ts';
@@ -13,6 +14,7 @@ export function catalogCRD(): KubernetesObject {
     group: 'catalogd.operatorframework.io',
     version: 'v1alpha1',
     names: { kind: 'Catalog', listKind: 'CatalogList', plural: 'catalogs', singular: 'catalog' },
+    labels: { [installerLabel.key]: installerLabel.value },
     description: 'Catalog is a file-based catalog of an image, fetched and served to the cluster.',
     spec: exactlyOneOf(structuralSchema(catalogSpecSchema), ['source'], ['image']),
     isSpecOptional: true,

@@ -1,6 +1,7 @@
 import {
   ageColumn,
   customResourceDefinition,
+  installerLabel,
   readyColumns,
 } from '../../custom-resource-definition.ts';
 import type { KubernetesObject } from '../../meta.ts';
@@ -21,6 +22,7 @@ export function clusterCatalogCRD(): KubernetesObject {
       plural: 'clustercatalogs',
       singular: 'clustercatalog',
     },
+    labels: { [installerLabel.key]: installerLabel.value },
     description:
       'ClusterCatalog is a file-based catalog of an image, fetched and served to the cluster.',
     spec: structuralSchema(clusterCatalogSpecSchema),
@@ -47,6 +49,7 @@ export function clusterExtensionCRD(): KubernetesObject {
       plural: 'clusterextensions',
       singular: 'clusterextension',
     },
+    labels: { [installerLabel.key]: installerLabel.value },
     description:
       'ClusterExtension keeps a package of the catalogs installed: it selects a bundle and makes a BundleDeployment of it.',
     spec: structuralSchema(clusterExtensionSpecSchema),

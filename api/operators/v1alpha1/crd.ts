@@ -1,6 +1,7 @@
 import {
   ageColumn,
   customResourceDefinition,
+  installerLabel,
   readyColumns,
 } from '../../custom-resource-definition.ts';
 import type { KubernetesObject } from '../../meta.ts';
@@ -18,6 +19,7 @@ export function operatorCRD(): KubernetesObject {
       plural: 'operators',
       singular: 'operator',
     },
+    labels: { [installerLabel.key]: installerLabel.value },
     description:
       'Operator keeps a package of the catalogs installed: it selects a bundle and makes a BundleDeployment of it.',
     spec: structuralSchema(operatorSpecSchema),

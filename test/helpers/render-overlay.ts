@@ -1,0 +1,38 @@
+import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative, resolve } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import type { KubernetesObject } from '../../api/meta.ts';
+import type { Kubectl } from './kubectl.ts';
+
+/** The folder with the overlays and components. */
+export const deployFolder = join(import.meta.dirname, '../../deploy');
+
+/** The objects of an overlay, by its path below `deploy` or its absolute one. */
+export async function renderOverlay(
+  kubectl: Kubectl,
+  overlay: string,
+): Promise<readonly KubernetesObject[]> {
+  const text = await kubectl.must(['kustomize', resolve(deployFolder, overlay)]);
+  return parseAllDocuments(text).map((document) => document.toJS() as KubernetesObject);
+}
+
+/** Those of an overlay with a component, as somebody's own overlay has it. */
+export async function renderWithComponent(
+  kubectl: Kubectl,
+  overlay: string,
+  component: string,
+): Promise<readonly KubernetesObject[]> {
+  // Outside of the checkout, which other tests make packages of.
+  const own = await realpath(await mkdtemp(join(tmpdir(), 'rukpak-overlay-')));
+  onTestFinished(() => rm(own, { recursive: true, force: true }));
+  const kustomization = {
+    apiVersion: 'kustomize.config.k8s.io/v1beta1',
+    kind: 'Kustomization',
+    resources: [relative(own, join(deployFolder, 'overlays', overlay))],
+    components: [relative(own, join(deployFolder, 'components', component))],
+  };
+  await writeFile(join(own, 'kustomization.yaml'), JSON.stringify(kustomization));
+  return await renderOverlay(kubectl, own);
+}
