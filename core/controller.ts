@@ -37,7 +37,12 @@ export {
   secretResource,
   unlessGone,
 } from './platform/kube/index.ts';
-export { ControllerMetrics, createLogger, type LogLevel } from './platform/observe/index.ts';
+export {
+  CatalogServerMetrics,
+  ControllerMetrics,
+  createLogger,
+  type LogLevel,
+} from './platform/observe/index.ts';
 export {
   addFinalizer,
   type CacheChange,

@@ -1,9 +1,10 @@
 import type { AddressInfo } from 'node:net';
 import {
   aborted,
+  CatalogServerMetrics,
   type Clock,
   Controller,
-  type ControllerOptions,
+  type ControllerMetrics,
   createSecretReader,
   type EventSink,
   errorMessage,
@@ -50,7 +51,7 @@ export interface CatalogControllersOptions {
   /** Overrides of the limits of one catalog. */
   readonly limits?: Partial<CatalogLimits>;
   readonly events: EventSink;
-  readonly metrics?: ControllerOptions['metrics'];
+  readonly metrics?: ControllerMetrics | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -102,7 +103,11 @@ export function catalogControllers(options: CatalogControllersOptions): CatalogC
   const kinds = [catalogAdapter, clusterCatalogAdapter].map((adapter) =>
     kindController(options, { ...parts, adapter }),
   );
-  const server = catalogServer({ ...options, find: (requested) => served.find(requested) });
+  const server = catalogServer({
+    ...options,
+    metrics: options.metrics && new CatalogServerMetrics(options.metrics.registry),
+    find: (requested) => served.find(requested),
+  });
   const enqueueAll = (): void => {
     for (const kind of kinds) kind.enqueueAll();
   };

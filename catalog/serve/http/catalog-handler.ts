@@ -8,11 +8,21 @@ export interface CatalogHandlerOptions {
   readonly find: (requested: RequestedCatalog) => ServedCatalog<ServableContent> | undefined;
   /** Called for unexpected errors of the server. */
   readonly onError: (error: unknown) => void;
+  /** Called at the end of each answer. */
+  readonly onAnswered?: ((status: number, seconds: number) => void) | undefined;
 }
 
 /** Answers requests for catalogs, with the paths and answers of OLM's catalogd. */
-export function catalogHandler({ find, onError }: CatalogHandlerOptions): RequestListener {
+export function catalogHandler({
+  find,
+  onError,
+  onAnswered,
+}: CatalogHandlerOptions): RequestListener {
   return (request, response) => {
+    const startedAt = performance.now();
+    response.once('close', () =>
+      onAnswered?.(response.statusCode, (performance.now() - startedAt) / 1000),
+    );
     serve(request, response, find).catch((error: unknown) => {
       // A client that disconnects is not an error of the server.
       if (!response.destroyed) onError(error);

@@ -13,6 +13,8 @@ export interface HttpServerOptions {
   readonly createSecureServer?: ((listener: RequestListener) => Promise<Server>) | undefined;
   /** Called for unexpected errors of the server. */
   readonly onError: (error: unknown) => void;
+  /** Called at the end of each answer. */
+  readonly onAnswered?: CatalogHandlerOptions['onAnswered'];
 }
 
 /**
@@ -38,9 +40,9 @@ export class CatalogHttpServer {
    * @throws TerminalError if the address is not available
    */
   async listen(): Promise<AddressInfo> {
-    const { address, catalogs, createSecureServer, onError } = this.#options;
+    const { address, catalogs, createSecureServer, onError, onAnswered } = this.#options;
     const find = typeof catalogs === 'function' ? catalogs : byName(catalogs);
-    const listener = catalogHandler({ find, onError });
+    const listener = catalogHandler({ find, onError, onAnswered });
     const server = (await createSecureServer?.(listener)) ?? createServer(listener);
     this.#server = server;
     server.maxConnections = maxConnections;

@@ -42,6 +42,30 @@ export class WebhookMetrics {
   }
 }
 
+/** Metrics of the content server of catalogs, with catalogd's name. */
+export class CatalogServerMetrics {
+  readonly #seconds: Histogram;
+
+  constructor(registry: Registry) {
+    this.#seconds = new Histogram({
+      name: 'catalogd_http_request_duration_seconds',
+      help: 'Time from a request for a catalog to the end of its answer.',
+      labelNames: ['code'],
+      buckets: catalogBuckets,
+      registers: [registry],
+    });
+  }
+
+  answered(code: number, seconds: number): void {
+    this.#seconds.observe({ code: String(code) }, seconds);
+  }
+}
+
+/** Seconds, as in catalogd. */
+const catalogBuckets = [
+  0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.2, 1.6, 2, 2.4, 2.8, 3.2, 3.6, 4, 10,
+];
+
 /** A PEM chain, the leaf first; undefined when there is none. */
 type CertificateReader = () => Promise<string | undefined> | string | undefined;
 

@@ -78,6 +78,7 @@ describe('polls', () => {
     ['1h30m', 90 * minute],
     ['90000000us', 1.5 * minute],
     ['.5h', 30 * minute],
+    ['1ns', 1000],
   ])('read the interval %s as Go does', async (pollInterval, ms) => {
     replica.push(tag, packageBlobs('a'));
     replica.put(aCatalog({ pollInterval }));

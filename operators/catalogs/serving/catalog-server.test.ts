@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import { Agent, request } from 'undici';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { blobOfValue } from '../../../catalog/blobs/index.ts';
-import { systemClock } from '../../../core/controller.ts';
+import { CatalogServerMetrics, ControllerMetrics, systemClock } from '../../../core/controller.ts';
 import {
   issueCertificateAuthority,
   issueServingCertificate,
 } from '../../../core/platform/certificates/index.ts';
+import { eventually } from '../../../test/helpers/eventually.ts';
 import { silentLogger } from '../../../test/helpers/silent-logger.ts';
 import { CatalogContent } from '../content/catalog-content.ts';
 import type { CatalogKey } from '../content/content-store.ts';
@@ -45,11 +46,12 @@ async function serve(key: CatalogKey, packageName: string, priority = 0): Promis
 
 type Tls = Parameters<typeof catalogServer>[0]['tls'];
 
-async function start(tls?: Tls): Promise<number> {
+async function start(tls?: Tls, metrics?: CatalogServerMetrics): Promise<number> {
   const { runnable, listening } = catalogServer({
     find: (requested) => served.find(requested),
     address: { host: '127.0.0.1', port: 0 },
     tls,
+    metrics,
     clock: systemClock,
     logger: silentLogger,
   });
@@ -78,6 +80,16 @@ test('catalogs of both kinds and one name have each their path', async () => {
   expect(await nameAt(port, '/catalogs/shop/all.json')).toBe('of-cluster-catalog');
   await served.switchOff({ kind: 'ClusterCatalog', name: 'shop' }, 'off');
   expect(await nameAt(port, '/catalogs/shop/all.json')).toBe(404);
+});
+
+test('requests are measured as by catalogd', async () => {
+  const exposition = new ControllerMetrics();
+  const port = await start(undefined, new CatalogServerMetrics(exposition.registry));
+  expect(await nameAt(port, '/catalogs/nowhere/all.json')).toBe(404);
+  await eventually(async () => {
+    const { body } = await exposition.render();
+    expect(body).toContain('catalogd_http_request_duration_seconds_bucket{le="3.6",code="404"} 1');
+  });
 });
 
 test('is served over TLS', async () => {

@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { type CatalogHandlerOptions, CatalogHttpServer } from '../../../catalog/serve/index.ts';
 import {
   aborted,
+  type CatalogServerMetrics,
   type Clock,
   createTlsServer,
   errorMessage,
@@ -14,12 +15,20 @@ interface CatalogServerOptions {
   readonly find: CatalogHandlerOptions['find'];
   readonly address: { readonly host?: string; readonly port: number };
   readonly tls?: TlsFiles | undefined;
+  readonly metrics?: CatalogServerMetrics | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
 /** The content server as a part of the process, and its address once it listens. */
-export function catalogServer({ find, address, tls, clock, logger }: CatalogServerOptions): {
+export function catalogServer({
+  find,
+  address,
+  tls,
+  metrics,
+  clock,
+  logger,
+}: CatalogServerOptions): {
   readonly runnable: Runnable;
   readonly listening: Promise<AddressInfo>;
 } {
@@ -36,6 +45,7 @@ export function catalogServer({ find, address, tls, clock, logger }: CatalogServ
         catalogs: find,
         address,
         createSecureServer: tls && ((app) => createTlsServer(tls, { app, clock, logger, signal })),
+        onAnswered: (status, seconds) => metrics?.answered(status, seconds),
         onError: (error) => logger.error({ error: errorMessage(error) }, 'request failed'),
       });
       try {
