@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { stringifyJson } from '../../core/sdk.ts';
 import { aBundleWith, found } from '../../test/helpers/validated-bundle.ts';
 import { dependencies } from './dependencies.ts';
+import { problemLine } from './problem.ts';
 
 const compatibility =
   'The CEL field is missing: "opm alpha bundle validate" refuses a constraint with "all", which catalogs and OLM take';
@@ -27,7 +28,7 @@ it.each([
     'olm.constraint',
     { cel: { rule: 'properties.exists(p, q.type == 1)' } },
     [
-      "E Invalid CEL expression: ERROR: <input>:1:22: undeclared reference to 'q' (in container '')",
+      "E Invalid CEL expression: ERROR: <input>:1:22: undeclared reference to 'q' (in container '')\n | properties.exists(p, q.type == 1)\n | .....................^",
     ],
   ],
   [
@@ -50,4 +51,11 @@ it.each([
     expected,
   );
   for (const line of lines) expect(line).toMatch(/dependencies\.yaml:(?:9|1\d)/);
+});
+
+it('the line of a problem has no lines of an expression', () => {
+  const message = 'Invalid CEL expression: ERROR: a\n | x\n | ^\nERROR: b\n | y\n | .^';
+  expect(problemLine({ severity: 'error', message, fix: 'correct it' })).toBe(
+    'error: Invalid CEL expression: ERROR: a ERROR: b; correct it',
+  );
 });

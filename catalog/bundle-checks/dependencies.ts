@@ -91,8 +91,7 @@ function constraintProblems(value: unknown): readonly Complaint[] {
   }
   const problem = expressionProblem(rule);
   if (problem === undefined) return [];
-  // The lines after the first show the expression and mark the place.
-  const message = `Invalid CEL expression: ${problem.split('\n', 1)[0] ?? ''}`;
+  const message = `Invalid CEL expression: ${problem}`;
   return [{ path: [...path, 'rule'], message, fix: 'correct the expression' }];
 }
 

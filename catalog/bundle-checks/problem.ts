@@ -52,7 +52,9 @@ function withoutPath(message: string, file: string): string {
 export function problemLine({ severity, check, file, line, message, fix }: Problem): string {
   const place = file === undefined ? '' : `${file}${line === undefined ? '' : `:${line}`}: `;
   const label = check === undefined ? '' : `[${check}] `;
-  const sentence = message.replaceAll(/\s*\n\s*/g, ' ').replace(/\.$/, '');
+  // cel-go's errors show lines of the expression.
+  const text = message.replaceAll(/\n \| .*/g, '');
+  const sentence = text.replaceAll(/\s*\n\s*/g, ' ').replace(/\.$/, '');
   return `${severity}: ${place}${label}${sentence}; ${fix}`;
 }
 
