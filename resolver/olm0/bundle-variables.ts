@@ -2,7 +2,7 @@ import { ChannelError } from '../candidates/index.ts';
 import { ConstraintError } from '../constraints/index.ts';
 import type { Constraint } from '../solver/index.ts';
 import { type Entry, ResolutionError } from './entry.ts';
-import type { EntryIndex, SharedRequirement } from './entry-index.ts';
+import type { Candidates, EntryIndex } from './entry-index.ts';
 
 /** A bundle as a variable of the problem. */
 export interface BundleVariable {
@@ -17,6 +17,7 @@ export interface BundleVariable {
 export class BundleVariables {
   readonly #index: EntryIndex;
   readonly #visited = new Map<Entry, BundleVariable>();
+  readonly #expanded = new Set<Candidates>();
 
   constructor(index: EntryIndex) {
     this.#index = index;
@@ -43,27 +44,34 @@ export class BundleVariables {
         replaces: undefined,
       };
       this.#visited.set(entry, variable);
-      stack.push(...this.#require(variable, problems));
+      for (const candidate of this.#require(variable, problems)) stack.push(candidate);
     }
     if (problems.length > 0) throw new ResolutionError(problems);
     return entries.flatMap((entry) => this.#visited.get(entry) ?? []);
   }
 
-  /** Adds the variable's dependencies to its constraints; returns their candidates. */
+  /** Adds the variable's dependencies to its constraints; returns candidates that are new. */
   #require({ entry, constraints }: BundleVariable, problems: string[]): readonly Entry[] {
     const requirements = orProblem(() => this.#index.requirementsOf(entry), problems) ?? [];
-    return requirements.flatMap((required: SharedRequirement) => {
+    return requirements.flatMap((required) => {
       const candidates = orProblem(() => this.#index.candidatesOf(required, entry), problems);
       if (candidates === undefined) return [];
-      constraints.push({
-        kind: 'dependency',
-        ids: candidates.map(({ id }) => id),
-        text: `bundle ${entry.name} requires an operator ${required.requirement.text}`,
-      });
-      return candidates;
+      const text = `bundle ${entry.name} requires an operator ${required.requirement.text}`;
+      constraints.push({ kind: 'dependency', ids: candidates.ids, text });
+      return this.#expand(candidates);
     });
   }
+
+  #expand(candidates: Candidates): readonly Entry[] {
+    const { entries } = candidates;
+    if (this.#expanded.has(candidates) && entries.length > shortList) return [];
+    this.#expanded.add(candidates);
+    return entries.filter((entry) => !this.#visited.has(entry));
+  }
 }
+
+/** Lists of candidates up to this length are walked again, to come to errors in OLM's order. */
+const shortList = 500;
 
 function orProblem<T>(read: () => T, problems: string[]): T | undefined {
   try {

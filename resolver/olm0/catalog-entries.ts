@@ -3,8 +3,17 @@ import { packageNames, providedApis } from '../constraints/index.ts';
 import { parseRange, VersionError, type VersionRange, versionText } from '../versions/index.ts';
 import { type Entry, entryId } from './entry.ts';
 
+/** One content of a catalog serves the resolutions of many namespaces. */
+const known = new WeakMap<PackageContent, readonly Entry[]>();
+
 /** The entries of a package's channels, in the order of the catalog. */
 export function catalogEntries(content: PackageContent): readonly Entry[] {
+  const entries = known.get(content) ?? readEntries(content);
+  known.set(content, entries);
+  return entries;
+}
+
+function readEntries(content: PackageContent): readonly Entry[] {
   const bundles = new Map(content.bundles.map((bundle) => [bundle.name, bundle]));
   const offers = new Map<Bundle, Offer>();
   return content.channels.flatMap(({ name: channel, entries }) =>

@@ -15,9 +15,14 @@ import type { Entry } from './entry.ts';
 
 /** A requirement that bundles with equal properties share. */
 export interface SharedRequirement {
-  readonly key: string;
   readonly property: Property;
   readonly requirement: Requirement;
+}
+
+/** Entries that meet a requirement, by preference. */
+export interface Candidates {
+  readonly entries: readonly Entry[];
+  readonly ids: readonly string[];
 }
 
 /**
@@ -32,8 +37,9 @@ export class EntryIndex {
   readonly #byPackage = new Map<string, Entry[]>();
   readonly #channels = new Map<string, Entry[]>();
   readonly #requirements = new Map<string, SharedRequirement | undefined>();
-  readonly #matches = new Map<string, ReadonlySet<Entry>>();
-  readonly #candidates = new Map<string, readonly Entry[]>();
+  readonly #required = new Map<readonly Property[], readonly SharedRequirement[]>();
+  readonly #matches = new Map<SharedRequirement, ReadonlySet<Entry>>();
+  readonly #candidates = new Map<SharedRequirement, Map<CatalogReference, Candidates>>();
   readonly #orders = new Map<string, readonly Entry[]>();
 
   constructor(
@@ -77,44 +83,50 @@ export class EntryIndex {
   }
 
   /**
-   * What a bundle requires.
+   * What a bundle requires, duplicates included.
    * @throws ConstraintError
    */
   requirementsOf({ properties }: Entry): readonly SharedRequirement[] {
-    return properties.flatMap((property) => this.#requirementOf(property) ?? []);
+    const known = this.#required.get(properties);
+    if (known !== undefined) return known;
+    const required = properties.flatMap((property) => this.#requirementOf(property) ?? []);
+    this.#required.set(properties, required);
+    return required;
   }
 
   #requirementOf(property: Property): SharedRequirement | undefined {
     const key = keyOf(property);
     if (this.#requirements.has(key)) return this.#requirements.get(key);
     const [requirement] = constraintsOf([property]);
-    const shared = requirement === undefined ? undefined : { key, property, requirement };
+    const shared = requirement === undefined ? undefined : { property, requirement };
     this.#requirements.set(key, shared);
     return shared;
   }
 
   /**
-   * The entries that meet a bundle's requirement, by preference.
+   * The entries that meet a bundle's requirement.
    * @throws ChannelError if a channel that has one of them has no order.
    */
-  candidatesOf(required: SharedRequirement, { catalog }: Entry): readonly Entry[] {
-    const key = JSON.stringify([required.key, catalog.name, catalog.namespace]);
-    const known = this.#candidates.get(key);
+  candidatesOf(required: SharedRequirement, { catalog }: Entry): Candidates {
+    const byCatalog = this.#candidates.get(required) ?? new Map<CatalogReference, Candidates>();
+    this.#candidates.set(required, byCatalog);
+    const known = byCatalog.get(catalog);
     if (known !== undefined) return known;
     const matches = this.#matchesOf(required);
-    const candidates = this.#ordered(matches, catalog).filter((entry) => matches.has(entry));
-    this.#candidates.set(key, candidates);
+    const entries = this.#ordered(matches, catalog).filter((entry) => matches.has(entry));
+    const candidates = { entries, ids: entries.map(({ id }) => id) };
+    byCatalog.set(catalog, candidates);
     return candidates;
   }
 
   #matchesOf(required: SharedRequirement): ReadonlySet<Entry> {
-    const known = this.#matches.get(required.key);
+    const known = this.#matches.get(required);
     if (known !== undefined) return known;
     const { requirement } = required;
     const matches = new Set(
       [...this.#possible(required)].filter((entry) => requirement.isMetBy(entry)),
     );
-    this.#matches.set(required.key, matches);
+    this.#matches.set(required, matches);
     return matches;
   }
 

@@ -1,5 +1,5 @@
 import { packageNames } from '../constraints/index.ts';
-import type { ConsideredGroup, Explanation } from '../explain/index.ts';
+import type { ConsideredBundle, ConsideredGroup, Explanation } from '../explain/index.ts';
 import type { AppliedConstraint } from '../solver/index.ts';
 import { compareVersions, versionText } from '../versions/index.ts';
 import type { BundleVariable } from './bundle-variables.ts';
@@ -29,10 +29,21 @@ export function explainConflicts(request: NamespaceRequest, found: Conflicts): E
   return {
     asked: askedFor(request),
     message,
-    chain: ordered.map((applied) => sentence(fact(applied, request, found))),
+    chain: chainOf(ordered, (applied) => sentence(fact(applied, request, found))),
     considered: considered({ ...found, conflicts: ordered }),
     suggestions: suggestions(request, found),
   };
+}
+
+const longestChain = 30;
+
+function chainOf(
+  conflicts: readonly AppliedConstraint[],
+  show: (applied: AppliedConstraint) => string,
+): readonly string[] {
+  const shown = conflicts.slice(0, longestChain).map(show);
+  const more = conflicts.length - shown.length;
+  return more === 0 ? shown : [...shown, `And ${more} more constraints.`];
 }
 
 function askedFor({ namespace, subscriptions }: NamespaceRequest): string {
@@ -75,41 +86,49 @@ function asks({ name, packageName, channel, catalog }: Subscription): string {
 
 const mostBundles = 10;
 
-/** Candidates by what speaks against them, and bundles that only lack the required version. */
-function considered({ conflicts, bundles, index }: Conflicts): readonly ConsideredGroup[] {
-  const groups = new Map<string, Set<Entry>>();
-  const add = (reason: string, entry: Entry): void => {
-    groups.set(reason, (groups.get(reason) ?? new Set()).add(entry));
-  };
-  for (const { id, constraint } of conflicts) {
-    if (constraint.kind !== 'dependency') continue;
-    for (const candidate of constraint.ids) {
-      const entry = bundles.get(candidate)?.entry;
-      if (entry !== undefined) add(reasonAgainst(candidate, conflicts), entry);
-    }
-    const requiring = bundles.get(id)?.entry;
-    if (requiring === undefined || constraint.ids.length > 0) continue;
-    for (const { reason, entry } of outOfRange(requiring, index, constraint.text))
-      add(reason, entry);
-  }
-  return limited(groups);
+interface Reasoned {
+  readonly reason: string;
+  readonly entry: Entry;
 }
 
-function reasonAgainst(candidate: string, conflicts: readonly AppliedConstraint[]): string {
+/** Candidates by what speaks against them, and bundles that only lack the required version. */
+function considered({ conflicts, bundles, index }: Conflicts): readonly ConsideredGroup[] {
+  const reasons = reasonsAgainst(conflicts);
+  const reasoned = conflicts.flatMap(({ id, constraint }): readonly Reasoned[] => {
+    if (constraint.kind !== 'dependency') return [];
+    const requiring = bundles.get(id)?.entry;
+    if (requiring !== undefined && constraint.ids.length === 0)
+      return outOfRange(requiring, index, constraint.text);
+    return constraint.ids.flatMap((candidate) => {
+      const entry = bundles.get(candidate)?.entry;
+      return entry === undefined ? [] : [{ reason: reasons.get(candidate) ?? otherReason, entry }];
+    });
+  });
+  return limited(Map.groupBy(reasoned, ({ reason }) => reason));
+}
+
+const otherReason = 'conflicts with what else has to be installed';
+
+/** The first constraint that speaks against each bundle. */
+function reasonsAgainst(conflicts: readonly AppliedConstraint[]): ReadonlyMap<string, string> {
+  const reasons = new Map<string, string>();
   for (const { id, constraint } of conflicts) {
     const { kind, text = '' } = constraint;
-    if (id === candidate && kind !== 'mandatory') return text;
-    if (kind === 'at-most' && constraint.ids.includes(candidate)) return text;
-    if (kind === 'conflict' && constraint.id === candidate) return text;
+    const about = [
+      ...(kind === 'mandatory' || kind === 'at-most' ? [] : [id]),
+      ...(kind === 'at-most' ? constraint.ids : []),
+      ...(kind === 'conflict' ? [constraint.id] : []),
+    ];
+    for (const each of about) if (!reasons.has(each)) reasons.set(each, text);
   }
-  return 'conflicts with what else has to be installed';
+  return reasons;
 }
 
 function outOfRange(
   requiring: Entry,
   index: EntryIndex,
   text: string | undefined,
-): readonly { readonly reason: string; readonly entry: Entry }[] {
+): readonly Reasoned[] {
   return index.requirementsOf(requiring).flatMap(({ property, requirement }) => {
     if (property.type !== 'olm.package.required' || text?.endsWith(requirement.text) !== true)
       return [];
@@ -119,22 +138,25 @@ function outOfRange(
   });
 }
 
-function limited(groups: ReadonlyMap<string, ReadonlySet<Entry>>): readonly ConsideredGroup[] {
+function limited(reasoned: ReadonlyMap<string, readonly Reasoned[]>): readonly ConsideredGroup[] {
+  const groups: ConsideredGroup[] = [];
   let room = mostBundles;
-  return [...groups].map(([reason, entries]) => {
-    const sorted = [...entries].toSorted(byVersion);
-    const shown = sorted.slice(0, room);
-    room -= shown.length;
-    return {
-      reason,
-      bundles: shown.map(({ name, version, catalog }) => ({
-        name,
-        version: version === undefined ? '' : versionText(version),
-        catalog: catalog.name,
-      })),
-      more: sorted.length - shown.length,
-    };
-  });
+  let others = 0;
+  for (const [reason, list] of reasoned) {
+    const entries = [...new Set(list.map(({ entry }) => entry))].toSorted(byVersion);
+    const bundles = entries.slice(0, room).map(consideredBundle);
+    room -= bundles.length;
+    if (bundles.length === 0) others += entries.length;
+    else groups.push({ reason, bundles, more: entries.length - bundles.length });
+  }
+  return others === 0
+    ? groups
+    : [...groups, { reason: 'for other reasons', bundles: [], more: others }];
+}
+
+function consideredBundle({ name, version, catalog }: Entry): ConsideredBundle {
+  const text = version === undefined ? '' : versionText(version);
+  return { name, version: text, catalog: catalog.name };
 }
 
 function byVersion(a: Entry, b: Entry): number {

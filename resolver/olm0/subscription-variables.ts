@@ -21,9 +21,10 @@ export function subscriptionVariable(
   const current = index.installed.find(({ name }) => name === subscription.installedCSV);
   const found = find(subscription, current, index);
   if (typeof found === 'string') return invalidSubscription(subscription.name, found);
+  const byName = Map.groupBy(found, ({ name }) => name);
   const candidates = sortedEntries(found)
     .filter((entry) => current === undefined || replaces(entry, current))
-    .flatMap((entry) => bundles.add(namesakes(entry, found)));
+    .flatMap((entry) => bundles.add(namesakes(entry, byName)));
   for (const candidate of candidates) if (current !== undefined) replace(candidate, current);
   const ids = [...candidates, ...(current === undefined ? [] : [current])].map(({ id }) => id);
   return validSubscription(subscription.name, ids);
@@ -66,8 +67,8 @@ function sortedEntries(entries: readonly Entry[]): readonly Entry[] {
 }
 
 /** One bundle may be in several channels: the one that is preferred, and the others by id. */
-function namesakes(entry: Entry, found: readonly Entry[]): readonly Entry[] {
-  const others = found.filter((each) => each.name === entry.name && each !== entry);
+function namesakes(entry: Entry, byName: ReadonlyMap<string, readonly Entry[]>): readonly Entry[] {
+  const others = (byName.get(entry.name) ?? []).filter((each) => each !== entry);
   return [entry, ...others.toSorted((a, b) => compareText(a.id, b.id))];
 }
 

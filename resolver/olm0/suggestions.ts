@@ -15,7 +15,7 @@ export function suggestions(
       ? forBundle(applied, request, found)
       : forSubscription(applied, subscription, found);
   });
-  return [...new Set(texts)];
+  return [...new Set(texts)].slice(0, 10);
 }
 
 type Found = Pick<Conflicts, 'conflicts' | 'bundles' | 'index'>;

@@ -1,9 +1,10 @@
-import { type Constraints, search } from './search.ts';
-import type { Work } from './work.ts';
+import type { Constraints } from './numbered-constraints.ts';
+import { search } from './search.ts';
+import { SolverLimitError, type Work } from './work.ts';
 
 /**
  * Leaves out of a core, one after the other, each constraint without which the rest still cannot hold.
- * `core` numbers constraints that cannot hold together.
+ * `core` numbers constraints that cannot hold together. Past the limit of work, what is left then.
  */
 export function minimalCore(
   constraints: Constraints,
@@ -17,8 +18,23 @@ export function minimalCore(
     if (!left.has(number)) continue;
     const rest = new Map(left);
     rest.delete(number);
-    const answer = search(rest, work);
-    if (answer.kind === 'unsatisfiable') left = select(answer.core);
+    const unneeded = coreWithin(rest, work);
+    if (unneeded === 'limit') break;
+    if (unneeded !== undefined) left = select(unneeded);
   }
   return left;
+}
+
+/** Undefined if the constraints can hold. */
+function coreWithin(
+  constraints: Constraints,
+  work: Work,
+): ReadonlySet<number> | 'limit' | undefined {
+  try {
+    const answer = search(constraints, work);
+    return answer.kind === 'unsatisfiable' ? answer.core : undefined;
+  } catch (error) {
+    if (error instanceof SolverLimitError) return 'limit';
+    throw error;
+  }
 }

@@ -23,5 +23,8 @@ export interface AppliedConstraint {
 
 export type Solution =
   | { readonly kind: 'satisfied'; readonly selected: ReadonlySet<string> }
-  /** Constraints that cannot hold together; without any one of them the rest can. */
+  /**
+   * Constraints that cannot hold together; without any one of them the rest can. Further ones may be
+   * among them if finding that out takes more steps than allowed.
+   */
   | { readonly kind: 'unsatisfiable'; readonly conflicts: readonly AppliedConstraint[] };

@@ -31,8 +31,10 @@ export function addConstraint(
     trail.add(new AtMost(constraint.count, literals.all(constraint.ids), number));
     return;
   }
+  // Which requires itself requires nothing.
+  if (constraint.kind === 'dependency' && constraint.ids.includes(id)) return;
   const alternatives = alternativesOf({ id, constraint }, literals);
-  if (alternatives.some(({ opposite }) => alternatives.includes(opposite))) return;
+  trail.steps(alternatives.length);
   trail.add(new Clause(alternatives, number));
 }
 

@@ -1,13 +1,10 @@
 import { constraintsBehind, learn } from './learning.ts';
 import type { Literal } from './literal.ts';
-import type { AppliedConstraint } from './problem.ts';
+import type { Constraints } from './numbered-constraints.ts';
 import type { Reason } from './reason.ts';
 import { addConstraint, Literals } from './rules.ts';
 import { Trail } from './trail.ts';
 import type { Work } from './work.ts';
-
-/** Numbered constraints. */
-export type Constraints = ReadonlyMap<number, AppliedConstraint>;
 
 export type Answer =
   | { readonly kind: 'satisfied'; readonly selected: ReadonlySet<string> }
