@@ -16,6 +16,7 @@ const archiveFolder = '/var/cache/bundles';
 /** Names that certificates must be for. */
 export const webhookHost = 'rukpak-webhook-service.rukpak-system.svc';
 export const contentHost = 'core.rukpak-system.svc';
+export const catalogsHost = 'rukpak-catalogs.rukpak-system.svc';
 
 export interface InClusterOptions {
   readonly kubectl: Kubectl;
@@ -129,6 +130,18 @@ export class InClusterSystem {
     ]);
     await core.start();
     return core;
+  }
+
+  /** For overlay operators: one more of them, with a cache of its own. */
+  async startOperators(): Promise<LocalPod> {
+    const operators = await this.#pod('rukpak-operators', ([health, catalogs, metrics]) => [
+      `--health-probe-bind-address=127.0.0.1:${health}`,
+      `--catalogs-server-addr=127.0.0.1:${catalogs}`,
+      `--metrics-bind-address=127.0.0.1:${metrics}`,
+      `--insecure-registry=${this.#options.registry}`,
+    ]);
+    await operators.start();
+    return operators;
   }
 
   /**

@@ -54,7 +54,7 @@ export class System {
   }
 
   static async start(options: SystemOptions): Promise<System> {
-    const ports = await workerPorts(3);
+    const ports = await workerPorts(4);
     const storage = await mkdtemp(join(tmpdir(), 'rukpak-system-'));
     const system = new System(options, ports, storage);
     try {
@@ -86,6 +86,16 @@ export class System {
     return `http://127.0.0.1:${this.#ports[0]}`;
   }
 
+  /** Where the API server reaches the webhooks. */
+  get webhookAddress(): string {
+    return `https://127.0.0.1:${this.#ports[2]}`;
+  }
+
+  /** Where the content of catalogs is served, as soon as their kinds are. */
+  get catalogsAddress(): string {
+    return `http://127.0.0.1:${this.#ports[3]}`;
+  }
+
   /** Where `/healthz` and `/readyz` are. */
   get healthAddress(): string {
     return `http://127.0.0.1:${this.#ports[1]}`;
@@ -99,7 +109,7 @@ export class System {
 
   /** Starts it without waiting. */
   launch(flags = this.#options.flags ?? []): void {
-    const [content, health, webhook] = this.#ports;
+    const [content, health, webhook, catalogs] = this.#ports;
     const args = [
       'all',
       `--http-bind-address=127.0.0.1:${content}`,
@@ -108,6 +118,8 @@ export class System {
       `--webhook-bind-address=127.0.0.1:${webhook}`,
       `--provisioner-storage-dir=${this.archives}`,
       `--upload-storage-dir=${join(this.#storage, 'uploads')}`,
+      `--catalogs-server-addr=127.0.0.1:${catalogs}`,
+      `--cache-dir=${join(this.#storage, 'catalogs')}`,
       `--insecure-registry=${this.#options.registry}`,
       ...(this.#options.restrictSources === true ? [] : openSources),
       ...flags,
@@ -180,7 +192,7 @@ export class System {
 
   async #install(): Promise<void> {
     const { installFlags = [] } = this.#options;
-    const url = `--webhook-url=https://127.0.0.1:${this.#ports[2]}`;
+    const url = `--webhook-url=${this.webhookAddress}`;
     const run = this.#start(['install', url, ...installFlags]);
     await run.ended;
     if (run.exitCode !== 0) throw new Error(`rukpak install failed:\n${run.log}`);
