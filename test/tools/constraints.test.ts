@@ -1,4 +1,5 @@
 // @module-tag long
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import type { Property } from '../../resolver/candidates/index.ts';
@@ -125,4 +126,29 @@ test.each([
   const invalid = theirs.filter(({ error }) => error !== undefined);
   expect(met.length).toBeGreaterThan(count / 20);
   expect(invalid.length).toBeGreaterThan(count / 20);
+});
+
+const mixed: readonly Property[] = [
+  { type: 'a', value: null },
+  { type: 'n', value: 5 },
+  { type: 's', value: 'x' },
+  { type: 'l', value: [1, 'b', { c: 1 }] },
+  { type: 'm', value: { k: { z: 1 }, type: 3 } },
+];
+
+test('rules with every function, operator and macro have the same answer', async () => {
+  const file = join(import.meta.dirname, 'constraint-reference/rules.txt');
+  const rules = readFileSync(file, 'utf8').trim().split('\n');
+  const questions = rules.map((rule) => ({
+    properties: [{ type: 'olm.constraint', value: { cel: { rule } } }],
+    candidates: [{ package: 'p', version: '1.0.0', properties: mixed }],
+  }));
+  const theirs = await askReference<Answer>(program, questions);
+  const different = rules.flatMap((rule, at) => {
+    const pair = { ours: answerOf(questions[at] as Question), theirs: theirs[at] as Answer };
+    const same = comparable(pair.ours) === comparable(pair.theirs) || isUnsupported(pair.ours);
+    return same ? [] : [{ rule, ...pair }];
+  });
+  expect(different).toEqual([]);
+  expect(rules.length).toBeGreaterThan(200);
 });
