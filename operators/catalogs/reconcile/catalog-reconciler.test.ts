@@ -275,24 +275,3 @@ describe('a deletion', () => {
     expect(replica.object?.metadata.finalizers).toEqual([]);
   });
 });
-
-describe('a replica that does not lead', () => {
-  test('fetches what the status names, and writes nothing', async () => {
-    const resolvedRef = replica.push(tag, packageBlobs('a'));
-    replica.put(aCatalog());
-    await replica.reconcile();
-    const follower = await replica.restarted(catalogAdapter, { keepsDisk: false });
-    replica = follower;
-    follower.isLeading = false;
-    follower.push(tag, packageBlobs('b'));
-    const writes = follower.client.patches.length;
-    await follower.reconcile();
-    expect(follower.fetched).toEqual([resolvedRef]);
-    expect(follower.resolved).toEqual([]);
-    expect(follower.client.patches).toHaveLength(writes);
-    expect(follower.served.serving()).toMatchObject([{ resolvedRef }]);
-    follower.isLeading = true;
-    await follower.reconcile();
-    expect(follower.resolved).toEqual([]);
-  });
-});

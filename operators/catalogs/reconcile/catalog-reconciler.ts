@@ -130,7 +130,9 @@ export class CatalogReconciler {
     const { image, remembered } = request;
     const { resolvedRef } = remembered;
     const isCurrent = served.stateOf(key)?.resolvedRef === resolvedRef;
-    if (resolvedRef !== undefined && !isCurrent && !(image instanceof CatalogFailure)) {
+    const isImage = !(image instanceof CatalogFailure);
+    // Whoever may write the status alone must not choose another repository.
+    if (isImage && resolvedRef !== undefined && !isCurrent && isOf(image.ref, resolvedRef)) {
       await this.#fetch(work, image, resolvedRef);
     }
     served.report(key, remembered.problem);
