@@ -20,15 +20,16 @@ export interface Choice {
 }
 
 /**
- * The first requested and allowed bundle whose required packages exist, at most one bundle of each
- * package. Unlike upstream, a bundle that requires what no catalog has stops nothing as long as
- * there is another one.
+ * The first requested and allowed bundle whose required packages fit together, at most one bundle
+ * of each package. As upstream, it is an error if the preferred bundle requires what no catalog has:
+ * an older one would be a surprise. Unlike upstream, older bundles may.
  * @throws ResolutionFailure
  */
 export function chooseWithDependencies(choice: Choice, required: RequiredPackages): Candidate {
   const preferred = choice.requested.find((each) => choice.possible?.includes(each) !== false);
   // Nearly always: the solver would select the same bundle.
   if (preferred !== undefined && isCompleteAtOnce(preferred, required)) return preferred;
+  if (preferred !== undefined) refuseMissingPackage(preferred, required);
   const problem = new Problem(choice, required);
   const solution = solved(problem.variables());
   if (solution.kind === 'satisfied') {
@@ -40,7 +41,6 @@ export function chooseWithDependencies(choice: Choice, required: RequiredPackage
       `bundle for package ${name} not found in solution`,
     );
   }
-  refuseMissingPackage(choice, required);
   throw new ResolutionFailure('unsatisfiable', conflictText(problem, solution.conflicts));
 }
 
@@ -67,23 +67,16 @@ function solved(variables: readonly Variable[]): Solution {
   }
 }
 
-/** With upstream's text for the preferred bundle that requires what no catalog has. */
-function refuseMissingPackage(
-  { packageName, requested, possible }: Choice,
-  required: RequiredPackages,
-): void {
-  for (const candidate of requested) {
-    if (possible?.includes(candidate) === false) continue;
-    const missing = required.of(candidate).find(({ providers }) => providers.length === 0);
-    if (missing === undefined) continue;
-    const { bundle, content } = candidate;
-    const wanted = `package ${goQuote(missing.name)} in range ${goQuote(missing.range)}`;
-    throw new ResolutionFailure(
-      'no-candidates',
-      `could not determine dependencies for bundle ${goQuote(bundle.name)} from package ${goQuote(packageName)} in catalog ${goQuote(content.catalog.name)}: no bundles found matching required ${wanted}`,
-      [`Make a catalog available that has ${wanted}.`],
-    );
-  }
+function refuseMissingPackage(preferred: Candidate, required: RequiredPackages): void {
+  const missing = required.of(preferred).find(({ providers }) => providers.length === 0);
+  if (missing === undefined) return;
+  const { bundle, content } = preferred;
+  const wanted = `package ${goQuote(missing.name)} in range ${goQuote(missing.range)}`;
+  throw new ResolutionFailure(
+    'no-candidates',
+    `could not determine dependencies for bundle ${goQuote(bundle.name)} from package ${goQuote(content.name)} in catalog ${goQuote(content.catalog.name)}: no bundles found matching required ${wanted}`,
+    [`Make a catalog available that has ${wanted}.`],
+  );
 }
 
 /** The request, and all bundles that it may need, as a problem of the solver. */

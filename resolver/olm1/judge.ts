@@ -1,7 +1,7 @@
 import { goQuote } from '../../api/go-quote.ts';
 import { compareVersions, versionText } from '../versions/index.ts';
 import { type AllowedUpgrades, allowedUpgrades } from './allowed-upgrades.ts';
-import { byRelease, type Candidate, label } from './candidate.ts';
+import { byRelease, byVersion, type Candidate, first, label } from './candidate.ts';
 import { requiredPackage } from './dependencies.ts';
 import type { PackageQuestion } from './package-question.ts';
 import { ResolutionFailure } from './resolution-failure.ts';
@@ -13,6 +13,7 @@ export type Criterion = 'channel' | 'version' | 'upgrade';
 export class Judge {
   readonly #question: PackageQuestion;
   readonly upgrades: AllowedUpgrades | undefined;
+  #best: Candidate | undefined;
 
   constructor(question: PackageQuestion) {
     this.#question = question;
@@ -41,21 +42,23 @@ export class Judge {
 
   /** What is against a candidate that meets all conditions. */
   #passedOver(candidate: Candidate, chosen: Candidate | undefined): string {
+    const isOperator = this.#question.request.profile === 'operator';
+    const best = chosen ?? (isOperator ? this.#preferred() : undefined);
     const { catalog } = candidate.content;
-    const isHigher = chosen === undefined || byRelease(candidate, chosen) < 0;
-    const required = requirements(candidate);
-    if (this.#question.request.profile === 'operator' && isHigher && required !== '') {
-      return `not installable with the packages that it requires: ${required}`;
+    if (best === undefined) return `in catalog ${goQuote(catalog.name)}`;
+    if (isOperator && (candidate === best || byRelease(candidate, best) < 0)) {
+      return `not installable with the packages that it requires: ${requirements(candidate)}`;
     }
-    if (chosen === undefined) return `in catalog ${goQuote(catalog.name)}`;
-    if (candidate.isDeprecated && !chosen.isDeprecated) return 'deprecated';
-    const other = chosen.content.catalog;
-    if (catalog.priority < other.priority) {
-      return `in catalog ${goQuote(catalog.name)}, and catalog ${goQuote(other.name)} has a higher priority`;
-    }
-    return byRelease(candidate, chosen) > 0
-      ? `lower than ${label(chosen)}`
-      : `the same version as in catalog ${goQuote(other.name)}`;
+    return isOperator ? behind(candidate, best) : behindForExtension(candidate, best);
+  }
+
+  /** Of the bundles that meet all conditions, the one that an Operator would get. */
+  #preferred(): Candidate | undefined {
+    this.#best ??= first(
+      this.#question.candidates.filter((each) => this.missing(each).length === 0),
+      byVersion,
+    );
+    return this.#best;
   }
 
   #reason(criterion: Criterion, candidate: Candidate): string {
@@ -84,7 +87,21 @@ export class Judge {
   }
 }
 
-/** `"d" in version range ">=1.0.0"`; empty for a bundle without required packages. */
+function behindForExtension(candidate: Candidate, best: Candidate): string {
+  if (candidate.isDeprecated && !best.isDeprecated) return 'deprecated';
+  const [own, other] = [candidate.content.catalog, best.content.catalog];
+  return own.priority < other.priority
+    ? `in catalog ${goQuote(own.name)}, and catalog ${goQuote(other.name)} has a higher priority`
+    : behind(candidate, best);
+}
+
+function behind(candidate: Candidate, best: Candidate): string {
+  return byRelease(candidate, best) > 0
+    ? `lower than ${label(best)}`
+    : `the same version as in catalog ${goQuote(best.content.catalog.name)}`;
+}
+
+/** `"d" in version range ">=1.0.0"`. */
 function requirements({ bundle: { properties } }: Candidate): string {
   return properties
     .flatMap((property) => requiredPackage(property) ?? [])
