@@ -220,3 +220,24 @@ test('a problem past the limit of steps is an error, and is explained', () => {
   expect(message).toMatch(/^The solver gave up after 1 steps/u);
   deepStrictEqual(explanation.message, message);
 });
+
+test('many reasons and mutual requirements are bounded, in work and in what is explained', () => {
+  const chain = (name: string, properties: (at: number) => ReturnType<typeof requiresApi>) =>
+    Array.from({ length: 300 }, (_, at) =>
+      aBundle(
+        `${name}.v${at}`,
+        [properties(at)],
+        at === 0 ? {} : { replaces: `${name}.v${at - 1}` },
+      ),
+    );
+  const { message, explanation } = failed(withRed(...chain('red', (at) => requiresApi(`X${at}`))));
+  deepStrictEqual(message.split(', bundle red.').length, 300);
+  deepStrictEqual(explanation.chain.length, 31);
+  deepStrictEqual(explanation.chain[30], 'And 272 more constraints.');
+  deepStrictEqual(explanation.suggestions.length, 10);
+  const mutual = [
+    ...chain('red', () => requiresPackage('blue', '>=0.0.0')),
+    ...chain('blue', () => requiresPackage('red', '>=0.0.0')),
+  ];
+  expect(failed(withRed(...mutual), 50_000).message).toMatch(/^The solver gave up/u);
+});
