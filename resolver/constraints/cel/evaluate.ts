@@ -1,5 +1,17 @@
 import type { CheckedRule } from './check-rule.ts';
 import { macros } from './checker.ts';
+import {
+  always,
+  collected,
+  type Each,
+  exactlyOne,
+  type Fold,
+  forEach,
+  itself,
+  quantified,
+  type Run,
+  type Scope,
+} from './folds.ts';
 import { functionOf, indexed } from './functions.ts';
 import { type Node, operandsOf } from './syntax.ts';
 import {
@@ -18,11 +30,6 @@ import {
   type Value,
   valueAt,
 } from './values.ts';
-
-/** Variables in scope, the innermost first. */
-type Scope = { readonly name: string; readonly value: Value; readonly outer: Scope } | undefined;
-
-type Run = (scope: Scope, steps: Steps) => Result;
 
 /**
  * The outcome of a rule for the properties of one bundle: false also where its evaluation fails.
@@ -161,25 +168,10 @@ class Compiler {
         return second === undefined ? collected(always, predicate) : collected(predicate, second);
       case 'filter':
         return collected(predicate, itself);
-      default: {
-        const found = collected(predicate, itself);
-        return (items, scope, steps) => {
-          const list = found(items, scope, steps);
-          return list === failed ? failed : (list as readonly Value[]).length === 1;
-        };
-      }
+      default:
+        return exactlyOne(predicate);
     }
   }
-}
-
-type Fold = (items: readonly Value[], scope: Scope, steps: Steps) => Result;
-type Each = (value: Value, scope: Scope, steps: Steps) => Result;
-
-const always: Each = () => true;
-const itself: Each = (value) => value;
-
-function forEach(name: string, run: Run): Each {
-  return (value, outer, steps) => run({ name, value, outer }, steps);
 }
 
 function constant(value: Value): Run {
@@ -271,31 +263,4 @@ function literal(value: Extract<Node, { op: 'value' }>['args']): Value {
 function valueOf(name: string, scope: Scope): Result {
   for (let at = scope; at !== undefined; at = at.outer) if (at.name === name) return at.value;
   return failed;
-}
-
-function quantified(predicate: Each, decisive: boolean): Fold {
-  return (items, scope, steps) => {
-    let hasFailed = false;
-    for (const item of items) {
-      const result = predicate(item, scope, steps);
-      if (result === decisive) return decisive;
-      hasFailed ||= result !== !decisive;
-    }
-    return hasFailed ? failed : !decisive;
-  };
-}
-
-function collected(isWanted: Each, made: Each): Fold {
-  return (items, scope, steps) => {
-    const found: Value[] = [];
-    steps.take(items.length);
-    for (const item of items) {
-      const wanted = isWanted(item, scope, steps);
-      if (typeof wanted !== 'boolean') return failed;
-      const value = wanted ? made(item, scope, steps) : undefined;
-      if (value === failed) return failed;
-      if (value !== undefined) found.push(value);
-    }
-    return found;
-  };
 }
