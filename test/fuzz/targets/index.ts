@@ -7,6 +7,7 @@ import { zstd } from './archives/zstd.ts';
 import { catalogRequests } from './catalogs/catalog-requests.ts';
 import { comparedCatalogs } from './catalogs/compared-catalogs.ts';
 import { constraints } from './catalogs/constraints.ts';
+import { versionRanges } from './catalogs/version-ranges.ts';
 import { admissionReviews } from './cluster/admission-reviews.ts';
 import { healthRules } from './cluster/health-rules.ts';
 import { kubeconfig } from './cluster/kubeconfig.ts';
@@ -39,6 +40,7 @@ export const targets: readonly FuzzTarget[] = [
   comparedCatalogs,
   catalogRequests,
   constraints,
+  versionRanges,
   tar,
   gzip,
   zstd,
