@@ -119,7 +119,9 @@ function createProgram(surroundings: Surroundings): Command {
 function addOperators(program: Command, { stopSignal, createLogger }: Surroundings): void {
   const operators = program
     .command('operators')
-    .description('Fetch and serve the catalogs of the cluster (OLM 1.0)');
+    .description(
+      'Serve catalogs, and install what Operators and ClusterExtensions ask for (OLM 1.0)',
+    );
   addOperatorsFlags(operators)
     .version(version(), '--version', 'Print the version')
     .action(async (flags: OperatorsFlags) => {

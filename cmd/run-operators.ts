@@ -10,6 +10,7 @@ import {
   parseBindAddress,
 } from '../core/platform/runtime/index.ts';
 import { type CatalogControllers, catalogControllers } from '../operators/catalogs/index.ts';
+import { type ExtensionControllers, extensionControllers } from '../operators/extensions/index.ts';
 import { operatorKinds, ServedKinds } from '../operators/served-kinds.ts';
 import { metricsServer } from './metrics-server.ts';
 import type { OperatorsFlags } from './operators-flags.ts';
@@ -41,7 +42,12 @@ export async function runOperators(
     const events = new EventRecorder({ ...shared, component });
     const parts = { ...shared, events };
     const catalogs = await openCatalogs(flags, { ...parts, tls });
-    const manager = managerOf(flags, { ...parts, catalogs });
+    const extensions = extensionControllers({
+      ...parts,
+      contents: catalogs.contents,
+      forceSemverUpgradeConstraints: flags.featureGates.ForceSemverUpgradeConstraints,
+    });
+    const manager = managerOf(flags, { ...parts, catalogs, extensions });
     await manager.run(signal);
     await events.flush(AbortSignal.timeout(2_000));
   } finally {
@@ -80,9 +86,11 @@ function managerOf(
   flags: OperatorsFlags,
   {
     catalogs,
+    extensions,
     ...shared
   }: SharedParts & {
     readonly catalogs: CatalogControllers;
+    readonly extensions: ExtensionControllers;
   },
 ): Manager {
   const { logger, metrics } = shared;
@@ -100,10 +108,10 @@ function managerOf(
     metricsServer(flags.metricsBindAddress, metrics),
   );
   manager.add(kinds);
-  manager.add(...catalogs.reflectors);
+  manager.add(...catalogs.reflectors, ...extensions.caches);
   manager.add(...catalogs.runnables);
   manager.add(
-    leaderRunnable([catalogs.leader], {
+    leaderRunnable([catalogs.leader, ...extensions.controllers], {
       ...shared,
       namespace: systemNamespaceOf(flags),
       leaseName: flags.leaderElect ? leaseName : undefined,

@@ -40,7 +40,7 @@ export function aClusterExtension(
   return {
     apiVersion: 'olm.operatorframework.io/v1',
     kind: clusterExtensionResource.kind,
-    metadata: { name, uid: `uid-of-${name}`, generation: 1 },
+    metadata: { name, uid: `uid-of-extension-${name}`, generation: 1 },
     spec: {
       namespace: 'painters',
       source: { sourceType: 'Catalog', catalog: { packageName: 'painter', ...catalog } },

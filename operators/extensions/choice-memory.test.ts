@@ -1,0 +1,208 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { PresentBundle } from '../../resolver/olm1/index.ts';
+import { parseVersion } from '../../resolver/versions/index.ts';
+import { aClusterExtension, anOperator } from '../../test/helpers/extension-fixture.ts';
+import { aChannel, aPackage, FixedContents } from '../../test/helpers/fixed-contents.ts';
+import { ChoiceMemory } from './choice-memory.ts';
+import { clusterExtensionKind } from './cluster-extension-kind.ts';
+import type { Extension } from './extension.ts';
+import type { Choice } from './findings.ts';
+import type { Installation } from './installation.ts';
+import { operatorKind } from './operator-kind.ts';
+
+const operators = operatorKind({ forceSemverUpgradeConstraints: true });
+const nothing: Installation = {
+  deployment: undefined,
+  record: undefined,
+  installed: undefined,
+  conflict: undefined,
+};
+
+let contents: FixedContents;
+let neighbours: { revision: number; presentBeside: () => readonly PresentBundle[] };
+let memory: ChoiceMemory;
+
+beforeEach(() => {
+  contents = new FixedContents();
+  neighbours = { revision: 0, presentBeside: () => [] };
+  memory = new ChoiceMemory(contents, neighbours);
+  contents.onChange((change) => memory.note(change));
+});
+
+function having(version: string, fields: Partial<Installation['installed']> = {}): Installation {
+  const name = `painter.v${version}`;
+  const image = `example.com/painter:${version}`;
+  const record = { package: 'painter', name, version, image, catalog: 'colours', className: 'c' };
+  return { ...nothing, installed: { ...record, ...fields } };
+}
+
+async function choose(extension: Extension, installation = nothing): Promise<Choice> {
+  return await memory.choose(extension, installation);
+}
+
+function nameOf(choice: Choice): string {
+  return choice.kind === 'resolved' ? choice.bundle.name : `${choice.kind}: ${choice.message}`;
+}
+
+function operator(spec: object = {}, name = 'painter'): Extension {
+  return operators.read(anOperator({ ...spec }, name));
+}
+
+function extension(catalog: object = {}): Extension {
+  return clusterExtensionKind.read(aClusterExtension({ ...catalog }));
+}
+
+describe('an Operator', () => {
+  test.each([
+    [{}, 'painter.v2.0.0'],
+    [{ version: '1.x' }, 'painter.v1.1.0'],
+    [{ version: '1.0.0' }, 'painter.v1.0.0'],
+    [{ channel: 'old' }, 'painter.v1.0.0'],
+    [{ channel: 'none' }, 'failed: no package "painter" found in channel "none"'],
+    [{ version: '3.x' }, 'failed: no package "painter" matching version "3.x" found'],
+    [{ packageName: 'brush' }, 'failed: no package "brush" found'],
+  ])('with %j gets %s', async (spec, expected) => {
+    const versions = ['1.0.0', '1.1.0', '2.0.0'];
+    const channels = [
+      aChannel(
+        'stable',
+        versions.map((version) => `painter.v${version}`),
+      ),
+      aChannel('old', ['painter.v1.0.0']),
+    ];
+    contents.serve({}, aPackage({ versions, channels }));
+    expect(nameOf(await choose(operator(spec)))).toBe(expected);
+  });
+
+  test('upgrades within its major version, unless it ignores the constraints', async () => {
+    contents.serve({}, aPackage({ versions: ['1.0.0', '1.1.0', '2.0.0'] }));
+    expect(nameOf(await choose(operator(), having('1.0.0')))).toBe('painter.v1.1.0');
+    const ignoring = operator({ upgradeConstraintPolicy: 'Ignore' });
+    expect(nameOf(await choose(ignoring, having('1.0.0')))).toBe('painter.v2.0.0');
+    const back = operator({ upgradeConstraintPolicy: 'Ignore', version: '1.0.0' });
+    expect(nameOf(await choose(back, having('1.1.0')))).toBe('painter.v1.0.0');
+    const forced = await choose(operator({ version: '1.0.0' }), having('1.1.0'));
+    expect(forced).toMatchObject({ kind: 'failed', reason: 'unsatisfiable' });
+  });
+
+  test('reads Catalogs alone, and a ClusterExtension ClusterCatalogs', async () => {
+    contents.serve({ name: 'a' }, aPackage({ versions: ['1.0.0'] }));
+    contents.serve({ name: 'b', kind: 'ClusterCatalog' }, aPackage({ versions: ['1.2.0'] }));
+    expect(nameOf(await choose(operator()))).toBe('painter.v1.0.0');
+    expect(nameOf(await choose(extension()))).toBe('painter.v1.2.0');
+  });
+});
+
+describe('a ClusterExtension', () => {
+  const kind = 'ClusterCatalog';
+
+  test('goes along the edges of its catalog', async () => {
+    contents.serve({ kind }, aPackage({ versions: ['1.0.0', '1.1.0', '2.0.0'] }));
+    expect(nameOf(await choose(extension(), having('1.0.0')))).toBe('painter.v1.1.0');
+    expect(nameOf(await choose(extension(), having('1.1.0')))).toBe('painter.v2.0.0');
+    const any = extension({ upgradeConstraintPolicy: 'SelfCertified' });
+    expect(nameOf(await choose(any, having('1.0.0')))).toBe('painter.v2.0.0');
+  });
+
+  test('reads only catalogs that its selector selects', async () => {
+    contents.serve({ name: 'a', kind }, aPackage({ versions: ['1.0.0'] }));
+    contents.serve({ name: 'b', kind }, aPackage({ versions: ['1.0.0', '1.1.0'] }));
+    const key = 'olm.operatorframework.io/metadata.name';
+    expect(nameOf(await choose(extension({ selector: { matchLabels: { [key]: 'a' } } })))).toBe(
+      'painter.v1.0.0',
+    );
+    expect(nameOf(await choose(extension()))).toBe(
+      'failed: found bundles for package "painter" in multiple catalogs with the same priority [a b]',
+    );
+  });
+
+  test('whose catalog is switched off has no bundles', async () => {
+    contents.serve({ kind }, aPackage());
+    contents.lose({ kind }, 'Unavailable', 'it is switched off');
+    expect(nameOf(await choose(extension(), having('1.0.0')))).toBe(
+      'failed: error upgrading from currently installed version "1.0.0": no bundles found for package "painter"',
+    );
+  });
+});
+
+describe('a catalog without content', () => {
+  test('is awaited while it has not been looked at', async () => {
+    contents.serve({ name: 'a' }, aPackage());
+    contents.lose({ name: 'b' }, 'Pending');
+    const waiting = await choose(operator());
+    expect(nameOf(waiting)).toBe('pending: Waiting for the content of Catalog "b".');
+    contents.lose({ name: 'b' }, 'Failed', 'it has no label');
+    expect(nameOf(await choose(operator()))).toBe('painter.v1.0.0');
+  });
+
+  test('does not lose what is installed from it to another catalog', async () => {
+    contents.serve({ name: 'a' }, aPackage({ versions: ['1.0.0'] }));
+    contents.serve({ name: 'b' }, aPackage({ versions: ['1.0.0', '1.5.0'] }));
+    contents.lose({ name: 'a' }, 'Failed', 'no route to host');
+    const installed = having('1.0.0', { catalog: 'a' });
+    expect(nameOf(await choose(operator(), installed))).toBe(
+      'failed: catalog "a", which the installed bundle is from, has no content: no route to host',
+    );
+    contents.remove({ name: 'a' });
+    expect(nameOf(await choose(operator(), installed))).toBe('painter.v1.5.0');
+  });
+
+  test('a package that cannot be read leaves what is installed, and other packages', async () => {
+    contents.serve({}, aPackage(), aPackage({ name: 'brush' }));
+    contents.breakPackage('painter', 'line 7 is no JSON');
+    expect(nameOf(await choose(operator(), having('1.0.0')))).toBe(
+      'failed: error getting package "painter" from catalog "colours": line 7 is no JSON',
+    );
+    expect(nameOf(await choose(operator({ packageName: 'brush' }, 'brush')))).toBe('brush.v1.0.0');
+  });
+});
+
+describe('a choice is made again', () => {
+  const brush = aPackage({ name: 'brush' });
+
+  test('only when its own package changes', async () => {
+    const painter = aPackage();
+    contents.serve({}, painter, brush);
+    await choose(operator());
+    await choose(operator());
+    contents.serve({}, painter, aPackage({ name: 'brush', versions: ['2.0.0'] }));
+    await choose(operator());
+    expect(contents.reads).toEqual(['painter']);
+    contents.serve({}, aPackage({ versions: ['1.0.0', '1.0.1'] }), brush);
+    expect(nameOf(await choose(operator()))).toBe('painter.v1.0.1');
+    expect(contents.reads).toEqual(['painter', 'painter']);
+  });
+
+  test('when the spec or the installed bundle changes', async () => {
+    contents.serve({}, aPackage({ versions: ['1.0.0', '1.1.0'] }));
+    await choose(operator());
+    await choose(operator({ version: '1.0.0' }));
+    await choose(operator({ version: '1.0.0' }), having('1.0.0'));
+    await choose(operator({ version: '1.0.0' }), having('1.0.0'));
+    expect(contents.reads).toHaveLength(3);
+  });
+
+  test('when others change, if the bundle requires something', async () => {
+    const value = { packageName: 'brush', versionRange: '>=1.0.0' };
+    const properties = [{ type: 'olm.package.required', value }];
+    contents.serve({}, aPackage({ properties }), brush);
+    const before = await choose(operator());
+    expect(before).toMatchObject({ kind: 'resolved', dependencies: [{ metBy: undefined }] });
+    expect(memory.dependsOnOthers('Operator/painter')).toBe(true);
+    const bundle = {
+      name: 'brush.v1.0.0',
+      image: 'i',
+      version: parseVersion('1.0.0'),
+      properties: [{ type: 'olm.package', value: { packageName: 'brush', version: '1.0.0' } }],
+    };
+    const of = 'Operator "b"';
+    neighbours = memoryOf([{ packageName: 'brush', bundle, of, isInstalled: true }]);
+    memory = new ChoiceMemory(contents, neighbours);
+    const after = await choose(operator());
+    expect(after).toMatchObject({ dependencies: [{ metBy: { of: 'Operator "b"' } }] });
+  });
+});
+
+function memoryOf(present: readonly PresentBundle[]) {
+  return { revision: 1, presentBeside: () => present };
+}

@@ -1,0 +1,182 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { eventually } from '../../test/helpers/eventually.ts';
+import { ExtensionCluster } from '../../test/helpers/extension-cluster.ts';
+import { aClusterExtension, anOperator } from '../../test/helpers/extension-fixture.ts';
+import { aPackage, FixedContents } from '../../test/helpers/fixed-contents.ts';
+import { aStoredDeployment } from '../../test/helpers/stored-objects.ts';
+
+let contents: FixedContents;
+let cluster: ExtensionCluster;
+
+beforeEach(() => {
+  contents = new FixedContents();
+  cluster = new ExtensionCluster(contents);
+});
+
+afterEach(async () => {
+  await cluster.stop();
+});
+
+function named(index: number): string {
+  return `p${index}`;
+}
+
+/** All Operators of the numbers are installed, and nothing moves any more. */
+async function installed(numbers: readonly number[]): Promise<void> {
+  await eventually(async () => {
+    cluster.coreInstalls();
+    for (const number of numbers) {
+      const condition = cluster.condition('Operator', named(number), 'Ready');
+      expect(condition).toMatch(/^True/);
+    }
+  });
+  cluster.taken();
+}
+
+describe('two hundred Operators', () => {
+  const numbers = Array.from({ length: 200 }, (_, index) => index);
+  const packages = numbers.map((number) => aPackage({ name: named(number) }));
+
+  beforeEach(async () => {
+    contents.serve({}, ...packages);
+    cluster.put(...numbers.map((each) => anOperator({ packageName: named(each) }, named(each))));
+    await cluster.start();
+    await installed(numbers);
+  });
+
+  test('and new content that concerns three: those three alone are resolved and written', async () => {
+    const changed = [7, 77, 177];
+    contents.reads.length = 0;
+    const newer = (each: number) => aPackage({ name: named(each), versions: ['1.0.0', '1.1.0'] });
+    contents.serve({}, ...packages.map((each, at) => (changed.includes(at) ? newer(at) : each)));
+    await eventually(async () => {
+      for (const each of changed) {
+        expect(cluster.image(named(each))).toBe(`example.com/p${each}:1.1.0`);
+        const status = cluster.get('Operator', named(each))?.['status'];
+        expect(status).toMatchObject({ resolvedBundleResource: `example.com/p${each}:1.1.0` });
+      }
+    });
+    expect([...new Set(contents.reads)].toSorted()).toEqual(['p177', 'p7', 'p77']);
+    const touched = ['apply BundleDeployment/p177', 'apply BundleDeployment/p7'];
+    expect(cluster.taken().filter((each) => each.startsWith('apply'))).toEqual([
+      ...touched,
+      'apply BundleDeployment/p77',
+    ]);
+  });
+
+  test('send no request after a restart, nor for content that is the same', async () => {
+    await cluster.stop();
+    await cluster.start();
+    contents.serve({}, ...packages);
+    // Something that is seen when everything before it has been seen.
+    cluster.put(anOperator({ packageName: 'unknown' }, 'last'));
+    await eventually(async () => {
+      expect(cluster.condition('Operator', 'last', 'Resolved')).toBe(
+        'False ResolutionFailed: no package "unknown" found',
+      );
+    });
+    await eventually(async () => {
+      expect(new Set(contents.reads.slice(-201)).size).toBe(201);
+    });
+    expect(cluster.taken()).toEqual(['patch Operator/last']);
+  });
+});
+
+test('an impossible Operator, a foreign BundleDeployment and a name clash touch no other object', async () => {
+  contents.serve({}, aPackage({ name: 'good' }));
+  contents.serve({ name: 'c', kind: 'ClusterCatalog' }, aPackage({ name: 'good' }));
+  cluster.put(
+    anOperator({ packageName: 'good' }, 'good'),
+    anOperator({ packageName: 'none' }, 'impossible'),
+    anOperator({ packageName: 'good' }, 'foreign'),
+    aStoredDeployment({ name: 'foreign' }),
+    anOperator({ packageName: 'good' }, 'both'),
+  );
+  await cluster.start();
+  await eventually(async () => {
+    cluster.coreInstalls();
+    expect(cluster.condition('Operator', 'both', 'Ready')).toMatch(/^True/);
+  });
+  cluster.put(aClusterExtension({ packageName: 'good' }, {}, 'both'));
+  await eventually(async () => {
+    cluster.coreInstalls();
+    expect(cluster.condition('Operator', 'good', 'Ready')).toMatch(/^True/);
+    expect(cluster.condition('Operator', 'impossible', 'Resolved')).toBe(
+      'False ResolutionFailed: no package "none" found',
+    );
+    expect(cluster.condition('Operator', 'foreign', 'Installed')).toMatch(
+      /^False InstallationFailed: BundleDeployment "foreign" exists already/,
+    );
+    expect(cluster.condition('ClusterExtension', 'both', 'Progressing')).toMatch(
+      /^True Retrying: .*: BundleDeployment "both" exists already and belongs to Operator "both"/,
+    );
+  });
+  expect(cluster.image('foreign')).toBe('example.com/app:v1');
+  expect(cluster.condition('Operator', 'both', 'Ready')).toMatch(/^True/);
+});
+
+test('a deleted BundleDeployment is created again, and a changed one repaired', async () => {
+  contents.serve({}, aPackage({ name: 'p0' }));
+  cluster.put(anOperator({ packageName: 'p0' }, 'p0'));
+  await cluster.start();
+  await installed([0]);
+  cluster.remove('BundleDeployment', 'p0');
+  await eventually(async () => expect(cluster.image('p0')).toBe('example.com/p0:1.0.0'));
+  const live = cluster.get('BundleDeployment', 'p0');
+  const { spec } = aStoredDeployment({ name: 'p0' });
+  cluster.put({
+    ...live,
+    apiVersion: 'core.rukpak.io/v1alpha1',
+    kind: 'BundleDeployment',
+    metadata: { ...live?.metadata },
+    spec,
+  });
+  await eventually(async () => expect(cluster.image('p0')).toBe('example.com/p0:1.0.0'));
+});
+
+test('a catalog that is gone changes nothing, and everything goes on when it is back', async () => {
+  contents.serve({}, aPackage({ name: 'p0' }), aPackage({ name: 'p1' }));
+  cluster.put(...[0, 1].map((each) => anOperator({ packageName: named(each) }, named(each))));
+  await cluster.start();
+  await installed([0, 1]);
+  contents.remove({});
+  await eventually(async () => {
+    for (const name of ['p0', 'p1']) {
+      expect(cluster.condition('Operator', name, 'Resolved')).toMatch(/^False ResolutionFailed/);
+      expect(cluster.condition('Operator', name, 'Installed')).toMatch(/^True Success/);
+    }
+  });
+  expect(cluster.taken().every((each) => each.startsWith('patch Operator/'))).toBe(true);
+  contents.serve(
+    {},
+    aPackage({ name: 'p0', versions: ['1.0.0', '1.0.1'] }),
+    aPackage({ name: 'p1' }),
+  );
+  await installed([0, 1]);
+  expect(cluster.image('p0')).toBe('example.com/p0:1.0.1');
+  expect(cluster.image('p1')).toBe('example.com/p1:1.0.0');
+});
+
+test('a dependency is judged again when another Operator installs it', async () => {
+  const value = { packageName: 'p1', versionRange: '>=1.0.0' };
+  const properties = [{ type: 'olm.package.required', value }];
+  contents.serve({}, aPackage({ name: 'p0', properties }), aPackage({ name: 'p1' }));
+  cluster.put(anOperator({ packageName: 'p0' }, 'p0'));
+  await cluster.start();
+  await eventually(async () => {
+    const condition = cluster.condition('Operator', 'p0', 'DependenciesSatisfied');
+    expect(condition).toMatch(/^False DependencyMissing: bundle "p0.v1.0.0" requires /);
+  });
+  cluster.put(anOperator({ packageName: 'p1' }, 'p1'));
+  await installed([0, 1]);
+  await eventually(async () => {
+    const condition = cluster.condition('Operator', 'p0', 'DependenciesSatisfied');
+    expect(condition).toMatch(/^True Satisfied: .*\(of Operator "p1"\)/);
+  });
+  cluster.remove('Operator', 'p1');
+  cluster.remove('BundleDeployment', 'p1');
+  await eventually(async () => {
+    const condition = cluster.condition('Operator', 'p0', 'DependenciesSatisfied');
+    expect(condition).toMatch(/^False DependencyMissing/);
+  });
+});

@@ -1,0 +1,141 @@
+import type { KubernetesObject } from '../../api/meta.ts';
+import { type BundleDeployment, bundleDeploymentResource } from '../../api/v1alpha1/index.ts';
+import {
+  type Clock,
+  Controller,
+  type ControllerMetrics,
+  type EventRecorder,
+  IndexedCache,
+  type KubeClient,
+  type Logger,
+  Reflector,
+  type Resource,
+  type Runnable,
+  reflectorRunnable,
+} from '../../core/controller.ts';
+import type { CatalogContents, ContentChange } from '../catalogs/index.ts';
+import { ChoiceMemory } from './choice-memory.ts';
+import { clusterExtensionKind } from './cluster-extension-kind.ts';
+import type { ExtensionKind } from './extension.ts';
+import { Neighbours } from './neighbours.ts';
+import { type OperatorOptions, operatorKind } from './operator-kind.ts';
+import { ExtensionReconciler } from './reconciler.ts';
+
+export interface ExtensionOptions extends OperatorOptions {
+  readonly client: KubeClient;
+  readonly contents: CatalogContents;
+  readonly events: Pick<EventRecorder, 'event'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics?: ControllerMetrics | undefined;
+  /** Number of concurrent objects of each kind (default: 8). */
+  readonly workers?: number;
+}
+
+export interface ExtensionControllers {
+  /** They fill the caches; the controllers may start when they are ready. */
+  readonly caches: readonly Runnable[];
+  /** One for each kind; only the leader runs them. */
+  readonly controllers: readonly Runnable[];
+}
+
+interface KindInUse {
+  readonly kind: ExtensionKind;
+  readonly objects: IndexedCache;
+}
+
+const packageIndex = 'package';
+
+/** The controllers of Operators and ClusterExtensions, on the contents of the catalogs. */
+export function extensionControllers(options: ExtensionOptions): ExtensionControllers {
+  const deployments = new IndexedCache<BundleDeployment>();
+  const kinds = [operatorKind(options), clusterExtensionKind].map(inUse);
+  const neighbours = new Neighbours(kinds, deployments);
+  const started = kinds.map((each) => startKind(each, { options, deployments, neighbours }));
+  deployments.onChange((change) => {
+    const isNews = neighbours.note(change);
+    for (const { wakeOwner, wakeDependents } of started) {
+      wakeOwner(change.object.metadata.name ?? '');
+      if (isNews) wakeDependents();
+    }
+  });
+  const ofKinds = kinds.map(({ kind: { resource }, objects }) => ({ resource, sink: objects }));
+  return {
+    caches: [
+      watching({ resource: bundleDeploymentResource, sink: deployments }, options),
+      ...ofKinds.map((cache) => watching(cache, options)),
+    ],
+    controllers: started.map(({ controller }) => controller),
+  };
+}
+
+function inUse(kind: ExtensionKind): KindInUse {
+  const packageOf = (object: KubernetesObject) => [kind.read(object).request.packageName];
+  return { kind, objects: new IndexedCache({ [packageIndex]: packageOf }) };
+}
+
+interface KindParts {
+  readonly options: ExtensionOptions;
+  readonly deployments: IndexedCache<BundleDeployment>;
+  readonly neighbours: Neighbours;
+}
+
+function startKind({ kind, objects }: KindInUse, { options, deployments, neighbours }: KindParts) {
+  const { client, contents, events, clock, logger, metrics, workers } = options;
+  const choices = new ChoiceMemory(contents, neighbours);
+  const parts = { kind, client, objects, deployments, choices, events, clock };
+  const reconciler = new ExtensionReconciler(parts);
+  const { kind: kindName } = kind.resource;
+  const controller = new Controller({
+    name: kindName.toLowerCase(),
+    kind: kindName,
+    reconcile: (name, context) => reconciler.reconcile(name, context),
+    clock,
+    logger,
+    metrics,
+    ...(workers === undefined ? {} : { workers }),
+  });
+  objects.onChange(({ object }) => controller.enqueue(object.metadata.name ?? ''));
+  contents.onChange((change) => {
+    choices.note(change);
+    for (const name of concerned({ kind, objects }, change, choices)) controller.enqueue(name);
+  });
+  return {
+    controller: { name: `controller of ${kindName}s`, run: (s: AbortSignal) => controller.run(s) },
+    wakeOwner: (name: string) => {
+      if (objects.get({ name }) !== undefined) controller.enqueue(name);
+    },
+    wakeDependents: () => {
+      for (const name of namesOf(objects.list())) {
+        if (choices.dependsOnOthers(`${kindName}/${name}`)) controller.enqueue(name);
+      }
+    },
+  };
+}
+
+/** The objects for which a change of a catalog may change something. */
+function concerned(
+  { kind, objects }: KindInUse,
+  { catalog, packages }: ContentChange,
+  choices: ChoiceMemory,
+): readonly string[] {
+  if (catalog.kind !== kind.catalogKind) return [];
+  const ofPackages = [...packages].flatMap((name) => objects.byIndex(packageIndex, name));
+  // The state of a catalog is part of why an object is not resolved.
+  const unresolved = objects
+    .list()
+    .filter(({ metadata }) => choices.isUnresolved(`${kind.resource.kind}/${metadata.name}`));
+  return namesOf([...ofPackages, ...unresolved]);
+}
+
+function namesOf(objects: readonly KubernetesObject[]): readonly string[] {
+  return [...new Set(objects.map(({ metadata }) => metadata.name ?? ''))];
+}
+
+function watching<T extends KubernetesObject>(
+  { resource, sink }: { readonly resource: Resource; readonly sink: IndexedCache<T> },
+  { client, clock, logger }: ExtensionOptions,
+): Runnable {
+  const reflector = new Reflector<T>({ client, resource, sink, clock, logger });
+  return reflectorRunnable(`watch of ${resource.kind}s`, reflector);
+}

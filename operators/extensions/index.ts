@@ -1,0 +1,5 @@
+export {
+  type ExtensionControllers,
+  type ExtensionOptions,
+  extensionControllers,
+} from './controllers.ts';

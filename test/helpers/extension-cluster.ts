@@ -1,0 +1,135 @@
+import type { KubernetesObject } from '../../api/meta.ts';
+import type { BundleDeployment, Condition } from '../../api/v1alpha1/index.ts';
+import { bundleName, templateHash } from '../../api/v1alpha1/template-hash.ts';
+import { systemClock } from '../../core/controller.ts';
+import type { KubeClient } from '../../core/platform/kube/index.ts';
+import { extensionControllers } from '../../operators/extensions/index.ts';
+import { CountingClient } from './counting-client.ts';
+import { EventList } from './event-list.ts';
+import { FakeKubeClient } from './fake-kube-client.ts';
+import type { FixedContents } from './fixed-contents.ts';
+import { silentLogger } from './silent-logger.ts';
+
+const kinds = ['Operator', 'ClusterExtension', 'BundleDeployment'] as const;
+type Kind = (typeof kinds)[number];
+
+/** The controllers of extensions on an API server in memory, and a core that installs at once. */
+export class ExtensionCluster {
+  readonly events = new EventList();
+  readonly #contents: FixedContents;
+  readonly #stores: Readonly<Record<Kind, FakeKubeClient>>;
+  readonly #client: CountingClient;
+  #stop = new AbortController();
+  #running: Promise<unknown> = Promise.resolve();
+
+  constructor(contents: FixedContents) {
+    this.#contents = contents;
+    this.#stores = {
+      Operator: new FakeKubeClient(),
+      ClusterExtension: new FakeKubeClient(),
+      BundleDeployment: new FakeKubeClient(),
+    };
+    this.#client = new CountingClient(dispatch(this.#stores));
+  }
+
+  /** Starts the controllers; again after `stop`, as a new process. */
+  async start(): Promise<void> {
+    this.#stop = new AbortController();
+    const { signal } = this.#stop;
+    const { caches, controllers } = extensionControllers({
+      client: this.#client,
+      contents: this.#contents,
+      events: this.events,
+      clock: systemClock,
+      logger: silentLogger,
+      forceSemverUpgradeConstraints: true,
+    });
+    const watches = caches.map((cache) => cache.run(signal));
+    await Promise.all(caches.map(async (cache) => await cache.ready?.(signal)));
+    const working = controllers.map((controller) => controller.run(signal));
+    this.#running = Promise.all([...watches, ...working]);
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort(new Error('the test ends'));
+    await this.#running;
+  }
+
+  put(...objects: readonly KubernetesObject[]): void {
+    for (const object of objects) this.#stores[object.kind as Kind].put(object);
+  }
+
+  remove(kind: Kind, name: string): void {
+    this.#stores[kind].drop({ name });
+  }
+
+  get(kind: Kind, name: string): KubernetesObject | undefined {
+    return this.#stores[kind].peek({ name });
+  }
+
+  image(name: string): string | undefined {
+    const deployment = this.get('BundleDeployment', name) as BundleDeployment | undefined;
+    return deployment?.spec.template.spec.source.image?.ref;
+  }
+
+  /** `Installed True Success: …` */
+  condition(kind: Kind, name: string, type: string): string | undefined {
+    const { conditions = [] } = (this.get(kind, name)?.['status'] ?? {}) as {
+      conditions?: readonly Condition[];
+    };
+    const found = conditions.find((condition) => condition.type === type);
+    return found && `${found.status} ${found.reason}: ${found.message}`;
+  }
+
+  /** Core installs every BundleDeployment that it has not installed. */
+  coreInstalls(): void {
+    for (const object of this.#stores.BundleDeployment.everything) {
+      const deployment = object as BundleDeployment;
+      const activeBundle = wanted(deployment);
+      if (deployment.status?.activeBundle === activeBundle) continue;
+      this.put({ ...deployment, status: { observedGeneration: 1, activeBundle, conditions } });
+    }
+  }
+
+  /** The requests since the last call, sorted. */
+  taken(): readonly string[] {
+    return this.#client.taken().toSorted();
+  }
+}
+
+const lastTransitionTime = '2026-01-01T00:00:00Z';
+const conditions = ['Installed', 'Ready'].map((type) => ({
+  type,
+  status: 'True',
+  reason: 'Healthy',
+  message: '',
+  observedGeneration: 1,
+  lastTransitionTime,
+}));
+
+function wanted({ metadata, spec }: BundleDeployment): string {
+  return bundleName(metadata.name ?? '', templateHash(spec.template));
+}
+
+/** Generations stay 1: no test looks at them here. */
+function dispatch(stores: Readonly<Record<Kind, FakeKubeClient>>): KubeClient {
+  const of = (kind: string): FakeKubeClient => stores[kind as Kind];
+  const [first] = [stores.Operator];
+  return {
+    get: (resource, key, signal) => of(resource.kind).get(resource, key, signal),
+    list: (resource, options) => of(resource.kind).list(resource, options),
+    watch: (resource, options) => of(resource.kind).watch(resource, options),
+    create: (resource, object) => of(resource.kind).create(resource, object),
+    update: (resource, object) => of(resource.kind).update(resource, object),
+    patch: (target, patch, options) => of(target.resource.kind).patch(target, patch, options),
+    delete: (resource, key, options) => of(resource.kind).delete(resource, key, options),
+    apply: async (resource, object) => {
+      const store = of(resource.kind);
+      const live = store.peek({ name: object.metadata.name ?? '' });
+      const metadata = { generation: 1, ...live?.metadata, ...object.metadata };
+      return store.put({ ...live, ...object, metadata });
+    },
+    request: async () => undefined,
+    impersonate: () => first,
+  };
+}
