@@ -72,7 +72,10 @@ function installedBundle(
   if (activeBundle === '') return undefined;
   if (activeBundle === wantedBundle(deployment)) return templateBundle(deployment, record);
   const earlier = record?.earlier.find(({ bundle }) => bundle === activeBundle);
-  return earlier ?? templateBundle(deployment, record);
+  if (earlier === undefined) return templateBundle(deployment, record);
+  // The same value as before the template changed: nothing is chosen again for that.
+  const { bundle: _, ...installed } = earlier;
+  return installed;
 }
 
 /** The bundle of the template; only its image is known if somebody else wrote the template. */

@@ -95,7 +95,12 @@ async function pushBundle(images: Images, name: string, version: string): Promis
       layers,
     });
   }
-  const layers = [{ files: { 'manifests/csv.yaml': stringify(csv(images, name, version)) } }];
+  const annotations = { 'operators.operatorframework.io.bundle.package.v1': name };
+  const files = {
+    'manifests/csv.yaml': stringify(csv(images, name, version)),
+    'metadata/annotations.yaml': stringify({ annotations }),
+  };
+  const layers = [{ files }];
   const pushed = { registry, repository: `${prefix}${name}/bundle`, tag: `v${version}`, layers };
   const { digest } = await pushImage(pushed);
   return imageOf(images, `${name}/bundle@${digest}`);
@@ -112,11 +117,17 @@ function csv(images: Images, name: string, version: string): object {
     image: image('operator'),
     env: [{ name: 'RELATED_IMAGE_OPERAND', value: image('operand') }],
   };
-  const deployment = { name, spec: { template: { spec: { containers: [container] } } } };
+  const labels = { app: name };
+  const template = { metadata: { labels }, spec: { containers: [container] } };
+  const spec = { selector: { matchLabels: labels }, template };
   return {
     apiVersion: 'operators.coreos.com/v1alpha1',
     kind: 'ClusterServiceVersion',
     metadata: { name: `${name}.v${version}` },
-    spec: { version, install: { strategy: 'deployment', spec: { deployments: [deployment] } } },
+    spec: {
+      version,
+      installModes: [{ type: 'AllNamespaces', supported: true }],
+      install: { strategy: 'deployment', spec: { deployments: [{ name, spec }] } },
+    },
   };
 }
