@@ -29,7 +29,7 @@ export interface ManagerSettings {
   readonly content: ContentOptions;
   readonly uploads?: UploadOptions | undefined;
   readonly healthProbeBindAddress: string;
-  readonly readyChecks: NonNullable<ManagerOptions['readyChecks']>;
+  readonly readyChecks?: ManagerOptions['readyChecks'] | undefined;
   /** Default: none. */
   readonly leaseName?: string | undefined;
   readonly workers: number;
@@ -66,7 +66,7 @@ export function settingsOf(options: ManagerOptions, parts: OpenParts): ManagerSe
     content: { ...defaultContent, ...options.content },
     uploads: options.uploads,
     healthProbeBindAddress: options.healthProbeBindAddress ?? defaultHealthProbeBindAddress,
-    readyChecks: options.readyChecks ?? {},
+    readyChecks: options.readyChecks,
     leaseName: leaseName === false ? undefined : leaseName,
     workers: options.workers ?? defaultWorkers,
     ownWorkers: options.ownWorkers,
