@@ -1,8 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../helpers/eventually.ts';
+import { followHowto } from '../helpers/howto.ts';
 import { removeOperatorCrds } from '../helpers/install-crds.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { pushTestCatalog } from '../helpers/mirrored-catalog.ts';
@@ -16,16 +17,16 @@ const kubectl = new Kubectl({ path: plane.kubectl, kubeconfig });
 const operators = 'operators.operators.operatorframework.io';
 
 let system: System;
-let cache: string;
+let dir: string;
 
 beforeAll(async () => {
-  cache = await mkdtemp(join(tmpdir(), 'rukpak-olm1-'));
+  dir = await mkdtemp(join(tmpdir(), 'rukpak-olm1-'));
   const [port] = await workerPorts(1);
   system = await System.start({
     kubeconfig,
     registry,
     installFlags: ['--operators'],
-    flags: [`--catalogs-server-addr=127.0.0.1:${port}`, `--cache-dir=${cache}`],
+    flags: [`--catalogs-server-addr=127.0.0.1:${port}`, `--cache-dir=${join(dir, 'content')}`],
   });
 });
 
@@ -39,13 +40,19 @@ afterAll(async () => {
   }
   await system.stop();
   await removeOperatorCrds(kubeconfig);
-  await rm(cache, { recursive: true, force: true });
+  await rm(dir, { recursive: true, force: true });
 });
 
 async function aCatalog(name: string, ...versions: readonly string[]): Promise<string> {
   const catalog = `olm1/catalogs/${name}:v1`;
   const painter = { name: `${name}-painter`, versions };
   return await pushTestCatalog({ registry, prefix: 'e2e/', catalog }, [painter]);
+}
+
+async function written(name: string, object: object): Promise<string> {
+  const file = join(dir, name);
+  await writeFile(file, JSON.stringify(object));
+  return file;
 }
 
 /** What a catalog has is known when it is unpacked. */
@@ -55,6 +62,36 @@ async function unpacked(kind: string, name: string, type: string): Promise<void>
     expect(conditionOf(object, type)).toMatchObject({ status: 'True' });
   });
 }
+
+test('the howto from a package name to a running operator, and back', async () => {
+  const painter = { name: 'painter', versions: ['1.0.0', '1.1.0', '2.0.0'] };
+  const catalog = 'olm1/catalogs/howto:v1';
+  const ref = await pushTestCatalog({ registry, prefix: 'e2e/', catalog }, [painter]);
+  const files = {
+    'catalog.yaml': await written('catalog.yaml', {
+      apiVersion: 'catalogd.operatorframework.io/v1alpha1',
+      kind: 'Catalog',
+      metadata: { name: 'community' },
+      spec: { source: { type: 'image', image: { ref, pollInterval: '1h' } } },
+    }),
+    'operator.yaml': await written('operator.yaml', {
+      apiVersion: 'operators.operatorframework.io/v1alpha1',
+      kind: 'Operator',
+      metadata: { name: 'painter' },
+      spec: { packageName: 'painter', version: '1.0.0' },
+    }),
+  };
+  const howto = { page: 'olm1.md', kubectl, kubeconfig, files };
+  const output = await followHowto(howto, 'Install an operator by the name of its package');
+  expect(output).toMatch(/painter +\S+ +1\.0\.0 +2\.0\.0 +True +Healthy/);
+  expect(output).toContain('(bundle "painter.v1.1.0" stays installed)');
+  await kubectl.must(['delete', 'catalog', 'community', '--timeout=60s']);
+  await eventually(async () => {
+    expect(await kubectl.exists('bundledeployment', 'painter')).toBe(false);
+    const left = await kubectl.list('deployments', 'core.rukpak.io/owner-name=painter');
+    expect(left).toEqual([]);
+  });
+});
 
 describe('a Catalog and its Operators', () => {
   const name = 'operator-painter';
