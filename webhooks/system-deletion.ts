@@ -1,4 +1,7 @@
 import { z } from 'zod';
+import { catalogResource } from '../api/catalogd/v1alpha1/resources.ts';
+import { clusterCatalogResource, clusterExtensionResource } from '../api/olm/v1/resources.ts';
+import { operatorResource } from '../api/operators/v1alpha1/resources.ts';
 import { bundleDeploymentResource, bundleResource } from '../api/v1alpha1/resources.ts';
 import { isNotFound, type Resource } from '../core/platform/kube/index.ts';
 import type { ObjectPage } from './crd-upgrade/custom-resources.ts';
@@ -23,10 +26,20 @@ const objectSchema = z.object({
   metadata: z.object({ name: z.string(), deletionTimestamp: z.string().optional() }),
 });
 
+/** The kinds of OLM 1.0, by the names of their CRDs: each is only of its own objects. */
+const operatorKinds: ReadonlyMap<string, Resource> = new Map(
+  [operatorResource, clusterExtensionResource, catalogResource, clusterCatalogResource].map(
+    (resource) => [`${resource.plural}.${resource.group}`, resource],
+  ),
+);
+
+const coreKinds: readonly Resource[] = [bundleDeploymentResource, bundleResource];
+
 /**
- * The validator behind `vdeletions.core.rukpak.io`: refuses the deletion of the project's CRDs, the
- * system namespace and that of uploads while there are BundleDeployments or Bundles. The
- * configuration selects only these objects.
+ * The validator behind `vdeletions.core.rukpak.io`: refuses the deletion of the system namespace,
+ * that of uploads, and the CRDs of Bundles and BundleDeployments while there are objects of these
+ * kinds, and of each CRD of OLM 1.0 while there are objects of its kind. The configuration selects
+ * only these objects.
  */
 export function systemDeletionValidator({
   client,
@@ -48,13 +61,16 @@ export function systemDeletionValidator({
     const { kind, metadata } = object.data;
     const loss = lossOf(object.data, systemNamespace);
     if (metadata.deletionTimestamp !== undefined) return allowed;
-    for (const resource of [bundleDeploymentResource, bundleResource]) {
+    const ofOperators = operatorKinds.get(metadata.name);
+    const resources = ofOperators === undefined ? coreKinds : [ofOperators];
+    for (const resource of resources) {
       const found = await count(resource, signal);
       if (found > 0) return denied(refusal(`${kind} "${metadata.name}"`, counted(found, resource)));
     }
     return allowed;
     function refusal(subject: string, there: string): string {
-      return `refusing to delete ${subject}: ${there}, and ${loss}. To remove RukPak and keep everything, run "rukpak uninstall"; to delete everything, first run "kubectl delete bundledeployments,bundles --all"`;
+      const all = ofOperators === undefined ? 'bundledeployments,bundles' : metadata.name;
+      return `refusing to delete ${subject}: ${there}, and ${loss}. To remove RukPak and keep everything, run "rukpak uninstall"; to delete everything, first run "kubectl delete ${all} --all"`;
     }
   };
 }

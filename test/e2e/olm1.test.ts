@@ -159,6 +159,14 @@ describe('a Catalog and its Operators', () => {
     await kubectl.must(['delete', operators, 'operator-impossible', '--timeout=60s']);
   });
 
+  test('the CRD is not deleted while there are Operators, which it would take along', async () => {
+    const { code, stderr } = await kubectl.run(['delete', 'crd', operators, '--wait=false']);
+    expect(code).toBe(1);
+    expect(stderr).toContain(
+      `refusing to delete CustomResourceDefinition "${operators}": 1 Operator exists`,
+    );
+  });
+
   test('what is installed stays when its catalog goes, and goes with its Operator', async () => {
     await kubectl.must(['delete', 'catalog', 'olm1', '--timeout=60s']);
     await eventually(async () => {
