@@ -1,4 +1,5 @@
 import type { AvailableBundle } from '../../api/operators/v1alpha1/index.ts';
+import { conditionMessage } from '../../core/controller.ts';
 import type { NewestBundle } from '../../resolver/olm1/index.ts';
 import { bundleVersion } from './bundle-record.ts';
 import type { Findings } from './findings.ts';
@@ -12,8 +13,10 @@ export function availableBundle(
   if (choice.kind === 'pending') return before;
   if (choice.newest === undefined) return undefined;
   const { bundle, catalog } = choice.newest;
-  const version = bundleVersion(bundle);
-  return { name: bundle.name, version, catalog: catalog.name, ...whyNot(findings, choice.newest) };
+  const newest = { name: bundle.name, version: bundleVersion(bundle), catalog: catalog.name };
+  const { reason, message } = whyNot(findings, choice.newest);
+  if (message === undefined) return newest;
+  return { ...newest, reason, message: conditionMessage(message) };
 }
 
 /** Why the newest bundle is not installed; empty if it is, or if core is at it. */
