@@ -14,11 +14,11 @@ import {
   reflectorRunnable,
 } from '../../core/controller.ts';
 import type { CatalogContents, ContentChange } from '../catalogs/index.ts';
-import { ChoiceMemory } from './choice-memory.ts';
-import { clusterExtensionKind } from './cluster-extension-kind.ts';
+import { ChoiceMemory } from './choice/choice-memory.ts';
+import { Neighbours } from './choice/neighbours.ts';
 import type { ExtensionKind } from './extension.ts';
-import { Neighbours } from './neighbours.ts';
-import { type OperatorOptions, operatorKind } from './operator-kind.ts';
+import { clusterExtensionKind } from './kinds/cluster-extension-kind.ts';
+import { type OperatorOptions, operatorKind } from './kinds/operator-kind.ts';
 import { ExtensionReconciler } from './reconciler.ts';
 
 export interface ExtensionOptions extends OperatorOptions {

@@ -2,9 +2,9 @@ import type { Condition } from '../../api/meta.ts';
 import type { Clock } from '../../core/controller.ts';
 import type { Bundle, CatalogReference, Deprecation } from '../../resolver/candidates/index.ts';
 import type { Dependency, FailedPackage, NewestBundle } from '../../resolver/olm1/index.ts';
+import type { Installation } from './deployment/installation.ts';
+import type { Rollout } from './deployment/rollout.ts';
 import type { Extension } from './extension.ts';
-import type { Installation } from './installation.ts';
-import type { Rollout } from './rollout.ts';
 
 /** What one reconcile found, for the status. */
 export interface Findings {

@@ -8,12 +8,12 @@ import {
   statusPatch,
   unlessGone,
 } from '../../core/controller.ts';
+import { type Installation, installationOf } from './deployment/installation.ts';
+import { place } from './deployment/place.ts';
+import { rolloutOf } from './deployment/rollout.ts';
 import type { Extension, ExtensionKind } from './extension.ts';
 import type { Choice, Chooser, Findings } from './findings.ts';
-import { type Installation, installationOf } from './installation.ts';
-import { type EventSink, recordNews } from './news.ts';
-import { place } from './place.ts';
-import { rolloutOf } from './rollout.ts';
+import { type EventSink, recordNews } from './status/news.ts';
 
 export interface ExtensionReconcilerOptions {
   readonly kind: ExtensionKind;

@@ -9,10 +9,10 @@ import {
 } from '../../api/v1alpha1/index.ts';
 import { bundleName, templateHash } from '../../api/v1alpha1/template-hash.ts';
 import { type ApiError, IndexedCache } from '../../core/controller.ts';
-import { clusterExtensionKind } from '../../operators/extensions/cluster-extension-kind.ts';
 import type { ExtensionKind } from '../../operators/extensions/extension.ts';
 import type { Choice, FailedChoice, ResolvedChoice } from '../../operators/extensions/findings.ts';
-import { operatorKind } from '../../operators/extensions/operator-kind.ts';
+import { clusterExtensionKind } from '../../operators/extensions/kinds/cluster-extension-kind.ts';
+import { operatorKind } from '../../operators/extensions/kinds/operator-kind.ts';
 import { ExtensionReconciler } from '../../operators/extensions/reconciler.ts';
 import type { Bundle, CatalogReference } from '../../resolver/candidates/index.ts';
 import { parseVersion } from '../../resolver/versions/index.ts';

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import type { KubernetesObject } from '../../api/meta.ts';
-import type { BundleDeployment, BundleDeploymentSpec } from '../../api/v1alpha1/index.ts';
-import { annotation } from '../../api/v1alpha1/labels.ts';
-import type { Bundle } from '../../resolver/candidates/index.ts';
+import type { KubernetesObject } from '../../../api/meta.ts';
+import type { BundleDeployment, BundleDeploymentSpec } from '../../../api/v1alpha1/index.ts';
+import { annotation } from '../../../api/v1alpha1/labels.ts';
+import type { Bundle } from '../../../resolver/candidates/index.ts';
+import type { DeploymentSettings, Extension } from '../extension.ts';
 import { type BundleRecord, writeRecord } from './bundle-record.ts';
-import type { DeploymentSettings, Extension } from './extension.ts';
 import { earlierBundles, type Installation } from './installation.ts';
 
 const plain = 'core-rukpak-io-plain';

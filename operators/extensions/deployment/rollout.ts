@@ -1,13 +1,13 @@
-import type { BundleDeployment } from '../../api/v1alpha1/index.ts';
+import type { BundleDeployment } from '../../../api/v1alpha1/index.ts';
 import {
   bundleDeploymentReason,
   bundleReason,
   kstatusCondition,
   progressReason,
   readyReason,
-} from '../../api/v1alpha1/index.ts';
-import { bundleName, templateHash } from '../../api/v1alpha1/template-hash.ts';
-import { findCondition } from '../../core/controller.ts';
+} from '../../../api/v1alpha1/index.ts';
+import { bundleName, templateHash } from '../../../api/v1alpha1/template-hash.ts';
+import { findCondition } from '../../../core/controller.ts';
 
 /**
  * How far core is with a BundleDeployment.

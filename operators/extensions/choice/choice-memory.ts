@@ -1,9 +1,9 @@
-import type { Surroundings } from '../../resolver/olm1/index.ts';
-import type { CatalogContents, ContentChange } from '../catalogs/index.ts';
+import type { Surroundings } from '../../../resolver/olm1/index.ts';
+import type { CatalogContents, ContentChange } from '../../catalogs/index.ts';
+import type { Installation } from '../deployment/installation.ts';
+import type { Extension } from '../extension.ts';
+import type { Choice, Chooser } from '../findings.ts';
 import { type Chosen, choose } from './choose.ts';
-import type { Extension } from './extension.ts';
-import type { Choice, Chooser } from './findings.ts';
-import type { Installation } from './installation.ts';
 
 interface Remembered extends Chosen {
   readonly question: string;

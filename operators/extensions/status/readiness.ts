@@ -1,7 +1,7 @@
-import { clusterExtensionReason } from '../../api/olm/v1/index.ts';
-import { operatorReason } from '../../api/operators/v1alpha1/index.ts';
-import type { Readiness } from '../../core/controller.ts';
-import type { FailedChoice, Findings } from './findings.ts';
+import { clusterExtensionReason } from '../../../api/olm/v1/index.ts';
+import { operatorReason } from '../../../api/operators/v1alpha1/index.ts';
+import type { Readiness } from '../../../core/controller.ts';
+import type { FailedChoice, Findings } from '../findings.ts';
 
 type Summary = Omit<Readiness, 'observedGeneration'>;
 

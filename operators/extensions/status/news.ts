@@ -1,10 +1,10 @@
-import type { Condition, KubernetesObject } from '../../api/meta.ts';
+import type { Condition, KubernetesObject } from '../../../api/meta.ts';
 import {
   clusterExtensionReason,
   clusterExtensionCondition as ofExtension,
-} from '../../api/olm/v1/index.ts';
-import { operatorCondition as ofOperator } from '../../api/operators/v1alpha1/index.ts';
-import { type EventRecorder, findCondition } from '../../core/controller.ts';
+} from '../../../api/olm/v1/index.ts';
+import { operatorCondition as ofOperator } from '../../../api/operators/v1alpha1/index.ts';
+import { type EventRecorder, findCondition } from '../../../core/controller.ts';
 import { dependenciesSatisfied } from './dependency-condition.ts';
 
 export type EventSink = Pick<EventRecorder, 'event'>;

@@ -1,6 +1,6 @@
-import { shortList } from '../../core/short-list.ts';
-import type { Dependency } from '../../resolver/olm1/index.ts';
-import type { ConditionUpdate, Findings } from './findings.ts';
+import { shortList } from '../../../core/short-list.ts';
+import type { Dependency } from '../../../resolver/olm1/index.ts';
+import type { ConditionUpdate, Findings } from '../findings.ts';
 
 const most = 5;
 

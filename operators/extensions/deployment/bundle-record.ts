@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { ObjectMeta } from '../../api/meta.ts';
-import { annotation } from '../../api/v1alpha1/labels.ts';
-import type { Bundle } from '../../resolver/candidates/index.ts';
-import { versionText } from '../../resolver/versions/index.ts';
+import type { ObjectMeta } from '../../../api/meta.ts';
+import { annotation } from '../../../api/v1alpha1/labels.ts';
+import type { Bundle } from '../../../resolver/candidates/index.ts';
+import { versionText } from '../../../resolver/versions/index.ts';
 
 const text = z.string().max(4096);
 

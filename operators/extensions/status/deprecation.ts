@@ -1,9 +1,9 @@
 import {
   clusterExtensionReason,
   clusterExtensionCondition as type,
-} from '../../api/olm/v1/index.ts';
-import type { Deprecation } from '../../resolver/candidates/index.ts';
-import type { ConditionUpdate, Findings } from './findings.ts';
+} from '../../../api/olm/v1/index.ts';
+import type { Deprecation } from '../../../resolver/candidates/index.ts';
+import type { ConditionUpdate, Findings } from '../findings.ts';
 
 const { deprecated, notDeprecated, deprecationStatusUnknown, absent } = clusterExtensionReason;
 

@@ -1,11 +1,11 @@
-import type { KubernetesObject } from '../../api/meta.ts';
-import type { BundleDeployment } from '../../api/v1alpha1/index.ts';
-import type { CacheChange, IndexedCache } from '../../core/controller.ts';
-import type { PresentBundle } from '../../resolver/olm1/index.ts';
-import { parseVersion, type Version } from '../../resolver/versions/index.ts';
-import type { BundleRecord } from './bundle-record.ts';
-import type { ExtensionKind } from './extension.ts';
-import { installationOf } from './installation.ts';
+import type { KubernetesObject } from '../../../api/meta.ts';
+import type { BundleDeployment } from '../../../api/v1alpha1/index.ts';
+import type { CacheChange, IndexedCache } from '../../../core/controller.ts';
+import type { PresentBundle } from '../../../resolver/olm1/index.ts';
+import { parseVersion, type Version } from '../../../resolver/versions/index.ts';
+import type { BundleRecord } from '../deployment/bundle-record.ts';
+import { installationOf } from '../deployment/installation.ts';
+import type { ExtensionKind } from '../extension.ts';
 
 export interface NeighbourKind {
   readonly kind: ExtensionKind;

@@ -1,18 +1,18 @@
-import type { KubernetesObject } from '../../api/meta.ts';
+import type { KubernetesObject } from '../../../api/meta.ts';
 import {
   type Operator,
   type OperatorStatus,
   operatorReason,
   operatorResource,
   operatorCondition as type,
-} from '../../api/operators/v1alpha1/index.ts';
-import { type BundleDeployment, bundleDeploymentCondition } from '../../api/v1alpha1/index.ts';
-import { annotation } from '../../api/v1alpha1/labels.ts';
-import { findCondition } from '../../core/controller.ts';
-import { availableBundle } from './available.ts';
-import { withConditions } from './conditions.ts';
-import type { Extension, ExtensionKind } from './extension.ts';
-import type { ConditionUpdate, Findings } from './findings.ts';
+} from '../../../api/operators/v1alpha1/index.ts';
+import { type BundleDeployment, bundleDeploymentCondition } from '../../../api/v1alpha1/index.ts';
+import { annotation } from '../../../api/v1alpha1/labels.ts';
+import { findCondition } from '../../../core/controller.ts';
+import type { Extension, ExtensionKind } from '../extension.ts';
+import type { ConditionUpdate, Findings } from '../findings.ts';
+import { availableBundle } from '../status/available.ts';
+import { withConditions } from '../status/conditions.ts';
 
 const { success, resolutionFailed, resolutionUnknown } = operatorReason;
 const { installationFailed, installationStatusUnknown } = operatorReason;

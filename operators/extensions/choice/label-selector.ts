@@ -1,4 +1,4 @@
-import type { ClusterExtensionSpec } from '../../api/olm/v1/index.ts';
+import type { ClusterExtensionSpec } from '../../../api/olm/v1/index.ts';
 
 type Filter = NonNullable<ClusterExtensionSpec['source']['catalog']>;
 type Selector = NonNullable<Filter['selector']>;

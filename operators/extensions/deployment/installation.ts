@@ -1,4 +1,5 @@
-import type { BundleDeployment } from '../../api/v1alpha1/index.ts';
+import type { BundleDeployment } from '../../../api/v1alpha1/index.ts';
+import type { Extension } from '../extension.ts';
 import {
   type BundleRecord,
   type DeploymentRecord,
@@ -6,7 +7,6 @@ import {
   readRecord,
   withEarlier,
 } from './bundle-record.ts';
-import type { Extension } from './extension.ts';
 import { wantedBundle } from './rollout.ts';
 
 /** What the cluster has of an extension. */

@@ -1,8 +1,8 @@
-import type { Condition } from '../../api/meta.ts';
-import { setCondition, withReadiness } from '../../core/controller.ts';
+import type { Condition } from '../../../api/meta.ts';
+import { setCondition, withReadiness } from '../../../core/controller.ts';
+import type { ConditionUpdate, Findings } from '../findings.ts';
 import { dependenciesSatisfied, dependencyCondition } from './dependency-condition.ts';
 import { deprecationConditions } from './deprecation.ts';
-import type { ConditionUpdate, Findings } from './findings.ts';
 import { readinessOf } from './readiness.ts';
 
 /** The conditions of a kind, with those that both kinds have. */

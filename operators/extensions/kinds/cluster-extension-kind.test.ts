@@ -5,7 +5,7 @@ import {
   chosen,
   ExtensionFixture,
   notChosen,
-} from '../../test/helpers/extension-fixture.ts';
+} from '../../../test/helpers/extension-fixture.ts';
 
 async function reconciled(object = aClusterExtension()): Promise<ExtensionFixture> {
   const fixture = new ExtensionFixture(object);

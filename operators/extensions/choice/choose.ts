@@ -1,4 +1,4 @@
-import type { Deprecation, PackageContent } from '../../resolver/candidates/index.ts';
+import type { Deprecation, PackageContent } from '../../../resolver/candidates/index.ts';
 import {
   type InstalledBundle,
   type PackageRequest,
@@ -6,11 +6,11 @@ import {
   resolvePackage,
   type Surroundings,
   type UnavailableCatalog,
-} from '../../resolver/olm1/index.ts';
-import type { AbsentCatalog, CatalogContents, ServingCatalog } from '../catalogs/index.ts';
-import type { Extension } from './extension.ts';
-import type { Choice, FailedChoice } from './findings.ts';
-import type { Installation } from './installation.ts';
+} from '../../../resolver/olm1/index.ts';
+import type { AbsentCatalog, CatalogContents, ServingCatalog } from '../../catalogs/index.ts';
+import type { Installation } from '../deployment/installation.ts';
+import type { Extension } from '../extension.ts';
+import type { Choice, FailedChoice } from '../findings.ts';
 
 export interface Subject {
   readonly extension: Extension;

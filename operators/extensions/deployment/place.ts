@@ -1,10 +1,10 @@
-import type { BundleDeployment } from '../../api/v1alpha1/index.ts';
-import { bundleDeploymentResource } from '../../api/v1alpha1/index.ts';
-import { errorMessage, type KubeClient } from '../../core/controller.ts';
+import type { BundleDeployment } from '../../../api/v1alpha1/index.ts';
+import { bundleDeploymentResource } from '../../../api/v1alpha1/index.ts';
+import { errorMessage, type KubeClient } from '../../../core/controller.ts';
+import type { Extension } from '../extension.ts';
+import type { Choice, ResolvedChoice } from '../findings.ts';
 import { type BundleRecord, bundleVersion } from './bundle-record.ts';
 import { classOf, desiredObject, isApplied } from './desired-deployment.ts';
-import type { Extension } from './extension.ts';
-import type { Choice, ResolvedChoice } from './findings.ts';
 import type { Installation } from './installation.ts';
 
 const fieldManager = 'operator-controller';

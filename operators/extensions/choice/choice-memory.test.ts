@@ -1,14 +1,14 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { PresentBundle } from '../../resolver/olm1/index.ts';
-import { parseVersion } from '../../resolver/versions/index.ts';
-import { aClusterExtension, anOperator } from '../../test/helpers/extension-fixture.ts';
-import { aChannel, aPackage, FixedContents } from '../../test/helpers/fixed-contents.ts';
+import type { PresentBundle } from '../../../resolver/olm1/index.ts';
+import { parseVersion } from '../../../resolver/versions/index.ts';
+import { aClusterExtension, anOperator } from '../../../test/helpers/extension-fixture.ts';
+import { aChannel, aPackage, FixedContents } from '../../../test/helpers/fixed-contents.ts';
+import type { Installation } from '../deployment/installation.ts';
+import type { Extension } from '../extension.ts';
+import type { Choice } from '../findings.ts';
+import { clusterExtensionKind } from '../kinds/cluster-extension-kind.ts';
+import { operatorKind } from '../kinds/operator-kind.ts';
 import { ChoiceMemory } from './choice-memory.ts';
-import { clusterExtensionKind } from './cluster-extension-kind.ts';
-import type { Extension } from './extension.ts';
-import type { Choice } from './findings.ts';
-import type { Installation } from './installation.ts';
-import { operatorKind } from './operator-kind.ts';
 
 const operators = operatorKind({ forceSemverUpgradeConstraints: true });
 const nothing: Installation = {

@@ -4,16 +4,16 @@ import {
   clusterExtensionReason,
   clusterExtensionResource,
   clusterExtensionCondition as type,
-} from '../../api/olm/v1/index.ts';
-import { progressReason } from '../../api/v1alpha1/index.ts';
-import { annotation } from '../../api/v1alpha1/labels.ts';
-import { availableBundle } from './available.ts';
-import { type BundleRecord, bundleVersion } from './bundle-record.ts';
-import { withConditions } from './conditions.ts';
-import type { DeploymentSettings, Extension, ExtensionKind } from './extension.ts';
-import type { ConditionUpdate, Findings } from './findings.ts';
-import { selects } from './label-selector.ts';
-import type { Rollout } from './rollout.ts';
+} from '../../../api/olm/v1/index.ts';
+import { progressReason } from '../../../api/v1alpha1/index.ts';
+import { annotation } from '../../../api/v1alpha1/labels.ts';
+import { selects } from '../choice/label-selector.ts';
+import { type BundleRecord, bundleVersion } from '../deployment/bundle-record.ts';
+import type { Rollout } from '../deployment/rollout.ts';
+import type { DeploymentSettings, Extension, ExtensionKind } from '../extension.ts';
+import type { ConditionUpdate, Findings } from '../findings.ts';
+import { availableBundle } from '../status/available.ts';
+import { withConditions } from '../status/conditions.ts';
 
 const { succeeded, failed, absent, retrying, blocked, rollingOut } = clusterExtensionReason;
 const { invalidConfiguration, progressDeadlineExceeded } = clusterExtensionReason;

@@ -5,8 +5,8 @@ import {
   chosen,
   ExtensionFixture,
   notChosen,
-} from '../../test/helpers/extension-fixture.ts';
-import { refusal } from '../../test/helpers/json-patched.ts';
+} from '../../../test/helpers/extension-fixture.ts';
+import { refusal } from '../../../test/helpers/json-patched.ts';
 
 async function reconciled(choice = chosen('1.0.0')): Promise<ExtensionFixture> {
   const fixture = new ExtensionFixture(anOperator());

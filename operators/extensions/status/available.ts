@@ -1,8 +1,8 @@
-import type { AvailableBundle } from '../../api/operators/v1alpha1/index.ts';
-import { conditionMessage } from '../../core/controller.ts';
-import type { NewestBundle } from '../../resolver/olm1/index.ts';
-import { bundleVersion } from './bundle-record.ts';
-import type { Findings } from './findings.ts';
+import type { AvailableBundle } from '../../../api/operators/v1alpha1/index.ts';
+import { conditionMessage } from '../../../core/controller.ts';
+import type { NewestBundle } from '../../../resolver/olm1/index.ts';
+import { bundleVersion } from '../deployment/bundle-record.ts';
+import type { Findings } from '../findings.ts';
 
 /** `before` while a catalog is pending; undefined if no catalog has the package. */
 export function availableBundle(

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import type { OwnerReference } from '../../api/meta.ts';
-import type { BundleDeployment } from '../../api/v1alpha1/index.ts';
+import type { OwnerReference } from '../../../api/meta.ts';
+import type { BundleDeployment } from '../../../api/v1alpha1/index.ts';
 import {
   anOperator,
   chosen,
   ExtensionFixture,
   notChosen,
-} from '../../test/helpers/extension-fixture.ts';
-import { aStoredDeployment } from '../../test/helpers/stored-objects.ts';
+} from '../../../test/helpers/extension-fixture.ts';
+import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import { readRecord } from './bundle-record.ts';
 
 function anOwner(fields: Partial<OwnerReference>): OwnerReference {
