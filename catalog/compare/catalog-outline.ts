@@ -1,6 +1,6 @@
 import { goQuote } from '../../api/go-quote.ts';
 import { stringAt } from '../../api/json-fields.ts';
-import { parseVersion, type Version, versionProblem } from '../../resolver/versions/index.ts';
+import { readVersion, type Version } from '../../resolver/versions/index.ts';
 import {
   type Blob,
   BlobError,
@@ -125,8 +125,7 @@ function duplicate(kind: 'channel' | 'bundle', { package: owner, name, place }: 
 /** The version in a bundle's `olm.package` property; undefined if missing or invalid. */
 export function versionOf({ properties }: OlmBundle): Version | undefined {
   const property = properties.find(({ type }) => type === 'olm.package');
-  const text = stringAt(property?.value, 'version') ?? '';
-  return versionProblem(text) === undefined ? parseVersion(text) : undefined;
+  return readVersion(stringAt(property?.value, 'version') ?? '');
 }
 
 function provided({ type, value }: Property): readonly string[] {

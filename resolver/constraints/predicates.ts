@@ -1,4 +1,4 @@
-import { isInRange, parseRange, parseVersion, VersionError } from '../versions/index.ts';
+import { isInRange, parseRange, readVersion } from '../versions/index.ts';
 import { decodeStruct, GoJsonError, type GoStruct, textOf } from './go-json.ts';
 import type { Candidate } from './requirement.ts';
 
@@ -46,7 +46,7 @@ export function inPackage(name: string, versionRange: string): Predicate {
     test: (candidate) =>
       (candidate.version !== undefined && isInRange(candidate.version, range)) ||
       someProperty(candidate, packageProperty, (value) => {
-        const version = strictVersion(value('version'));
+        const version = readVersion(value('version'));
         return version !== undefined && isInRange(version, range);
       }),
   };
@@ -109,15 +109,6 @@ export function decodedOrNot(value: unknown, struct: GoStruct) {
     return decodeStruct(value, struct);
   } catch (error) {
     if (error instanceof GoJsonError) return undefined;
-    throw error;
-  }
-}
-
-function strictVersion(text: string) {
-  try {
-    return parseVersion(text);
-  } catch (error) {
-    if (error instanceof VersionError) return undefined;
     throw error;
   }
 }

@@ -12,6 +12,7 @@ export {
   type Identifier,
   parseIdentifier,
   parseVersion,
+  readVersion,
   type Version,
   VersionError,
   versionProblem,

@@ -55,6 +55,16 @@ export function parseVersion(text: string): Version {
   };
 }
 
+/** The version of a text; undefined for an invalid one. */
+export function readVersion(text: string): Version | undefined {
+  try {
+    return parseVersion(text);
+  } catch (error) {
+    if (error instanceof VersionError) return undefined;
+    throw error;
+  }
+}
+
 /** Why a text is not a version; undefined for a valid one. */
 export function versionProblem(text: string): string | undefined {
   try {

@@ -15,7 +15,7 @@ import type {
   PackageContent,
   Property,
 } from '../../../resolver/candidates/index.ts';
-import { parseVersion, type Version } from '../../../resolver/versions/index.ts';
+import { readVersion } from '../../../resolver/versions/index.ts';
 
 /** What resolving needs of a package, in the format of its file. */
 export interface PackageRecord {
@@ -127,13 +127,5 @@ export function contentOf(
 function versionOf({ properties }: { readonly properties: readonly Property[] }) {
   const [own, ...others] = properties.filter(({ type }) => type === 'olm.package');
   const { version } = (own?.value ?? {}) as { version?: unknown };
-  return typeof version === 'string' && others.length === 0 ? parsed(version) : undefined;
-}
-
-function parsed(text: string): Version | undefined {
-  try {
-    return parseVersion(text);
-  } catch {
-    return undefined;
-  }
+  return typeof version === 'string' && others.length === 0 ? readVersion(version) : undefined;
 }

@@ -2,7 +2,7 @@ import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/index.ts';
 import type { CacheChange, IndexedCache } from '../../../core/controller.ts';
 import type { PresentBundle } from '../../../resolver/olm1/index.ts';
-import { parseVersion, type Version } from '../../../resolver/versions/index.ts';
+import { readVersion } from '../../../resolver/versions/index.ts';
 import type { BundleRecord } from '../deployment/bundle-record.ts';
 import { installationOf } from '../deployment/installation.ts';
 import type { ExtensionKind } from '../extension.ts';
@@ -66,13 +66,5 @@ export class Neighbours {
 
 function present({ package: packageName, name, version, image }: BundleRecord) {
   const properties = [{ type: 'olm.package', value: { packageName, version } }];
-  return { packageName, bundle: { name, image, version: versionOf(version), properties } };
-}
-
-function versionOf(text: string): Version | undefined {
-  try {
-    return parseVersion(text);
-  } catch {
-    return undefined;
-  }
+  return { packageName, bundle: { name, image, version: readVersion(version), properties } };
 }
