@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { ServerKeywords } from '../structural-schema.ts';
 
 /** metav1.Condition, with the limits that the API server holds it to. */
 export const conditionSchema = z
@@ -31,6 +32,12 @@ export const conditionSchema = z
       .describe('The metadata.generation that the condition is based on.'),
   })
   .describe('One aspect of the observed state of the object.');
+
+/** Conditions that server-side apply merges by their type. */
+export const conditionsByTypeSchema = z.array(conditionSchema).meta({
+  'x-kubernetes-list-type': 'map',
+  'x-kubernetes-list-map-keys': ['type'],
+} satisfies ServerKeywords);
 
 /**
  * Conditions of both kinds by the rules of kstatus, for health checks of kubectl, Flux and Argo CD: Ready

@@ -18,6 +18,19 @@ import { ManualClock } from './manual-clock.ts';
 
 const { signal } = new AbortController();
 
+/** The image of `aCatalog`. */
+export const shopTag = 'reg.example/shop:v1';
+
+/** A Catalog named `shop` of `shopTag`. */
+export function aCatalog(image: object = {}, generation = 1) {
+  return {
+    apiVersion: 'catalogd.operatorframework.io/v1alpha1',
+    kind: 'Catalog',
+    metadata: { name: 'shop', uid: 'uid-1', generation },
+    spec: { source: { type: 'image', image: { ref: shopTag, ...image } } },
+  };
+}
+
 /** Blobs of a package with one channel and bundle. */
 export function packageBlobs(name: string, version = '1.0.0', description = ''): string {
   const bundle = `${name}.v${version}`;
@@ -128,6 +141,13 @@ export class ReconcilerFixture {
 
   get object(): KubernetesObject | undefined {
     return this.client.peek({ name: 'shop' });
+  }
+
+  /** The live Catalog with another image, and another generation. */
+  changed(image: object, generation: number): KubernetesObject {
+    const { spec } = aCatalog(image);
+    const live = this.object!;
+    return { ...live, metadata: { ...live.metadata, generation }, spec };
   }
 
   get status(): Readonly<Record<string, unknown>> {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { KubernetesObject } from '../../meta.ts';
 import type { ServerKeywords } from '../../structural-schema.ts';
-import { conditionSchema } from '../../v1alpha1/conditions.ts';
+import { conditionsByTypeSchema } from '../../v1alpha1/conditions.ts';
 import {
   pinnedReferenceRules,
   referenceRules,
@@ -74,12 +74,7 @@ export const clusterCatalogSpecSchema = z
 
 export const clusterCatalogStatusSchema = z
   .object({
-    conditions: z
-      .array(conditionSchema)
-      .meta({
-        'x-kubernetes-list-type': 'map',
-        'x-kubernetes-list-map-keys': ['type'],
-      } satisfies ServerKeywords)
+    conditions: conditionsByTypeSchema
       .optional()
       .describe(
         'Condition Serving says whether the content is served, Progressing whether the controller has fetched the newest content, and why not. Ready, Reconciling and Stalled summarize them by the rules of kstatus.',

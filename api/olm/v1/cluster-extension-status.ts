@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { availableBundleSchema } from '../../available-bundle.ts';
-import type { ServerKeywords } from '../../structural-schema.ts';
-import { conditionSchema } from '../../v1alpha1/conditions.ts';
+import { conditionsByTypeSchema } from '../../v1alpha1/conditions.ts';
 import { isSubdomain, withRules } from './admission-rules.ts';
 
 const semver = String.raw`self.matches("^([0-9]+)(\\.[0-9]+)?(\\.[0-9]+)?(-([-0-9A-Za-z]+(\\.[-0-9A-Za-z]+)*))?(\\+([-0-9A-Za-z]+(-\\.[-0-9A-Za-z]+)*))?")`;
@@ -34,12 +33,7 @@ const bundleSchema = z
 
 export const clusterExtensionStatusSchema = z
   .object({
-    conditions: z
-      .array(conditionSchema)
-      .meta({
-        'x-kubernetes-list-type': 'map',
-        'x-kubernetes-list-map-keys': ['type'],
-      } satisfies ServerKeywords)
+    conditions: conditionsByTypeSchema
       .optional()
       .describe(
         'Condition Installed says whether a bundle is installed, Progressing whether it is the one that the spec asks for, and why not. Deprecated, PackageDeprecated, ChannelDeprecated and BundleDeprecated show what the catalog deprecates. Ready, Reconciling and Stalled summarize Installed and Progressing by the rules of kstatus.',

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { availableBundleSchema } from '../../available-bundle.ts';
 import type { KubernetesObject } from '../../meta.ts';
 import type { ServerKeywords } from '../../structural-schema.ts';
-import { conditionSchema } from '../../v1alpha1/conditions.ts';
+import { conditionsByTypeSchema } from '../../v1alpha1/conditions.ts';
 
 /**
  * The pattern of version ranges of both generations of the API, to the letter. Only the API server,
@@ -62,12 +62,7 @@ export const operatorStatusSchema = z
       ),
     installed: installedBundleSchema.optional(),
     available: availableBundleSchema.optional(),
-    conditions: z
-      .array(conditionSchema)
-      .meta({
-        'x-kubernetes-list-type': 'map',
-        'x-kubernetes-list-map-keys': ['type'],
-      } satisfies ServerKeywords)
+    conditions: conditionsByTypeSchema
       .optional()
       .describe(
         'Condition Resolved says whether a bundle meets the spec, Installed whether it is installed. Ready, Reconciling and Stalled summarize them by the rules of kstatus.',

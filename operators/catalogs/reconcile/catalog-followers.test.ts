@@ -1,26 +1,18 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
+  aCatalog,
   packageBlobs,
   ReconcilerFixture,
+  shopTag as tag,
 } from '../../../test/helpers/catalog-reconciler-fixture.ts';
 import { catalogAdapter } from '../kinds/catalog.ts';
 
-const tag = 'reg.example/shop:v1';
 let replica: ReconcilerFixture;
 
 beforeEach(async () => {
   replica = await ReconcilerFixture.start(catalogAdapter);
 });
 afterEach(() => replica.stop());
-
-function aCatalog(image: object = {}, generation = 1) {
-  return {
-    apiVersion: 'catalogd.operatorframework.io/v1alpha1',
-    kind: 'Catalog',
-    metadata: { name: 'shop', uid: 'uid-1', generation },
-    spec: { source: { type: 'image', image: { ref: tag, ...image } } },
-  };
-}
 
 describe('a replica that does not lead', () => {
   test('fetches what the status names, and writes nothing', async () => {

@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
+  aCatalog,
   packageBlobs,
   ReconcilerFixture,
+  shopTag as tag,
 } from '../../../test/helpers/catalog-reconciler-fixture.ts';
 import { catalogAdapter } from '../kinds/catalog.ts';
 
-const tag = 'reg.example/shop:v1';
 const minute = 60_000;
 let replica: ReconcilerFixture;
 
@@ -13,21 +14,6 @@ beforeEach(async () => {
   replica = await ReconcilerFixture.start(catalogAdapter);
 });
 afterEach(() => replica.stop());
-
-function aCatalog(image: object = {}, generation = 1) {
-  return {
-    apiVersion: 'catalogd.operatorframework.io/v1alpha1',
-    kind: 'Catalog',
-    metadata: { name: 'shop', uid: 'uid-1', generation },
-    spec: { source: { type: 'image', image: { ref: tag, ...image } } },
-  };
-}
-
-/** The live object with another spec. */
-function changed(image: object, generation: number) {
-  const { spec } = aCatalog(image);
-  return { ...replica.object!, metadata: { ...replica.object!.metadata, generation }, spec };
-}
 
 describe('polls', () => {
   test('without a change cost one request and the time of the poll', async () => {
@@ -92,7 +78,7 @@ describe('polls', () => {
       replica.push(tag, packageBlobs('a'));
       replica.put(aCatalog());
       await replica.reconcile();
-      replica.put(changed({ pollInterval }, 2));
+      replica.put(replica.changed({ pollInterval }, 2));
       expect(await replica.reconcile()).toBeUndefined();
       expect(replica.conditions[0]).toMatch(
         /^Unpacked=False UnpackFailed: source bundle content: spec\.source\.image\.pollInterval "/,

@@ -1,12 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import {
+  aCatalog,
   packageBlobs,
   ReconcilerFixture,
+  shopTag as tag,
 } from '../../../test/helpers/catalog-reconciler-fixture.ts';
 import { catalogAdapter } from '../kinds/catalog.ts';
 import { CatalogFailure } from '../source/catalog-failure.ts';
 
-const tag = 'reg.example/shop:v1';
 const minute = 60_000;
 let replica: ReconcilerFixture;
 
@@ -14,21 +15,6 @@ beforeEach(async () => {
   replica = await ReconcilerFixture.start(catalogAdapter);
 });
 afterEach(() => replica.stop());
-
-function aCatalog(image: object = {}, generation = 1) {
-  return {
-    apiVersion: 'catalogd.operatorframework.io/v1alpha1',
-    kind: 'Catalog',
-    metadata: { name: 'shop', uid: 'uid-1', generation },
-    spec: { source: { type: 'image', image: { ref: tag, ...image } } },
-  };
-}
-
-/** The live object with another spec. */
-function changed(image: object, generation: number) {
-  const { spec } = aCatalog(image);
-  return { ...replica.object!, metadata: { ...replica.object!.metadata, generation }, spec };
-}
 
 describe('a new Catalog', () => {
   test('is unpacked, and its status says so in the words of catalogd', async () => {
@@ -190,7 +176,7 @@ describe('a registry that fails', () => {
     expect(replica.resolved).toHaveLength(1);
     replica.resolveFailure = undefined;
     replica.push(tag, packageBlobs('a'));
-    replica.put(changed({ pullSecret: 'mine' }, 2));
+    replica.put(replica.changed({ pullSecret: 'mine' }, 2));
     await replica.reconcile();
     expect(replica.status).toMatchObject({ phase: 'Unpacked', observedGeneration: 2 });
   });
