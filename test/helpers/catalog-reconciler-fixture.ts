@@ -76,7 +76,7 @@ export class ReconcilerFixture {
 
   private constructor(
     adapter: CatalogKindAdapter,
-    shared: { directory: string; client: FakeKubeClient; clock: ManualClock },
+    shared: { directory: string; client: FakeKubeClient; clock: ManualClock; address: string },
   ) {
     this.client = shared.client;
     this.clock = shared.clock;
@@ -91,7 +91,7 @@ export class ReconcilerFixture {
       served: this.served,
       isLeading: () => this.isLeading,
       events: { event: (_, { reason, message }) => this.events.push(`${reason}: ${message}`) },
-      address: 'https://catalogs.example',
+      address: shared.address,
       clock: this.clock,
     };
     this.#reconciler = new CatalogReconciler({ ...parts, adapter, cache: this.cache });
@@ -99,22 +99,23 @@ export class ReconcilerFixture {
 
   static async start(adapter: CatalogKindAdapter): Promise<ReconcilerFixture> {
     const directory = await mkdtemp(join(tmpdir(), 'catalog-reconciler-'));
-    const shared = { directory, client: new FakeKubeClient(), clock: new ManualClock() };
+    const address = 'https://catalogs.example';
+    const shared = { directory, client: new FakeKubeClient(), clock: new ManualClock(), address };
     return new ReconcilerFixture(adapter, shared);
   }
 
   /** The same cluster and disk with a new process; of another replica, an empty disk. */
   async restarted(
     adapter: CatalogKindAdapter,
-    { keepsDisk = true } = {},
+    { keepsDisk = true, address = 'https://catalogs.example' } = {},
   ): Promise<ReconcilerFixture> {
     await this.served.close();
     if (!keepsDisk) await rm(this.#directory, { recursive: true });
-    const { client, clock } = this;
-    const next = new ReconcilerFixture(adapter, { directory: this.#directory, client, clock });
+    const shared = { directory: this.#directory, client: this.client, clock: this.clock, address };
+    const next = new ReconcilerFixture(adapter, shared);
     for (const [tag, digest] of this.tags) next.tags.set(tag, digest);
     for (const [digest, content] of this.contents) next.contents.set(digest, content);
-    for (const object of client.everything) next.cache.upsert(object);
+    for (const object of this.client.everything) next.cache.upsert(object);
     return next;
   }
 

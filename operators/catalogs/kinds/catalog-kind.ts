@@ -62,6 +62,8 @@ export interface CatalogKindAdapter {
   read(object: KubernetesObject): CatalogRequest;
   /** The failure for people, as the status has it. */
   textOf(failure: CatalogFailure): string;
+  /** The status with the URL of its content at this address; undefined if it needs no change. */
+  relocated(object: KubernetesObject, address: string): object | undefined;
   /** The new status. */
   status(object: KubernetesObject, outcome: CatalogOutcome, context: StatusContext): object;
 }

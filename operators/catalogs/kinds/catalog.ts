@@ -30,6 +30,7 @@ export const catalogAdapter: CatalogKindAdapter = {
   labelsOf: () => ({}),
   read,
   textOf,
+  relocated,
   status,
 };
 
@@ -96,6 +97,17 @@ function textOf({ step, message }: CatalogFailure): string {
   return `${about}: ${prefixes[step]}${message}`;
 }
 
+function urlOf(address: string, name: string | undefined): string {
+  return `${address}/catalogs/${name}/all.json`;
+}
+
+function relocated(object: KubernetesObject, address: string): CatalogStatus | undefined {
+  const { metadata, status } = object as Catalog;
+  const contentURL = urlOf(address, metadata.name);
+  const isElsewhere = status?.contentURL !== undefined && status.contentURL !== contentURL;
+  return isElsewhere ? { ...status, contentURL } : undefined;
+}
+
 function status(
   object: KubernetesObject,
   outcome: CatalogOutcome,
@@ -111,7 +123,7 @@ function status(
       conditions: [...conditions],
       phase: 'Unpacked',
       resolvedSource: resolvedSource(outcome.served, outcome.at),
-      contentURL: `${context.address}/catalogs/${metadata.name}/all.json`,
+      contentURL: urlOf(context.address, metadata.name),
       observedGeneration: metadata.generation ?? 0,
       packages: outcome.served.packages,
     };

@@ -51,6 +51,17 @@ test('is served, with the words of operator-controller', async () => {
   expect(replica.served.serving()).toMatchObject([{ kind: 'ClusterCatalog', priority: 7, labels }]);
 });
 
+test('has the URL of its content at the address of the process that serves it', async () => {
+  replica.push(tag, packageBlobs('a'));
+  replica.put(aCatalog());
+  await replica.reconcile();
+  const { urls: _, ...others } = replica.status;
+  const address = 'https://elsewhere.example';
+  replica = await replica.restarted(clusterCatalogAdapter, { address });
+  await replica.reconcile();
+  expect(replica.status).toEqual({ ...others, urls: { base: `${address}/catalogs/shop` } });
+});
+
 test('keeps serving while a refresh fails, and says so', async () => {
   const ref = replica.push(tag, packageBlobs('a'));
   replica.put(aCatalog({}, { pollIntervalMinutes: 1 }));

@@ -28,6 +28,7 @@ export const clusterCatalogAdapter: CatalogKindAdapter = {
   labelsOf: (name) => ({ [catalogNameLabel]: name }),
   read,
   textOf,
+  relocated,
   status,
 };
 
@@ -86,6 +87,17 @@ function textOf({ step, message }: CatalogFailure): string {
   return `${prefixes[step]}${message}`;
 }
 
+function urlOf(address: string, name: string | undefined): string {
+  return `${address}/catalogs/${name}`;
+}
+
+function relocated(object: KubernetesObject, address: string): ClusterCatalogStatus | undefined {
+  const { metadata, status } = object as ClusterCatalog;
+  const base = urlOf(address, metadata.name);
+  const isElsewhere = status?.urls !== undefined && status.urls.base !== base;
+  return isElsewhere ? { ...status, urls: { base } } : undefined;
+}
+
 function status(
   object: KubernetesObject,
   outcome: CatalogOutcome,
@@ -107,7 +119,7 @@ function status(
     return {
       conditions,
       resolvedSource: { type: 'Image', image: { ref } },
-      urls: { base: `${address}/catalogs/${metadata.name}` },
+      urls: { base: urlOf(address, metadata.name) },
       lastUnpacked: metaTime(unpackedAt),
       lastPollAttempt: metaTime(outcome.at),
       packages,

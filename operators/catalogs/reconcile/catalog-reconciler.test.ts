@@ -77,6 +77,18 @@ describe('a restart', () => {
     expect(replica.served.serving()).toMatchObject([{ resolvedRef }]);
   });
 
+  test('at another address says so, also while the registry is down', async () => {
+    replica.push(tag, packageBlobs('a'));
+    replica.put(aCatalog({ pollInterval: '1m' }));
+    await replica.reconcile();
+    replica = await replica.restarted(catalogAdapter, { address: 'https://elsewhere.example' });
+    replica.resolveFailure = new CatalogFailure('descriptor', 'connection refused');
+    replica.clock.advance(2 * minute);
+    await replica.reconcile();
+    const contentURL = 'https://elsewhere.example/catalogs/shop/all.json';
+    expect(replica.status).toMatchObject({ phase: 'Failing', contentURL });
+  });
+
   test('without the disk and the tag serves the old content', async () => {
     const resolvedRef = replica.push(tag, packageBlobs('a'));
     replica.put(aCatalog({ pollInterval: '1m' }));

@@ -96,7 +96,7 @@ export class CatalogReconciler {
     served.switchOn(key);
     await this.#restore(work);
     if (!isLeading()) return await this.#follow(work);
-    const claimed = await this.#writer.claim(object);
+    const claimed = await this.#writer.relocate(await this.#writer.claim(object));
     const { image } = request;
     const current = { ...work, object: claimed };
     if (image instanceof CatalogFailure) return await this.#fail(current, image);

@@ -44,6 +44,13 @@ export class CatalogWriter {
     return written;
   }
 
+  /** The object with the URL of its content at this server, which a restart may have moved. */
+  async relocate(object: KubernetesObject): Promise<KubernetesObject> {
+    const { adapter, address } = this.#options;
+    const status = adapter.relocated(object, address);
+    return (status && (await this.#patch(object, status))) ?? object;
+  }
+
   /** Lets a deletion go on. */
   async release(object: KubernetesObject, signal: AbortSignal): Promise<void> {
     const { adapter, client, cache } = this.#options;
@@ -54,13 +61,20 @@ export class CatalogWriter {
 
   /** Writes the status of an outcome if it differs, with an Event for news. */
   async write(object: KubernetesObject, outcome: CatalogOutcome): Promise<void> {
-    const { adapter, client, cache, address, clock } = this.#options;
-    const patch = statusPatch(object, adapter.status(object, outcome, { address, clock }));
-    if (patch === undefined) return;
+    const { adapter, address, clock } = this.#options;
+    const written = await this.#patch(object, adapter.status(object, outcome, { address, clock }));
+    if (written !== undefined) this.#announce(object, written, outcome);
+  }
+
+  /** Undefined if the object has this status. */
+  async #patch(object: KubernetesObject, status: object): Promise<KubernetesObject | undefined> {
+    const { adapter, client, cache } = this.#options;
+    const patch = statusPatch(object, status);
+    if (patch === undefined) return undefined;
     const target = { resource: adapter.resource, key: keyOf(object) };
     const written = await client.patch(target, patch, { type: 'json', subresource: 'status' });
     cache.upsertIfNewer(written);
-    this.#announce(object, written, outcome);
+    return written;
   }
 
   #announce(before: KubernetesObject, now: KubernetesObject, outcome: CatalogOutcome): void {
