@@ -6,6 +6,7 @@ import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import type { LocalPod } from '../helpers/local-pod.ts';
 import { plane } from '../helpers/plane.ts';
 import { pushCatalog } from '../helpers/push-catalog.ts';
+import { rukpakctl } from '../helpers/rukpakctl.ts';
 import { secretData } from '../helpers/secret-volume.ts';
 import { tlsGet } from '../helpers/tls-request.ts';
 
@@ -66,6 +67,27 @@ test('the process may read no list of Secrets, and delete nothing', async () => 
     expect(await canI('delete', kind)).toBe('no');
   }
   expect(await canI('create', 'pods')).toBe('no');
+});
+
+test('rukpakctl verify looks at its CRDs, its account, its Deployment and its leader', async () => {
+  await eventually(async () => {
+    const { stdout } = await rukpakctl(['verify'], { env: { KUBECONFIG: plane.kubeconfig } });
+    for (const name of [
+      'catalogs.catalogd.operatorframework.io',
+      'operators.operators.operatorframework.io',
+      'clustercatalogs.olm.operatorframework.io',
+      'clusterextensions.olm.operatorframework.io',
+    ]) {
+      expect(stdout).toContain(`ok       CRD ${name}: established, of this version\n`);
+    }
+    expect(stdout).toMatch(
+      new RegExp(`^ok {7}ServiceAccount ${namespace}/rukpak-operators: .* all granted$`, 'm'),
+    );
+    expect(stdout).toMatch(
+      new RegExp(`^ok {7}Deployment ${namespace}/rukpak-operators: Deployment is available`, 'm'),
+    );
+    expect(stdout).toMatch(new RegExp(`^ok {7}Lease ${lease}: held by `, 'm'));
+  });
 });
 
 test('each replica serves catalogs over TLS, at the address that their status names', async () => {

@@ -53,6 +53,7 @@ test('every part of an installation in the cluster is looked at', async () => {
       'ok       caBundle of crd-validation-webhook: trusts Secret crdvalidator-system/crd-validation-webhook-serving-certificate\n',
     );
     expect(stdout).toContain('ok       content server: answers, and asks strangers who they are\n');
+    expect(stdout).toContain('skipped  OLM 1.0: is not installed (it is optional)\n');
   });
 });
 

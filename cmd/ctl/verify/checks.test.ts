@@ -71,16 +71,17 @@ test('a lease has to be held, where core runs in the cluster', () => {
     spec,
   });
   const renewed = (at: string) => lease({ ...held, renewTime: `2030-01-01T00:00:${at}.000000Z` });
-  expect(leaseCheck(renewed('18'), true, now)).toMatchObject({
+  const inCluster = { name: 'core.rukpak.io', process: 'core', isInCluster: true };
+  expect(leaseCheck(renewed('18'), inCluster, now)).toMatchObject({
     state: 'ok',
     message: 'held by core-1, renewed 2 s ago',
   });
-  expect(leaseCheck(renewed('00'), true, now).message).toBe(
+  expect(leaseCheck(renewed('00'), inCluster, now).message).toBe(
     'its holder core-1 has not renewed it for 20 s',
   );
-  expect(leaseCheck(lease({ ...held, holderIdentity: '' }), true, now).state).toBe('failed');
-  expect(leaseCheck(undefined, true, now).state).toBe('failed');
-  expect(leaseCheck(undefined, false, now).state).toBe('skipped');
+  expect(leaseCheck(lease({ ...held, holderIdentity: '' }), inCluster, now).state).toBe('failed');
+  expect(leaseCheck(undefined, inCluster, now).state).toBe('failed');
+  expect(leaseCheck(undefined, { ...inCluster, isInCluster: false }, now).state).toBe('skipped');
 });
 
 test('a webhook is judged by what it answers, where it could be asked', () => {

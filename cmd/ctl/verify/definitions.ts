@@ -38,9 +38,10 @@ export async function definitionChecks({
 export function definitionCheck(
   expected: KubernetesObject,
   live: KubernetesObject | undefined,
+  cure = install,
 ): Check {
   const subject = `CRD ${expected.metadata.name}`;
-  if (live === undefined) return failed(subject, 'is missing', install);
+  if (live === undefined) return failed(subject, 'is missing', cure);
   const { status, message } = computeStatus(live, Date.now());
   if (status !== 'Current') {
     return failed(
@@ -49,7 +50,8 @@ export function definitionCheck(
       `kubectl describe crd ${expected.metadata.name}`,
     );
   }
-  const [ours, theirs] = [schemaOf(expected), schemaOf(live)];
+  const version = stringAt(listOf(fieldAt(expected['spec'], 'versions'))[0], 'name');
+  const [ours, theirs] = [schemaOf(expected, version), schemaOf(live, version)];
   if (digestOf(ours) === digestOf(theirs)) return ok(subject, 'established, of this version');
   const [wanted, found] = [new Set(fieldPaths(ours)), new Set(fieldPaths(theirs))];
   const missing = [...wanted.difference(found)];
@@ -58,7 +60,7 @@ export function definitionCheck(
     return warning(
       subject,
       `established, but older or of another project: it lacks ${shortList(missing, 5)}`,
-      install,
+      cure,
     );
   }
   return extra.length > 0
@@ -70,14 +72,13 @@ export function definitionCheck(
     : warning(
         subject,
         'established; its fields are those of this version, their texts or limits are not',
-        install,
+        cure,
       );
 }
 
-/** The schema of v1alpha1. */
-function schemaOf({ spec }: KubernetesObject): unknown {
+function schemaOf({ spec }: KubernetesObject, name: string | undefined): unknown {
   const version = listOf(fieldAt(spec, 'versions')).find(
-    (candidate) => stringAt(candidate, 'name') === 'v1alpha1',
+    (candidate) => stringAt(candidate, 'name') === name,
   );
   return fieldAt(version, 'schema', 'openAPIV3Schema');
 }

@@ -3,7 +3,8 @@ import { type Check, crdNamespace, failed, ok, type VerifyContext } from './chec
 
 type Attributes = Readonly<Record<string, string>>;
 
-interface Account {
+/** A ServiceAccount of the installation. */
+export interface Account {
   readonly namespace: string;
   readonly name: string;
   /** Permissions that it cannot work without. */
@@ -23,9 +24,10 @@ export async function permissionChecks(context: VerifyContext): Promise<readonly
   return checks;
 }
 
-async function accountCheck(
+export async function accountCheck(
   context: VerifyContext,
   { namespace, name, needs }: Account,
+  cure = 'run "rukpak install", or apply an overlay of deploy/',
 ): Promise<Check> {
   const subject = `ServiceAccount ${namespace}/${name}`;
   const user = `system:serviceaccount:${namespace}:${name}`;
@@ -35,11 +37,7 @@ async function accountCheck(
   }
   return refused.length === 0
     ? ok(subject, `permissions asked about: ${needs.length}, all granted`)
-    : failed(
-        subject,
-        `may not ${refused.join(', ')}`,
-        'run "rukpak install", or apply an overlay of deploy/',
-      );
+    : failed(subject, `may not ${refused.join(', ')}`, cure);
 }
 
 async function isAllowed(

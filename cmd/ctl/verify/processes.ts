@@ -43,10 +43,12 @@ export async function processChecks({
     signal,
   );
   const isInCluster = live.some(({ metadata }) => metadata.name === 'core');
-  return [...checks, ...imageChecks(live), leaseCheck(lease, isInCluster, Date.now())];
+  const leader = { name: leaseName, process: 'core', isInCluster };
+  return [...checks, ...imageChecks(live), leaseCheck(lease, leader, Date.now())];
 }
 
-function deploymentCheck(
+/** Pure. */
+export function deploymentCheck(
   { namespace, name }: ObjectKey,
   live: KubernetesObject | undefined,
 ): Check {
@@ -73,15 +75,26 @@ function imageChecks(deployments: readonly KubernetesObject[]): readonly Check[]
 
 const leaseName = 'core.rukpak.io';
 
-/** Outside the cluster core may run without a Lease. `now` is in milliseconds. Pure. */
-export function leaseCheck(lease: Lease | undefined, isInCluster: boolean, now: number): Check {
-  const subject = `Lease ${leaseName}`;
+/** The Lease of a process, which needs none outside the cluster. */
+interface Leader {
+  readonly name: string;
+  readonly process: string;
+  readonly isInCluster: boolean;
+}
+
+/** `now` is in milliseconds. Pure. */
+export function leaseCheck(
+  lease: Lease | undefined,
+  { name, process, isInCluster }: Leader,
+  now: number,
+): Check {
+  const subject = `Lease ${name}`;
+  const fix = `see the log of ${process}: nothing is reconciled without a leader`;
   const problem = (message: string): Check =>
-    isInCluster
-      ? failed(subject, message, 'see the log of core: nothing is reconciled without a leader')
-      : skipped(subject, message);
+    isInCluster ? failed(subject, message, fix) : skipped(subject, message);
   const { holderIdentity = '', renewTime = '', leaseDurationSeconds = 0 } = lease?.spec ?? {};
-  if (lease === undefined) return problem('there is none: core has not run with --leader-elect');
+  if (lease === undefined)
+    return problem(`there is none: ${process} has not run with --leader-elect`);
   if (holderIdentity === '') return problem('no process holds it');
   const age = Math.round((now - Date.parse(renewTime)) / 1000);
   return age > leaseDurationSeconds

@@ -12,6 +12,7 @@ import {
   warning,
 } from './check.ts';
 import { definitionChecks, namespaceChecks } from './definitions.ts';
+import { operatorChecks } from './operators.ts';
 import { permissionChecks } from './permissions.ts';
 import { processChecks } from './processes.ts';
 import { webhookChecks } from './webhooks.ts';
@@ -27,6 +28,7 @@ const installedCheckers: readonly (readonly [subject: string, check: Checker])[]
   ['certificates', certificateChecks],
   ['webhooks', admissionChecks],
   ['content server', contentChecks],
+  ['OLM 1.0', operatorChecks],
 ];
 
 /** Runs all checks; one that cannot run does not stop the others. */
