@@ -12,8 +12,7 @@ import type { ServedCatalogs } from '../serving/served-catalogs.ts';
 import { CatalogFailure } from '../source/catalog-failure.ts';
 import type { CatalogImages, ImageRequest } from '../source/catalog-image.ts';
 import { CatalogWriter, type WriterOptions } from './catalog-writer.ts';
-import { untilPoll } from './poll-schedule.ts';
-import { Retries } from './retries.ts';
+import { RefreshSchedule } from './refresh-schedule.ts';
 
 export interface CatalogParts extends Omit<WriterOptions, 'adapter' | 'cache'> {
   readonly images: Pick<CatalogImages, 'resolve'>;
@@ -42,15 +41,13 @@ interface Running {
 /** Brings the content of catalogs of one kind to this replica, and writes statuses as the leader. */
 export class CatalogReconciler {
   readonly #options: ReconcilerOptions;
-  readonly #retries: Retries;
+  readonly #schedule: RefreshSchedule;
   readonly #writer: CatalogWriter;
   readonly #running = new Map<string, Running>();
-  /** Spreads the polls of this process's catalogs. */
-  readonly #chance = Math.random();
 
   constructor(options: ReconcilerOptions) {
     this.#options = options;
-    this.#retries = new Retries(() => options.clock.monotonic());
+    this.#schedule = new RefreshSchedule(options.clock);
     this.#writer = new CatalogWriter(options);
   }
 
@@ -146,7 +143,7 @@ export class CatalogReconciler {
   async #recover(work: Work, image: ImageRequest): Promise<void> {
     const { key, object, request } = work;
     const { resolvedRef } = request.remembered;
-    const isTried = this.#retries.remaining(key.name, object.metadata.generation) !== undefined;
+    const isTried = this.#schedule.untilRetry(key.name, object.metadata.generation) !== undefined;
     if (resolvedRef === undefined || isTried) return;
     if (this.#options.served.stateOf(key) !== undefined || !isOf(image.ref, resolvedRef)) return;
     try {
@@ -167,18 +164,17 @@ export class CatalogReconciler {
 
   /** Milliseconds until the image is looked at; undefined for never. */
   #untilRefresh({ key, object, request }: Work, image: ImageRequest): number | undefined {
-    const { served, clock } = this.#options;
     const { generation } = object.metadata;
-    const retry = this.#retries.remaining(key.name, generation);
+    const retry = this.#schedule.untilRetry(key.name, generation);
     if (retry !== undefined) return retry;
-    const state = served.stateOf(key);
+    const state = this.#options.served.stateOf(key);
     const { remembered } = request;
     const isSettled =
       state !== undefined &&
       state.ref === image.ref &&
       state.resolvedRef === remembered.resolvedRef &&
       remembered.generation === generation;
-    return isSettled ? untilPoll(request, { now: clock.now(), chance: this.#chance }) : 0;
+    return isSettled ? this.#schedule.untilPoll(request) : 0;
   }
 
   async #refresh(work: Work, image: ImageRequest): Promise<ReconcileResult> {
@@ -186,14 +182,13 @@ export class CatalogReconciler {
     const { clock, served } = this.#options;
     try {
       const state = await this.#bring(work, image);
-      this.#retries.succeeded(key.name);
+      this.#schedule.succeeded(key.name);
       served.report(key, undefined);
       const at = clock.now();
       const packages = served.packagesOf(key);
       await this.#writer.write(object, { kind: 'unpacked', served: { ...state, packages }, at });
       const remembered = { ...request.remembered, polledAt: at };
-      const next = untilPoll({ ...request, remembered }, { now: at, chance: this.#chance });
-      return after(next);
+      return after(this.#schedule.untilPoll({ ...request, remembered }));
     } catch (error) {
       if (error instanceof CatalogFailure) return await this.#fail(work, error);
       throw error;
@@ -214,7 +209,7 @@ export class CatalogReconciler {
       served.restate(key, state);
       return state;
     }
-    const broken = this.#retries.brokenImage(key.name, resolvedRef);
+    const broken = this.#schedule.brokenImage(key.name, resolvedRef);
     if (broken !== undefined) throw broken;
     return await this.#fetch(work, request, resolvedRef);
   }
@@ -222,7 +217,7 @@ export class CatalogReconciler {
   async #fail({ key, object, request }: Work, failure: CatalogFailure): Promise<ReconcileResult> {
     const { served, adapter } = this.#options;
     const { generation } = object.metadata;
-    const delay = this.#retries.failed(key.name, generation, failure);
+    const delay = this.#schedule.failed(key.name, generation, failure);
     served.report(key, adapter.textOf(failure));
     const { image } = request;
     const isPinned = !(image instanceof CatalogFailure) && image.ref.includes('@');
@@ -258,7 +253,7 @@ export class CatalogReconciler {
 
   async #forget(key: CatalogKey): Promise<ReconcileResult> {
     const { served, store } = this.#options;
-    this.#retries.succeeded(key.name);
+    this.#schedule.succeeded(key.name);
     await served.remove(key);
     await store.remove(key);
     return {};

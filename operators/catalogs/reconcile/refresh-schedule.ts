@@ -1,3 +1,5 @@
+import type { Clock } from '../../../core/controller.ts';
+import type { CatalogRequest } from '../kinds/catalog-kind.ts';
 import type { CatalogFailure } from '../source/catalog-failure.ts';
 
 interface Attempt {
@@ -15,34 +17,57 @@ const longestDelay = 5 * 60_000;
 /** Content of a digest stays as it is; only limits of time and memory may be met the next time. */
 const brokenDelay = 60 * 60_000;
 
-/** The failures of catalogs since their last success, and when each is tried again. */
-export class Retries {
-  readonly #attempts = new Map<string, Attempt>();
-  readonly #now: () => number;
+/** Share of the interval that is added at random, as upstream does: catalogs are not polled at once. */
+const jitter = 0.01;
+/** Milliseconds: each poll writes its time. */
+const shortestInterval = 1000;
 
-  /** @param now the monotonic clock, in milliseconds */
-  constructor(now: () => number) {
-    this.#now = now;
+/** When the image of each catalog is looked at: polls of tags, and retries after failures. */
+export class RefreshSchedule {
+  readonly #attempts = new Map<string, Attempt>();
+  readonly #clock: Pick<Clock, 'now' | 'monotonic'>;
+  /** Spreads the polls of this process's catalogs. */
+  readonly #chance = Math.random();
+
+  constructor(clock: Pick<Clock, 'now' | 'monotonic'>) {
+    this.#clock = clock;
+  }
+
+  /**
+   * Milliseconds until the next poll; undefined for none. A poll that was due while no process ran is
+   * due now.
+   */
+  untilPoll({
+    pollInterval: wanted,
+    remembered: { polledAt },
+  }: Pick<CatalogRequest, 'pollInterval' | 'remembered'>): number | undefined {
+    if (wanted === undefined) return undefined;
+    if (polledAt === undefined) return 0;
+    const pollInterval = Math.max(wanted, shortestInterval);
+    const left = polledAt + pollInterval * (1 + jitter * this.#chance) - this.#clock.now();
+    // A clock that was set back does not put polls off.
+    return Math.min(Math.max(0, left), pollInterval * (1 + jitter));
   }
 
   /**
    * Milliseconds until the next try of this generation; undefined if nothing has failed, Infinity if
    * only another spec helps.
    */
-  remaining(name: string, generation: number | undefined): number | undefined {
+  untilRetry(name: string, generation: number | undefined): number | undefined {
     const attempt = this.#attempts.get(name);
     if (attempt === undefined || attempt.generation !== generation) return undefined;
-    return Math.max(0, attempt.retryAt - this.#now());
+    return Math.max(0, attempt.retryAt - this.#clock.monotonic());
   }
 
   /** The failure of an image that need not be downloaded again yet. */
   brokenImage(name: string, resolvedRef: string): CatalogFailure | undefined {
     const attempt = this.#attempts.get(name);
-    const isKnown = attempt?.failure.brokenRef === resolvedRef && this.#now() < attempt.brokenUntil;
+    const isKnown =
+      attempt?.failure.brokenRef === resolvedRef && this.#clock.monotonic() < attempt.brokenUntil;
     return isKnown ? attempt.failure : undefined;
   }
 
-  /** Notes a failure, and returns the milliseconds until the next try as `remaining` does. */
+  /** Notes a failure, and returns the milliseconds until the next try as `untilRetry` does. */
   failed(name: string, generation: number | undefined, failure: CatalogFailure): number {
     const before = this.#attempts.get(name);
     const isSame = before !== undefined && before.generation === generation;
@@ -50,7 +75,7 @@ export class Retries {
     const delay = failure.isFinal
       ? Number.POSITIVE_INFINITY
       : Math.min(firstDelay * 2 ** count, longestDelay) * (1 + Math.random() / 10);
-    const now = this.#now();
+    const now = this.#clock.monotonic();
     const brokenUntil = before?.failure === failure ? before.brokenUntil : now + brokenDelay;
     const attempt = { generation, failure, count, retryAt: now + delay, brokenUntil };
     this.#attempts.set(name, attempt);
