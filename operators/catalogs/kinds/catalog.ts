@@ -7,6 +7,7 @@ import {
   catalogReason,
   catalogResource,
 } from '../../../api/catalogd/v1alpha1/index.ts';
+import { parseGoDuration } from '../../../api/duration.ts';
 import { goQuote } from '../../../api/go-quote.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { type Condition, findCondition, metaTime, setCondition } from '../../../core/controller.ts';
@@ -19,7 +20,7 @@ import type {
   ServedState,
   StatusContext,
 } from './catalog-kind.ts';
-import { goDuration } from './go-duration.ts';
+
 import { withSummary } from './readiness.ts';
 
 /** catalogd's Catalog, in the words of its version 0.10. */
@@ -75,7 +76,7 @@ function imageOf({ metadata, spec }: Catalog): ImageRequest | CatalogFailure {
 /** Zero, and what is less, is no polling. */
 function intervalOf(text: CatalogImage['pollInterval']): number | undefined | CatalogFailure {
   if (text === undefined) return undefined;
-  const interval = goDuration(text);
+  const interval = parseGoDuration(text);
   if (interval !== undefined) return interval > 0 ? interval : undefined;
   const message = `spec.source.image.pollInterval ${goQuote(text)} is not a duration: write it as 10m or 24h, or leave it out for no polling`;
   return new CatalogFailure('interval', message, { isFinal: true });
