@@ -20,7 +20,7 @@ import {
 } from '../../core/controller.ts';
 import type { RegistryAccess } from '../../core/registry/index.ts';
 import type { CatalogContents } from './catalog-contents.ts';
-import { CatalogFetcher } from './content/catalog-fetcher.ts';
+import { CatalogFetcher, type FetcherOptions } from './content/catalog-fetcher.ts';
 import { ContentStore } from './content/content-store.ts';
 import { catalogAdapter } from './kinds/catalog.ts';
 import type { CatalogKindAdapter } from './kinds/catalog-kind.ts';
@@ -50,6 +50,8 @@ export interface CatalogControllersOptions {
   readonly gcInterval: number;
   /** Overrides of the limits of one catalog. */
   readonly limits?: Partial<CatalogLimits>;
+  /** Unpacks a downloaded image (default: in a process of its own). */
+  readonly unpack?: FetcherOptions['unpack'] | undefined;
   readonly events: EventSink;
   readonly metrics?: ControllerMetrics | undefined;
   readonly clock: Clock;
@@ -158,7 +160,7 @@ function createParts(options: CatalogControllersOptions, own: OwnParts): Catalog
   const fetcher = new CatalogFetcher({
     images,
     store: own.store,
-    unpack: (job, signal) => unpackInProcess(job, process, signal),
+    unpack: options.unpack ?? ((job, stop) => unpackInProcess(job, process, stop)),
     limits,
     places: new Semaphore(unpackedAtOnce),
     now: () => clock.now(),

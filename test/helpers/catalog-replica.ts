@@ -10,6 +10,7 @@ import {
   type CatalogControllersOptions,
   catalogControllers,
 } from '../../operators/catalogs/index.ts';
+import { unpackCatalog } from '../../operators/catalogs/unpack/unpack-catalog.ts';
 import { silentLogger } from './silent-logger.ts';
 
 export interface ReplicaOptions {
@@ -21,6 +22,7 @@ export interface ReplicaOptions {
   readonly isFollower?: boolean;
   /** Kept at the stop; by default the replica has a directory of its own. */
   readonly cacheDir?: string;
+  /** Without `unpack`, catalogs are unpacked in this process: the start of one takes most of a test. */
   readonly overrides?: Partial<CatalogControllersOptions>;
 }
 
@@ -52,6 +54,7 @@ export class CatalogReplica {
       events: { event: (_, { reason }) => this.events.push(reason) },
       clock: systemClock,
       logger: silentLogger,
+      unpack: unpackCatalog,
       ...overrides,
     });
     const { reflectors, runnables, leader } = this.controllers;

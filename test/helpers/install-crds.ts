@@ -34,14 +34,21 @@ export async function installOperatorCrds(kubeconfig: string): Promise<void> {
 /** Also deletes the objects of these kinds. */
 export async function removeOperatorCrds(kubeconfig: string): Promise<void> {
   await onCluster(kubeconfig, async (client) => {
-    for (const { metadata } of definitionsIn('operators/crds')) {
-      const key = { name: metadata.name ?? '' };
-      await client.delete(definitionResource, key).catch(unlessMissing);
-      await eventually(async () => {
+    const keys = definitionsIn('operators/crds').map(({ metadata }) => ({
+      name: metadata.name ?? '',
+    }));
+    // At once: the API server takes some seconds to empty each.
+    await Promise.all(
+      keys.map(async (key) => {
+        await client.delete(definitionResource, key).catch(unlessMissing);
+      }),
+    );
+    await eventually(async () => {
+      for (const key of keys) {
         const left = await client.get(definitionResource, key).catch(unlessMissing);
         if (left !== undefined) throw new Error(`CRD ${key.name} still exists`);
-      });
-    }
+      }
+    });
   });
 }
 

@@ -113,7 +113,7 @@ const newShop = { 'shop.json': packageBlobs('shop', '2.0.0') };
 
 describe('a Catalog', () => {
   test('is unpacked, served and deleted', async () => {
-    const replica = await start();
+    const replica = await start({ overrides: { unpack: undefined } });
     const resolvedRef = await pushCatalog(`${repository}:first`, {
       'a.yaml': 'schema: olm.package\nname: a\ndefaultChannel: <b>\n',
       ...shop,

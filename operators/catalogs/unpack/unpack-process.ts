@@ -119,7 +119,7 @@ function standBack({ pid }: ChildProcess): void {
 
 /** Without tokens, and proxies with passwords. */
 function environment(): NodeJS.ProcessEnv {
-  const { TZ, LANG, MALLOC_ARENA_MAX, NODE_V8_COVERAGE } = process.env;
-  const passed = { TZ, LANG, MALLOC_ARENA_MAX, NODE_V8_COVERAGE };
+  const { TZ, LANG, MALLOC_ARENA_MAX, NODE_COMPILE_CACHE, NODE_V8_COVERAGE } = process.env;
+  const passed = { TZ, LANG, MALLOC_ARENA_MAX, NODE_COMPILE_CACHE, NODE_V8_COVERAGE };
   return Object.fromEntries(Object.entries(passed).filter(([, value]) => value !== undefined));
 }
