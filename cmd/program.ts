@@ -6,13 +6,15 @@ import { homeFolder } from '../core/platform/kube/index.ts';
 import type { LogLevel } from '../core/platform/observe/index.ts';
 import type { Zone } from '../core/run-manager.ts';
 import { version } from './build-info.ts';
-import { addCoreFlags, type CoreFlags } from './core-flags.ts';
-import { coreFeatureGates, operatorFeatureGates } from './feature-gates.ts';
-import { durationOption } from './flag-values.ts';
-import { describeHelpFlag, helpCommand } from './help-command.ts';
-import { addCatalogFlags, addOperatorsFlags, type OperatorsFlags } from './operators-flags.ts';
-import { systemNamespaceOf } from './process-flags.ts';
-import type { runAll } from './run-all.ts';
+import { addCoreFlags, type CoreFlags } from './flags/core-flags.ts';
+import { coreFeatureGates, operatorFeatureGates } from './flags/feature-gates.ts';
+import { durationOption } from './flags/flag-values.ts';
+import {
+  addCatalogFlags,
+  addOperatorsFlags,
+  type OperatorsFlags,
+} from './flags/operators-flags.ts';
+import { systemNamespaceOf } from './flags/process-flags.ts';
 import {
   addCrdGuardFlags,
   addCrdvalidatorFlags,
@@ -21,8 +23,10 @@ import {
   type CrdGuardFlags,
   type CrdvalidatorFlags,
   type WebhookFlags,
-} from './webhook-flags.ts';
-import { addZoneFlags } from './zone-flags.ts';
+} from './flags/webhook-flags.ts';
+import { addZoneFlags } from './flags/zone-flags.ts';
+import { describeHelpFlag, helpCommand } from './help-command.ts';
+import type { runAll } from './processes/run-all.ts';
 
 interface InstallFlags extends CrdGuardFlags {
   readonly kubeconfig?: string;
@@ -88,7 +92,7 @@ function createProgram(surroundings: Surroundings): Command {
   addCoreFlags(program.command('core').description('Run the reconcilers and the content server'))
     .version(version(), '--version', 'Print the version')
     .action(async (flags: CoreFlags) => {
-      const { runCore } = await import('./run-core.ts');
+      const { runCore } = await import('./processes/run-core.ts');
       await runCore(flags, createLogger(flags.zapLogLevel), stopSignal());
     });
   for (const zone of zones) addZone(program, surroundings, zone);
@@ -98,7 +102,7 @@ function createProgram(surroundings: Surroundings): Command {
       const systemNamespace = systemNamespaceOf(flags);
       const logger = createLogger(flags.zapLogLevel);
       const bindAddress = flags.webhookBindAddress;
-      const { runWebhooks } = await import('./run-webhooks.ts');
+      const { runWebhooks } = await import('./webhooks/run-webhooks.ts');
       await runWebhooks({ ...flags, systemNamespace, bindAddress, logger }, stopSignal());
     });
   addCrdvalidatorFlags(
@@ -108,7 +112,7 @@ function createProgram(surroundings: Surroundings): Command {
   )
     .version(version(), '--version', 'Print the version')
     .action(async (flags: CrdvalidatorFlags) => {
-      const { runCrdvalidator } = await import('./run-crdvalidator.ts');
+      const { runCrdvalidator } = await import('./webhooks/run-crdvalidator.ts');
       await runCrdvalidator(flags, createLogger(flags.zapLogLevel), stopSignal());
     });
   addOperators(program, surroundings);
@@ -125,7 +129,7 @@ function addOperators(program: Command, { stopSignal, createLogger }: Surroundin
   addOperatorsFlags(operators)
     .version(version(), '--version', 'Print the version')
     .action(async (flags: OperatorsFlags) => {
-      const { runOperators } = await import('./run-operators.ts');
+      const { runOperators } = await import('./processes/run-operators.ts');
       await runOperators(flags, createLogger(flags.zapLogLevel), stopSignal());
     });
 }
@@ -138,7 +142,7 @@ function addAll(program: Command, { stopSignal, createLogger }: Surroundings): v
   addCatalogFlags(all, laptopDefaults);
   addWebhookServerFlags(all);
   addCrdGuardFlags(all).action(async (flags: Parameters<typeof runAll>[0]) => {
-    const { runAll: run } = await import('./run-all.ts');
+    const { runAll: run } = await import('./processes/run-all.ts');
     await run(flags, createLogger(flags.zapLogLevel), stopSignal());
   });
 }
@@ -172,7 +176,7 @@ function addZone(
   addZoneFlags(program.command(name).description(description), zone)
     .version(version(), '--version', 'Print the version')
     .action(async (flags: CoreFlags) => {
-      const { runCore } = await import('./run-core.ts');
+      const { runCore } = await import('./processes/run-core.ts');
       await runCore({ ...flags, zone }, createLogger(flags.zapLogLevel), stopSignal());
     });
 }
@@ -200,7 +204,7 @@ function addInstall(program: Command, print: Surroundings['print']): void {
     .action(async (flags: InstallFlags) => {
       const { dryRun = false, operators = false } = flags;
       const systemNamespace = systemNamespaceOf(flags);
-      const { install } = await import('./install.ts');
+      const { install } = await import('./installation/install.ts');
       await install({ ...flags, systemNamespace, operators, dryRun }, print);
     });
 }
@@ -234,7 +238,7 @@ function addUninstall(program: Command, print: Surroundings['print']): void {
     .action(async (flags: UninstallFlags) => {
       const { deleteWorkloads = false, dryRun = false } = flags;
       const systemNamespace = systemNamespaceOf(flags);
-      const { uninstall } = await import('./uninstall.ts');
+      const { uninstall } = await import('./installation/uninstall.ts');
       await uninstall({ ...flags, systemNamespace, deleteWorkloads, dryRun }, print);
     });
 }

@@ -5,9 +5,9 @@ import {
   type RegistryAccessOptions,
   readRegistrySettings,
 } from '../core/registry/index.ts';
+import type { RegistryFlags } from './flags/registry-flags.ts';
+import type { AddressFlags } from './flags/source-flags.ts';
 import { loginKeychain } from './login-keychain.ts';
-import type { RegistryFlags } from './registry-flags.ts';
-import type { AddressFlags } from './source-flags.ts';
 
 /**
  * Access to images of registries and OCI layouts by the flags, with the logins of container tools;

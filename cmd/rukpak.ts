@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import './favour-memory.ts';
 import { stopSignal } from '../core/platform/runtime/index.ts';
-import { processLogger } from './process-logger.ts';
+import { processLogger } from './processes/process-logger.ts';
 import { runProgram } from './program.ts';
 
 process.exitCode = await runProgram(process.argv.slice(2), {

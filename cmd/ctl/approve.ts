@@ -1,5 +1,5 @@
 import { Argument, Command } from 'commander';
-import { durationOption } from '../flag-values.ts';
+import { durationOption } from '../flags/flag-values.ts';
 import { addClusterFlags, type ClusterFlags } from './flags.ts';
 import { type OutputFlags, outputOption, progressOn, Report } from './output.ts';
 

@@ -3,7 +3,7 @@ import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
 import { defaultLimits } from '../../core/content/index.ts';
 import { errorMessage } from '../../core/errors.ts';
-import { addRegistryFlags, type RegistryFlags } from '../registry-flags.ts';
+import { addRegistryFlags, type RegistryFlags } from '../flags/registry-flags.ts';
 import { addCertificatesFlag, type CertificatesFlag } from './certificates.ts';
 import {
   addThirdPartyFlag,

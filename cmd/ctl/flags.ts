@@ -5,7 +5,7 @@ import type { JsonObject } from '../../api/json.ts';
 import { isMap } from '../../api/json-fields.ts';
 import { errorMessage, TerminalError } from '../../core/errors.ts';
 import type { KubeconfigOptions } from '../../core/platform/kube/index.ts';
-import { durationOption, httpUrl } from '../flag-values.ts';
+import { durationOption, httpUrl } from '../flags/flag-values.ts';
 
 /** The cluster that a command talks to, and the identity that it uses. */
 export interface ClusterFlags {

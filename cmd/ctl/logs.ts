@@ -1,5 +1,5 @@
 import { Argument, Command, Option } from 'commander';
-import { durationOption } from '../flag-values.ts';
+import { durationOption } from '../flags/flag-values.ts';
 import {
   addClusterFlags,
   type ClusterFlags,

@@ -4,8 +4,8 @@ import { stringifyJson } from '../../api/json.ts';
 import type { ServiceAccountRef } from '../../api/v1alpha1/deployment-policies.ts';
 import { TerminalError } from '../../core/errors.ts';
 import { type KubernetesObject, toYaml } from '../../core/sdk.ts';
-import { collect, listFlag } from '../flag-values.ts';
-import { addRegistryFlags } from '../registry-flags.ts';
+import { collect, listFlag } from '../flags/flag-values.ts';
+import { addRegistryFlags } from '../flags/registry-flags.ts';
 import { addCertificatesFlag } from './certificates.ts';
 import {
   addClusterFlags,

@@ -3,7 +3,7 @@ import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { annotation } from '../../api/v1alpha1/labels.ts';
 import { bundleDeploymentResource, bundleResource } from '../../api/v1alpha1/resources.ts';
 import type { Resource } from '../../core/platform/kube/index.ts';
-import { durationOption } from '../flag-values.ts';
+import { durationOption } from '../flags/flag-values.ts';
 import type { Cluster } from './cluster.ts';
 import { addClusterFlags, type ClusterFlags } from './flags.ts';
 import { type OutputFlags, outputOption, progressOn, Report } from './output.ts';

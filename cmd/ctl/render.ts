@@ -4,7 +4,7 @@ import { stringifyJson } from '../../api/json.ts';
 import { errorMessage, TerminalError } from '../../core/errors.ts';
 import { type BundleFiles, defaultLimits, type KubernetesObject, toYaml } from '../../core/sdk.ts';
 import { classNameOf, helmClass } from '../../provisioners/class-of-content.ts';
-import { addRegistryFlags, type RegistryFlags } from '../registry-flags.ts';
+import { addRegistryFlags, type RegistryFlags } from '../flags/registry-flags.ts';
 import { loadContent } from './content/load-content.ts';
 import type { ChartOptions } from './content/render-chart.ts';
 import { type RenderContentOptions, renderContent } from './content/render-content.ts';

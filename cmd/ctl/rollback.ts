@@ -1,7 +1,7 @@
 import { Argument, Command } from 'commander';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
-import { durationOption } from '../flag-values.ts';
+import { durationOption } from '../flags/flag-values.ts';
 import type { Cluster } from './cluster.ts';
 import { addClusterFlags, type ClusterFlags } from './flags.ts';
 import { type OutputFlags, outputOption, progressOn, Report } from './output.ts';

@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline/promises';
 import { Argument, Command } from 'commander';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
 import { TerminalError } from '../../core/errors.ts';
-import { durationOption } from '../flag-values.ts';
+import { durationOption } from '../flags/flag-values.ts';
 import type { Cluster } from './cluster.ts';
 import type { ForeseenDeletion, ForeseenObject } from './deployments/foreseen-deletion.ts';
 import { addClusterFlags, type ClusterFlags } from './flags.ts';

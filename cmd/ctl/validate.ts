@@ -1,7 +1,7 @@
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import type { Validation } from '../../catalog/bundle-checks/index.ts';
 import { defaultLimits } from '../../core/content/index.ts';
-import { addRegistryFlags, type RegistryFlags } from '../registry-flags.ts';
+import { addRegistryFlags, type RegistryFlags } from '../flags/registry-flags.ts';
 import {
   addThirdPartyFlag,
   chosenClass,

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { homeFolder } from '../../core/platform/kube/index.ts';
-import type { RegistryFlags } from '../registry-flags.ts';
+import type { RegistryFlags } from '../flags/registry-flags.ts';
 
 /**
  * Registry settings of the machine, in the order of opm and other container tools:

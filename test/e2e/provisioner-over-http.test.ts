@@ -7,8 +7,8 @@ import { Command } from 'commander';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import type { KubernetesObject } from '../../api/meta.ts';
-import { addCoreFlags, type CoreFlags } from '../../cmd/core-flags.ts';
-import { remoteClasses } from '../../cmd/provisioner-flags.ts';
+import { remoteClasses } from '../../cmd/classes/provisioner-flags.ts';
+import { addCoreFlags, type CoreFlags } from '../../cmd/flags/core-flags.ts';
 import { tarParts } from '../../core/content/index.ts';
 import { generateCertificates } from '../../deploy/local/cluster/certificates.ts';
 import {

@@ -3,7 +3,7 @@ import type { KubernetesObject } from '../../api/meta.ts';
 import { clusterCatalogResource, clusterExtensionResource } from '../../api/olm/v1/index.ts';
 import { operatorResource } from '../../api/operators/v1alpha1/index.ts';
 import { bundleDeploymentResource, bundleResource } from '../../api/v1alpha1/index.ts';
-import { definitionEstablished } from '../../cmd/install.ts';
+import { definitionEstablished } from '../../cmd/installation/install.ts';
 import {
   connect,
   definitionResource,

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { crdWebhookConfigurations } from '../../cmd/webhook-flags.ts';
+import { crdWebhookConfigurations } from '../../cmd/flags/webhook-flags.ts';
 import { connect, isNotFound } from '../../core/platform/kube/index.ts';
 import { ClusterClient } from './cluster-client.ts';
 import { eventually } from './eventually.ts';

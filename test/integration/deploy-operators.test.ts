@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import { Command } from 'commander';
 import { expect, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
-import { addOperatorsFlags, type OperatorsFlags } from '../../cmd/operators-flags.ts';
+import { addOperatorsFlags, type OperatorsFlags } from '../../cmd/flags/operators-flags.ts';
 import { installManifests } from '../../deploy/install-manifests.ts';
 import { Kubectl } from '../helpers/kubectl.ts';
 import { containerArgs, podSpecOf } from '../helpers/local-pod.ts';

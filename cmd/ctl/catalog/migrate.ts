@@ -1,5 +1,5 @@
 import { Argument, Command, Option } from 'commander';
-import { addRegistryFlags, type RegistryFlags } from '../../registry-flags.ts';
+import { addRegistryFlags, type RegistryFlags } from '../../flags/registry-flags.ts';
 import { withPlace } from './blob-place.ts';
 
 interface MigrateFlags extends RegistryFlags {

@@ -1,4 +1,4 @@
-import type { RegistryFlags } from '../../registry-flags.ts';
+import type { RegistryFlags } from '../../flags/registry-flags.ts';
 
 /** Calls `run` with the directory of a catalog, and then removes the files that it has unpacked. */
 export async function withCatalog<T>(

@@ -1,6 +1,6 @@
 import { Argument, Command, Option } from 'commander';
 import type { ChosenVersions, WrittenSelection } from '../../../catalog/compare/index.ts';
-import { addRegistryFlags, type RegistryFlags } from '../../registry-flags.ts';
+import { addRegistryFlags, type RegistryFlags } from '../../flags/registry-flags.ts';
 import { writeOutput } from '../output.ts';
 import { visibleText } from '../terminal/text.ts';
 import { withPlace } from './blob-place.ts';

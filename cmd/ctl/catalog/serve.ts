@@ -12,8 +12,8 @@ import {
   stopSignal,
 } from '../../../core/platform/runtime/index.ts';
 import { favourBuilding } from '../../favour-memory.ts';
-import { durationOption } from '../../flag-values.ts';
-import { addRegistryFlags, type RegistryFlags } from '../../registry-flags.ts';
+import { durationOption } from '../../flags/flag-values.ts';
+import { addRegistryFlags, type RegistryFlags } from '../../flags/registry-flags.ts';
 import { logLine } from '../loggers.ts';
 import { writeOutput } from '../output.ts';
 import { withPlace } from './blob-place.ts';

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { Argument, Command, Option } from 'commander';
 import type { CatalogTemplateType } from '../../../catalog/templates/index.ts';
-import { addRegistryFlags, type RegistryFlags } from '../../registry-flags.ts';
+import { addRegistryFlags, type RegistryFlags } from '../../flags/registry-flags.ts';
 import { writeOutput } from '../output.ts';
 import { withPlace } from './blob-place.ts';
 

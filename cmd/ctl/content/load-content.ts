@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { BundleFilesBuilder } from '../../../core/content/index.ts';
 import type { BundleFiles, ContentLimits } from '../../../core/contracts/bundle-files.ts';
 import { errorMessage, TerminalError } from '../../../core/errors.ts';
+import type { RegistryFlags } from '../../flags/registry-flags.ts';
 import { loginKeychain } from '../../login-keychain.ts';
-import type { RegistryFlags } from '../../registry-flags.ts';
 
 interface LoadOptions {
   readonly limits: ContentLimits;

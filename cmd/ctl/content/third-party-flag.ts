@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Provisioner } from '../../../core/contracts/provisioner.ts';
 import { TerminalError } from '../../../core/errors.ts';
 import { builtInClasses } from '../../../provisioners/class-of-content.ts';
-import { listFlag } from '../../flag-values.ts';
+import { listFlag } from '../../flags/flag-values.ts';
 import { warningLogger } from '../loggers.ts';
 
 export interface ThirdPartyFlags {
@@ -34,7 +34,7 @@ export async function withThirdParties<T>(
   if (provisioner.length === 0) return await work([]);
   const [{ openProvisioners }, { defaultMemoryBudget }, { systemClock }, { ByteBudget }] =
     await Promise.all([
-      import('../../provisioner-classes.ts'),
+      import('../../classes/provisioner-classes.ts'),
       import('../../../core/manager/index.ts'),
       import('../../../core/platform/clock.ts'),
       import('../../../core/platform/runtime/index.ts'),

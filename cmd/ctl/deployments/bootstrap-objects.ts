@@ -19,7 +19,7 @@ import {
   type ObjectKey,
   type Resource,
 } from '../../../core/platform/kube/index.ts';
-import { definitionEstablished } from '../../install.ts';
+import { definitionEstablished } from '../../installation/install.ts';
 import type { Cluster } from '../cluster.ts';
 
 interface Release {

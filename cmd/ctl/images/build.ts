@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import type { ImageFormat } from '../../../catalog/images/index.ts';
-import { collect } from '../../flag-values.ts';
-import { addRegistryFlags, type RegistryFlags } from '../../registry-flags.ts';
+import { collect } from '../../flags/flag-values.ts';
+import { addRegistryFlags, type RegistryFlags } from '../../flags/registry-flags.ts';
 import { type OutputFlags, outputOption, progressOn, Report } from '../output.ts';
 
 interface BuildFlags extends RegistryFlags, OutputFlags {

@@ -1,5 +1,5 @@
 import { Argument, Command } from 'commander';
-import { addRegistryFlags, type RegistryFlags } from '../../registry-flags.ts';
+import { addRegistryFlags, type RegistryFlags } from '../../flags/registry-flags.ts';
 import { type OutputFlags, outputOption, progressOn, Report } from '../output.ts';
 
 /** `rukpakctl bundle unpack`: writes the files of an image to a directory. */

@@ -8,7 +8,7 @@ import { defaultLimits } from '../../../core/content/index.ts';
 import { TerminalError } from '../../../core/errors.ts';
 import { isNotFound } from '../../../core/platform/kube/index.ts';
 import type { KubernetesObject } from '../../../core/sdk.ts';
-import type { RegistryFlags } from '../../registry-flags.ts';
+import type { RegistryFlags } from '../../flags/registry-flags.ts';
 import { type CertificatesFlag, certifiedObjects } from '../certificates.ts';
 import { type Cluster, withCluster } from '../cluster.ts';
 import { loadContent } from '../content/load-content.ts';

@@ -2,7 +2,7 @@ import { watch } from 'node:fs';
 import { dirname, relative } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Cluster, startCluster } from '../../../deploy/local/cluster/start-cluster.ts';
-import { install } from '../../install.ts';
+import { install } from '../../installation/install.ts';
 import { DevManager } from './dev-manager.ts';
 import { devClusterFolder } from './project.ts';
 

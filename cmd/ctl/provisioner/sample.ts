@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Argument, Command } from 'commander';
 import { TerminalError } from '../../../core/errors.ts';
-import { durationOption } from '../../flag-values.ts';
+import { durationOption } from '../../flags/flag-values.ts';
 import type { Cluster } from '../cluster.ts';
 import { addClusterFlags, type ClusterFlags } from '../flags.ts';
 import { progressOn, writeOutput } from '../output.ts';

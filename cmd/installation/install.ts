@@ -1,0 +1,118 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { gvkOf } from '../../api/gvk.ts';
+import type { Condition, KubernetesObject } from '../../api/meta.ts';
+import { errorMessage } from '../../core/errors.ts';
+import { toYaml } from '../../core/manifests/index.ts';
+import {
+  connect,
+  type KubeClient,
+  type KubeConnection,
+  type Resource,
+} from '../../core/platform/kube/index.ts';
+import { installManifests } from '../../deploy/install-manifests.ts';
+
+interface InstallOptions {
+  readonly kubeconfig?: string;
+  readonly systemNamespace: string;
+  /** URL at which the API server reaches webhooks outside the cluster. */
+  readonly webhookUrl?: string;
+  /** Makes the API server ask before it deletes CRDs of BundleDeployments. */
+  readonly guardCrdDeletion: boolean;
+  /** Also installs the kinds of OLM 1.0. */
+  readonly operators?: boolean;
+  readonly dryRun: boolean;
+}
+
+const fieldManager = 'rukpak-install';
+
+/**
+ * Applies the system's objects: CRDs, namespaces, RBAC and the webhook configurations. Applying
+ * again changes nothing.
+ */
+export async function install(
+  options: InstallOptions,
+  print: (line: string) => void,
+): Promise<void> {
+  const {
+    kubeconfig,
+    systemNamespace,
+    webhookUrl,
+    guardCrdDeletion,
+    dryRun,
+    operators = false,
+  } = options;
+  const objects = installManifests({
+    systemNamespace,
+    guardCrdDeletion,
+    operators,
+    ...(webhookUrl === undefined ? {} : { webhookUrl }),
+  });
+  if (dryRun) {
+    print(toYaml(objects));
+    return;
+  }
+  const kube = connect({
+    ...(kubeconfig === undefined ? {} : { kubeconfig }),
+    userAgent: fieldManager,
+  });
+  try {
+    for (const object of objects) {
+      await applyObject(kube, object);
+      print(`${describe(object)} applied`);
+    }
+    const definitions = objects.filter(({ kind }) => kind === 'CustomResourceDefinition');
+    for (const definition of definitions) {
+      const resource = await resourceOf(kube, definition);
+      await definitionEstablished(kube.client, resource, definition.metadata.name ?? '');
+    }
+  } finally {
+    await kube.close();
+  }
+}
+
+async function applyObject(kube: KubeConnection, object: KubernetesObject): Promise<void> {
+  try {
+    await kube.client.apply(await resourceOf(kube, object), object, { fieldManager, force: true });
+  } catch (error) {
+    throw new Error(`cannot apply ${describe(object)}: ${errorMessage(error)}`, { cause: error });
+  }
+}
+
+/** @throws Error when the cluster does not serve the kind. */
+async function resourceOf(kube: KubeConnection, object: KubernetesObject): Promise<Resource> {
+  const resource = await kube.discovery.resourceFor(gvkOf(object));
+  if (resource !== undefined) return resource;
+  throw new Error(`the cluster does not serve ${object.apiVersion}, kind ${object.kind}`);
+}
+
+/** In kubectl's notation: `kind.group/name`. */
+export function describe(object: KubernetesObject): string {
+  const { group, kind } = gvkOf(object);
+  const type = group === '' ? kind : `${kind}.${group}`;
+  return `${type.toLowerCase()}/${object.metadata.name}`;
+}
+
+/** Milliseconds. Usually a moment; long for a busy API server. */
+const establishTimeout = 180_000;
+const pollInterval = 100;
+
+/** Waits until the API server accepts objects of a CRD. @throws Error after three minutes. */
+export async function definitionEstablished(
+  client: Pick<KubeClient, 'get'>,
+  resource: Resource,
+  name: string,
+): Promise<void> {
+  const deadline = Date.now() + establishTimeout;
+  for (;;) {
+    const live = await client.get(resource, { name });
+    // New CRDs have null conditions.
+    const { conditions } = (live['status'] ?? {}) as { conditions?: readonly Condition[] | null };
+    if (conditions?.some(({ type, status }) => type === 'Established' && status === 'True')) return;
+    if (Date.now() > deadline) {
+      throw new Error(
+        `customresourcedefinition.apiextensions.k8s.io/${name} is not established after ${establishTimeout / 1000} s: see its conditions`,
+      );
+    }
+    await delay(pollInterval);
+  }
+}

@@ -1,0 +1,38 @@
+import { createServer } from 'node:http';
+import { aborted } from '../../core/platform/clock.ts';
+import type { Exposition } from '../../core/platform/observe/index.ts';
+import { parseBindAddress, type Runnable } from '../../core/platform/runtime/index.ts';
+
+/** Serves /metrics over HTTP, as the processes of RukPak and OLM do; `0` disables it. */
+export function metricsServer(bindAddress: string, metrics: Exposition): Runnable {
+  return {
+    name: 'metrics server',
+    async run(signal) {
+      const address = parseBindAddress(bindAddress);
+      if (address !== undefined) await serveMetrics(address, metrics, signal);
+      else await aborted(signal);
+    },
+  };
+}
+
+async function serveMetrics(
+  address: { readonly host?: string; readonly port: number },
+  metrics: Exposition,
+  signal: AbortSignal,
+): Promise<void> {
+  const server = createServer((request, response) => {
+    if (request.url !== '/metrics') {
+      response.writeHead(404).end('404 page not found\n');
+      return;
+    }
+    void metrics.render().then(({ contentType, body }) => {
+      response.writeHead(200, { 'content-type': contentType }).end(body);
+    });
+  });
+  const failed = Promise.withResolvers<never>();
+  server.on('error', failed.reject);
+  server.listen(address);
+  await Promise.race([aborted(signal), failed.promise]);
+  server.closeAllConnections();
+  server.close();
+}

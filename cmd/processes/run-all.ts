@@ -1,0 +1,64 @@
+import type { Logger } from '../../core/contracts/logger.ts';
+import { type ServedClasses, withServedClasses } from '../classes/served-classes.ts';
+import type { CoreFlags } from '../flags/core-flags.ts';
+import { systemNamespaceOf } from '../flags/process-flags.ts';
+import type { CrdGuardFlags, WebhookServerFlags } from '../flags/webhook-flags.ts';
+import { runWebhooks } from '../webhooks/run-webhooks.ts';
+import { withLocalContentServer } from './local-content-server.ts';
+import { type LocalOperatorsFlags, runOperatorsOnceServed } from './operators-once-served.ts';
+import { runClasses } from './run-core.ts';
+
+type AllFlags = CoreFlags & WebhookServerFlags & CrdGuardFlags & LocalOperatorsFlags;
+
+/**
+ * Runs core, webhooks and operators in one process; ready when core and webhooks are. The end of one
+ * ends all.
+ */
+export async function runAll(flags: AllFlags, logger: Logger, signal: AbortSignal): Promise<void> {
+  // Report invalid flags before anything listens.
+  await withServedClasses(flags, logger, async (classes) => {
+    await runTogether(await withLocalContentServer(flags), { logger, classes }, signal);
+  });
+}
+
+async function runTogether(
+  flags: AllFlags,
+  { logger, classes }: { readonly logger: Logger; readonly classes: ServedClasses },
+  signal: AbortSignal,
+): Promise<void> {
+  const failure = new AbortController();
+  const stop = AbortSignal.any([signal, failure.signal]);
+  const listening = Promise.withResolvers<() => void>();
+  const webhooks = runWebhooks(
+    {
+      kubeconfig: flags.kubeconfig,
+      systemNamespace: systemNamespaceOf(flags),
+      bindAddress: flags.webhookBindAddress,
+      webhookHost: flags.webhookHost,
+      certDir: flags.certDir,
+      requireServiceAccount: flags.requireServiceAccount,
+      crds: {
+        guardDeletion: flags.guardCrdDeletion,
+        defaultDeletionPolicy: flags.defaultDeletionPolicy,
+      },
+      healthProbeBindAddress: '0',
+      metricsBindAddress: '0',
+      logger,
+      onListening: listening.resolve,
+    },
+    stop,
+  ).finally(() => failure.abort(new Error('the webhooks have ended')));
+  const operators = runOperatorsOnceServed(flags, logger, stop).finally(() =>
+    failure.abort(new Error('operators have ended')),
+  );
+  try {
+    // The API server refuses Bundles until the webhooks answer.
+    const checkTrusted = await Promise.race([listening.promise, webhooks]);
+    if (stop.aborted || checkTrusted === undefined) return;
+    const readyChecks = { webhooks: checkTrusted };
+    await runClasses(flags, { logger, classes, readyChecks }, stop);
+  } finally {
+    failure.abort(new Error('core has ended'));
+    await Promise.all([webhooks, operators]);
+  }
+}

@@ -1,0 +1,124 @@
+import type { KubernetesObject } from '../../api/meta.ts';
+import {
+  type Bundle,
+  type BundleDeployment,
+  bundleDeploymentResource,
+  bundleResource,
+} from '../../api/v1alpha1/index.ts';
+import type { Logger } from '../../core/contracts/logger.ts';
+import type { Clock } from '../../core/platform/clock.ts';
+import {
+  configMapResource,
+  type KubeClient,
+  liveObject,
+  Reflector,
+} from '../../core/platform/kube/index.ts';
+import {
+  IndexedCache,
+  type Runnable,
+  reflectorRunnable,
+} from '../../core/platform/runtime/index.ts';
+import type { AdmissionRouteOptions, BundleLister } from '../../webhooks/index.ts';
+
+const configMapIndex = 'configMap';
+
+interface ConfigMap extends KubernetesObject {
+  readonly immutable?: boolean;
+}
+
+/** The lookups of reviews. */
+export interface CachedRouteOptions
+  extends Omit<AdmissionRouteOptions, 'client' | 'requireServiceAccount' | 'ruleProblem'> {}
+
+/** Watches that answer the webhooks' lookups, so that an allowed request costs no request. */
+export function createWebhookCaches(options: {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly systemNamespace: string;
+}): { readonly routes: CachedRouteOptions; readonly reflectors: readonly Runnable[] } {
+  const { systemNamespace, ...shared } = options;
+  const bundles = new IndexedCache<Bundle>({ [configMapIndex]: configMapsOf });
+  const configMaps = new IndexedCache<ConfigMap>();
+  const deployments = new IndexedCache<BundleDeployment>();
+  const reflectors = [
+    new Reflector<Bundle>({ ...shared, resource: bundleResource, sink: bundles }),
+    new Reflector<ConfigMap>({
+      ...shared,
+      resource: configMapResource,
+      namespace: systemNamespace,
+      sink: configMaps,
+      transform: withoutData,
+    }),
+    new Reflector<BundleDeployment>({
+      ...shared,
+      resource: bundleDeploymentResource,
+      sink: deployments,
+      transform: dependenciesOnly,
+    }),
+  ];
+  return {
+    routes: {
+      systemNamespace,
+      bundles: bundleReferences(options.client, (configMap) =>
+        bundles.byIndex(configMapIndex, configMap).map(({ metadata }) => metadata.name ?? ''),
+      ),
+      configMaps: {
+        get: async (name) => configMaps.get({ namespace: systemNamespace, name }),
+      },
+      deployments: {
+        dependenciesOf: (name) =>
+          deployments.get({ name })?.spec.dependsOn?.map((dependency) => dependency.name) ?? [],
+      },
+    },
+    reflectors: reflectors.map((reflector) => reflectorRunnable('webhook cache', reflector)),
+  };
+}
+
+function configMapsOf({ spec }: Bundle): readonly string[] {
+  return spec.source.configMaps?.map(({ configMap }) => configMap.name ?? '') ?? [];
+}
+
+/** Reviews need only to know whether it is immutable, not its data. */
+function withoutData({ apiVersion, kind, metadata, ...rest }: KubernetesObject): ConfigMap {
+  const { name, namespace, uid, resourceVersion } = metadata;
+  const kept = { name, namespace, uid, resourceVersion } as ConfigMap['metadata'];
+  return { apiVersion, kind, metadata: kept, immutable: rest['immutable'] === true };
+}
+
+/** History and plan make a deployment large, and no lookup needs them. */
+function dependenciesOnly(object: KubernetesObject): BundleDeployment {
+  const { apiVersion, kind, metadata, spec } = object as BundleDeployment;
+  const { name, uid, resourceVersion } = metadata;
+  const kept = { name, uid, resourceVersion } as BundleDeployment['metadata'];
+  const { dependsOn } = spec;
+  return { apiVersion, kind, metadata: kept, spec: { dependsOn } as BundleDeployment['spec'] };
+}
+
+/**
+ * The Bundles that use a ConfigMap, from a watch. A user may delete the ConfigMap right after its
+ * Bundle, before the watch shows that. So the API server confirms every Bundle that would refuse
+ * the deletion.
+ */
+export function bundleReferences(
+  client: Pick<KubeClient, 'get'>,
+  watched: (configMapName: string) => readonly string[],
+): BundleLister {
+  return {
+    async bundlesReferencing(configMapName, signal) {
+      const names = watched(configMapName);
+      const isThere = await Promise.all(names.map((name) => exists(client, name, signal)));
+      return names.filter((_, at) => isThere[at]);
+    },
+  };
+}
+
+async function exists(
+  client: Pick<KubeClient, 'get'>,
+  name: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  return (
+    (await liveObject(client, { resource: bundleResource, key: { name } }, signal)) !== undefined
+  );
+}
