@@ -4,6 +4,7 @@ export {
   type ChannelPlace,
   channelOrder,
 } from './channel-order.ts';
+export { contentSteps } from './content-steps.ts';
 export type {
   Bundle,
   CatalogReference,
@@ -21,11 +22,12 @@ export {
 } from './preference.ts';
 export {
   graphSuccessors,
+  readSkipRange,
   semverSuccessors,
   type UpgradeEdge,
   type UpgradePolicy,
   type UpgradeStart,
   upgradeEdge,
 } from './successors.ts';
-export { type LastStep, upgradePaths } from './upgrade-paths.ts';
+export { type LastStep, type UpgradeGraph, upgradePaths } from './upgrade-paths.ts';
 export { UpgradeLimitError, upgradeSteps } from './upgrade-steps.ts';

@@ -2,9 +2,9 @@ import {
   isInRange,
   parseConstraint,
   parseRange,
-  rangeProblem,
   satisfies,
   type Version,
+  VersionError,
   type VersionRange,
   versionText,
 } from '../versions/index.ts';
@@ -39,7 +39,13 @@ export function upgradeEdge(entry: ChannelEntry, from: UpgradeStart): UpgradeEdg
 
 /** Undefined without a range, and for an invalid one, which upgrades nothing. */
 export function readSkipRange(text = ''): VersionRange | undefined {
-  return text === '' || rangeProblem(text) !== undefined ? undefined : parseRange(text);
+  if (text === '') return undefined;
+  try {
+    return parseRange(text);
+  } catch (error) {
+    if (error instanceof VersionError) return undefined;
+    throw error;
+  }
 }
 
 /**

@@ -4,17 +4,17 @@ import type { ChannelEntry } from './package-content.ts';
 import { readSkipRange } from './successors.ts';
 
 /** Maximum comparisons of versions with skipRanges; real channels need some ten thousand. */
-export const maximumComparisons = 4_000_000;
+const maximumComparisons = 4_000_000;
 
-/** Upgrade paths from or to a bundle need too many comparisons of versions with skipRanges. */
+/** Upgrade paths to a bundle need too many comparisons of versions with skipRanges. */
 export class UpgradeLimitError extends Error {
   override readonly name = 'UpgradeLimitError';
   /** What they need, after "need": `more than 4 comparisons of versions with skipRanges`. */
   readonly cost = `more than ${maximumComparisons} comparisons of versions with skipRanges`;
 
-  constructor(direction: 'from' | 'to', bundle: string) {
+  constructor(bundle: string) {
     super();
-    this.message = `upgrade paths ${direction} ${goQuote(bundle)} need ${this.cost}`;
+    this.message = `upgrade paths to ${goQuote(bundle)} need ${this.cost}`;
   }
 }
 
@@ -80,7 +80,7 @@ class RangeSteps {
     if (range === undefined) return;
     for (const [name, version] of this.#left) {
       this.#comparisons += 1;
-      if (this.#comparisons > maximumComparisons) throw new UpgradeLimitError('to', this.#target);
+      if (this.#comparisons > maximumComparisons) throw new UpgradeLimitError(this.#target);
       const isReached = this.#steps.has(name);
       if (!isReached && !isInRange(version, range)) continue;
       this.#left.delete(name);

@@ -1,3 +1,4 @@
+import type { Budget } from '../budget.ts';
 import { VersionError } from '../versions/index.ts';
 import { type Decoded, decodeStruct, GoJsonError, type GoStruct, textOf } from './go-json.ts';
 import { allOf, anyOf, inPackage, noneOf, type Predicate, providing } from './predicates.ts';
@@ -17,20 +18,24 @@ export interface ParsedConstraint {
 /**
  * Reads the value of an olm.constraint property.
  * @throws ConstraintError with OLM's text.
+ * @throws BudgetError
  */
-export function parseConstraint(value: unknown): ParsedConstraint {
+export function parseConstraint(value: unknown, budget: Budget): ParsedConstraint {
   if (isDeeper(value, maxJsonDepth)) {
     throw new ConstraintError(
       `parse olm.constraint: all, any and not nest more than ${maxDepth} deep: write the constraint flatter`,
     );
   }
-  if (Buffer.byteLength(JSON.stringify(value) ?? '') > maxBytes) {
+  const json = JSON.stringify(value) ?? '';
+  // What takes longest is reading its ranges and expressions.
+  budget.take(100 + Math.min(json.length, maxBytes));
+  if (Buffer.byteLength(json) > maxBytes) {
     throw new ConstraintError(
       `parse olm.constraint: olm.constraint value is greater than max constraint size ${maxBytes} bytes`,
     );
   }
   const decoded = decode(value);
-  return { predicate: convert(decoded), failureMessage: textOf(decoded, 'failureMessage') };
+  return { predicate: convert(decoded, budget), failureMessage: textOf(decoded, 'failureMessage') };
 }
 
 function decode(value: unknown): Decoded {
@@ -42,9 +47,9 @@ function decode(value: unknown): Decoded {
   }
 }
 
-function convert(decoded: Decoded): Predicate {
+function convert(decoded: Decoded, budget: Budget): Predicate {
   try {
-    return predicateOf(decoded);
+    return predicateOf(decoded, budget);
   } catch (error) {
     if (!(error instanceof ConstraintError || error instanceof VersionError)) throw error;
     const message = `convert olm.constraint to resolver predicate: ${error.message}`;
@@ -52,7 +57,12 @@ function convert(decoded: Decoded): Predicate {
   }
 }
 
-type Conversion = (value: Decoded, whole: Decoded) => Predicate;
+interface Place {
+  readonly whole: Decoded;
+  readonly budget: Budget;
+}
+
+type Conversion = (value: Decoded, place: Place) => Predicate;
 
 /** The first one that a constraint has is used, in this order; the others are ignored. */
 const conversions: readonly (readonly [string, Conversion])[] = [
@@ -66,23 +76,29 @@ const conversions: readonly (readonly [string, Conversion])[] = [
       }),
   ],
   ['package', (value) => inPackage(textOf(value, 'packageName'), textOf(value, 'versionRange'))],
-  ['all', (value) => allOf(partsOf(value))],
-  ['any', (value) => anyOf(partsOf(value))],
-  ['not', (value) => noneOf(partsOf(value))],
-  ['cel', (value, whole) => ruleOf(textOf(value, 'rule'), textOf(whole, 'failureMessage'))],
+  ['all', (value, { budget }) => allOf(partsOf(value, budget))],
+  ['any', (value, { budget }) => anyOf(partsOf(value, budget))],
+  ['not', (value, { budget }) => noneOf(partsOf(value, budget))],
+  [
+    'cel',
+    (value, { whole, budget }) => {
+      budget.takeRule();
+      return ruleOf(textOf(value, 'rule'), textOf(whole, 'failureMessage'));
+    },
+  ],
 ];
 
-function predicateOf(whole: Decoded): Predicate {
+function predicateOf(whole: Decoded, budget: Budget): Predicate {
   for (const [name, conversion] of conversions) {
     const value = whole[name];
-    if (value !== undefined) return conversion(value as Decoded, whole);
+    if (value !== undefined) return conversion(value as Decoded, { whole, budget });
   }
   throw new ConstraintError('constraint is empty');
 }
 
-function partsOf(value: Decoded): readonly Predicate[] {
+function partsOf(value: Decoded, budget: Budget): readonly Predicate[] {
   const parts = (value['constraints'] ?? []) as readonly Decoded[];
-  return parts.map(predicateOf);
+  return parts.map((part) => predicateOf(part, budget));
 }
 
 /** Three levels of JSON for each level of constraints, and two for what the innermost one has. */

@@ -1,12 +1,22 @@
-import { isInRange, parseRange, readVersion } from '../versions/index.ts';
+import type { Budget } from '../budget.ts';
+import { isInRange, parseRange, rangeSteps, readVersion, type Version } from '../versions/index.ts';
 import { decodeStruct, GoJsonError, type GoStruct, textOf } from './go-json.ts';
 import type { Candidate } from './requirement.ts';
 
 /** A test of one candidate, and OLM's words for it. */
 export interface Predicate {
   readonly text: string;
-  /** @throws RuleRefusedError when an expression is too expensive for the candidate. */
-  readonly test: (candidate: Candidate) => boolean;
+  /**
+   * @throws RuleRefusedError when an expression is too expensive for the candidate.
+   * @throws BudgetError
+   */
+  readonly test: (judged: Judged) => boolean;
+}
+
+/** A candidate, and what judging it may take. */
+export interface Judged {
+  readonly candidate: Candidate;
+  readonly budget: Budget;
 }
 
 /** The fields that a property has in OLM; a property with others of a wrong type is ignored. */
@@ -23,8 +33,8 @@ export interface GroupVersionKind {
 export function providing({ group, version, kind }: GroupVersionKind): Predicate {
   return {
     text: `providing an API with group: ${group}, version: ${version}, kind: ${kind}`,
-    test: (candidate) =>
-      someProperty(candidate, gvk, (value) => {
+    test: (judged) =>
+      someProperty(judged, gvk, (value) => {
         return value('group') === group && value('version') === version && value('kind') === kind;
       }),
   };
@@ -33,22 +43,31 @@ export function providing({ group, version, kind }: GroupVersionKind): Predicate
 /** @throws VersionError when the range is invalid. */
 export function inPackage(name: string, versionRange: string): Predicate {
   const range = parseRange(versionRange);
+  const steps = rangeSteps(range);
   const named: Predicate = {
     text: `with package: ${name}`,
-    test: (candidate) =>
-      candidate.packageName === name ||
-      someProperty(candidate, packageProperty, (value) => {
+    test: (judged) =>
+      judged.candidate.packageName === name ||
+      someProperty(judged, packageProperty, (value) => {
         return value('packageName') === name;
       }),
   };
   const ranged: Predicate = {
     text: `with version in range: ${versionRange}`,
-    test: (candidate) =>
-      (candidate.version !== undefined && isInRange(candidate.version, range)) ||
-      someProperty(candidate, packageProperty, (value) => {
-        const version = readVersion(value('version'));
-        return version !== undefined && isInRange(version, range);
-      }),
+    test: (judged) => {
+      const { version: own } = judged.candidate;
+      const isIn = (version: Version) => {
+        judged.budget.take(steps);
+        return isInRange(version, range);
+      };
+      return (
+        (own !== undefined && isIn(own)) ||
+        someProperty(judged, packageProperty, (value) => {
+          const version = readVersion(value('version'));
+          return version !== undefined && isIn(version);
+        })
+      );
+    },
   };
   return allOf([named, ranged]);
 }
@@ -56,8 +75,7 @@ export function inPackage(name: string, versionRange: string): Predicate {
 export function withLabel(label: string): Predicate {
   return {
     text: `with label: ${label}`,
-    test: (candidate) =>
-      someProperty(candidate, labelProperty, (value) => value('label') === label),
+    test: (judged) => someProperty(judged, labelProperty, (value) => value('label') === label),
   };
 }
 
@@ -65,7 +83,7 @@ export function withLabel(label: string): Predicate {
 export function allOf(parts: readonly Predicate[]): Predicate {
   return {
     text: joined(parts, ' and '),
-    test: (candidate) => parts.every((part) => part.test(candidate)),
+    test: (judged) => parts.every((part) => part.test(judged)),
   };
 }
 
@@ -73,14 +91,14 @@ export function allOf(parts: readonly Predicate[]): Predicate {
 export function anyOf(parts: readonly Predicate[]): Predicate {
   return {
     text: joined(parts, ' or '),
-    test: (candidate) => parts.some((part) => part.test(candidate)),
+    test: (judged) => parts.some((part) => part.test(judged)),
   };
 }
 
 /** Its text has no word "not" for a single part, as OLM's. */
 export function noneOf(parts: readonly Predicate[]): Predicate {
   const { test } = anyOf(parts);
-  return { text: joined(parts, ' and not '), test: (candidate) => !test(candidate) };
+  return { text: joined(parts, ' and not '), test: (judged) => !test(judged) };
 }
 
 function joined(parts: readonly Predicate[], separator: string): string {
@@ -92,13 +110,18 @@ interface PropertyKind {
   readonly struct: GoStruct;
 }
 
+/** Steps of reading a property of a bundle. */
+const decodingSteps = 20;
+
 function someProperty(
-  { properties }: Candidate,
+  { candidate: { properties }, budget }: Judged,
   kind: PropertyKind,
   matches: (value: (field: string) => string) => boolean,
 ): boolean {
+  budget.take(1 + properties.length);
   return properties.some(({ type, value }) => {
     if (type !== kind.type) return false;
+    budget.take(decodingSteps);
     const decoded = decodedOrNot(value, kind.struct);
     return decoded !== undefined && matches((field) => textOf(decoded, field));
   });

@@ -13,7 +13,7 @@ export function ruleOf(rule: string, failureMessage: string): Predicate {
   const holds = compileRule(checked(rule));
   return {
     text: `with constraint: ${goQuote(rule)} and message: ${goQuote(failureMessage)}`,
-    test: ({ properties }) => holds(properties),
+    test: ({ candidate: { properties }, budget }) => holds(properties, budget),
   };
 }
 

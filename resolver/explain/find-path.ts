@@ -1,4 +1,5 @@
 import { goQuote } from '../../api/go-quote.ts';
+import type { Budget } from '../budget.ts';
 import {
   type Bundle,
   type ChannelEntry,
@@ -10,6 +11,9 @@ import {
 } from '../candidates/index.ts';
 import { compareVersions, type Version, versionText } from '../versions/index.ts';
 import type { PathRequest, UpgradePath, UpgradeStep } from './path-to.ts';
+
+/** Steps of the loops over all bundles. */
+const stepsOfPlace = 20;
 
 /** Where a bundle is. */
 interface Place {
@@ -24,17 +28,19 @@ interface PlacedEntry extends ChannelEntry, Place {
 
 type Steps = ReadonlyMap<string, LastStep<PlacedEntry>>;
 
-/** @throws UpgradeLimitError */
-export function findPath(request: PathRequest, wanted: Version): UpgradePath {
+/** @throws BudgetError */
+export function findPath(request: PathRequest, wanted: Version, budget: Budget): UpgradePath {
   const { from, upgrades } = request;
   if (from.version !== undefined && compareVersions(from.version, wanted) === 0) {
     return { kind: 'path', steps: [] };
   }
   const contents = request.contents.toSorted((a, b) => (a.catalog.name < b.catalog.name ? -1 : 1));
   const places = placesOf(contents);
+  budget.take(places.length * stepsOfPlace);
+  budget.takeSort(places.length);
   const reach =
     upgrades === 'graph' || upgrades === 'replaces'
-      ? graphReach(request, contents, places)
+      ? graphReach(request, { contents, places, budget })
       : versionReach(request);
   const targets = places.filter((place) => orderOf(place, wanted) === 0);
   for (const target of targets) {
@@ -92,16 +98,18 @@ function versionReach({ from, upgrades }: PathRequest): Reach {
   };
 }
 
-function graphReach(
-  { from, upgrades }: PathRequest,
-  contents: readonly PackageContent[],
-  places: readonly Place[],
-): Reach {
+interface Graph {
+  readonly contents: readonly PackageContent[];
+  readonly places: readonly Place[];
+  readonly budget: Budget;
+}
+
+function graphReach({ from, upgrades }: PathRequest, { contents, places, budget }: Graph): Reach {
   const versions = new Map(places.map(({ bundle }) => [bundle.name, bundle.version]));
   const entries = contents
     .flatMap(placedEntries)
     .map((entry) => (upgrades === 'graph' ? entry : withReplacesAlone(entry)));
-  const last: Steps = upgradePaths(from, entries, versions);
+  const last: Steps = upgradePaths(from, { entries, versions }, budget);
   return ({ bundle }) => {
     const steps: UpgradeStep[] = [];
     for (let at = last.get(bundle.name); at !== undefined; at = last.get(at.from)) {

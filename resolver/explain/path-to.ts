@@ -1,10 +1,10 @@
 import { goQuote } from '../../api/go-quote.ts';
-import {
-  type PackageContent,
-  type UpgradeEdge,
-  UpgradeLimitError,
-  type UpgradePolicy,
-  type UpgradeStart,
+import { Budget, BudgetError } from '../budget.ts';
+import type {
+  PackageContent,
+  UpgradeEdge,
+  UpgradePolicy,
+  UpgradeStart,
 } from '../candidates/index.ts';
 import { parseTolerantVersion, VersionError, versionProblem } from '../versions/index.ts';
 import { findPath } from './find-path.ts';
@@ -41,16 +41,20 @@ export interface UpgradeStep {
   readonly edge: UpgradeEdge | undefined;
 }
 
-/** The fewest upgrades that lead to a version, or why none do. */
-export function pathTo(request: PathRequest): UpgradePath {
-  const { to } = request;
+/** The fewest upgrades that lead to a version, or why none do; also if the budget is too small. */
+export function pathTo(request: PathRequest, budget = new Budget()): UpgradePath {
+  const { to, from } = request;
   try {
-    return findPath(request, parseTolerantVersion(to));
+    return findPath(request, parseTolerantVersion(to), budget);
   } catch (error) {
-    if (error instanceof UpgradeLimitError) return none(`${error.message}.`);
+    if (error instanceof BudgetError) return none(tooLong(from, budget));
     if (!(error instanceof VersionError)) throw error;
     return none(`${goQuote(to)} is not a version: ${versionProblem(to) ?? error.message}.`);
   }
+}
+
+function tooLong({ name }: UpgradeStart, { limit }: Budget): string {
+  return `Finding upgrades from ${goQuote(name)} takes more than ${limit} steps: ask the authors of its catalogs for fewer channel entries with a skipRange.`;
 }
 
 function none(reason: string): UpgradePath {

@@ -31,6 +31,7 @@ export class BundleVariables {
   /**
    * Adds entries and what they may require, directly or not; returns the variables of the entries.
    * @throws ResolutionError with all errors of the bundles that it came to
+   * @throws BudgetError
    */
   add(entries: readonly Entry[]): readonly BundleVariable[] {
     const stack = [...entries];
@@ -64,7 +65,9 @@ export class BundleVariables {
 
   #expand(candidates: Candidates): readonly Entry[] {
     const { entries } = candidates;
-    if (this.#expanded.has(candidates) && entries.length > shortList) return [];
+    const isKnown = this.#expanded.has(candidates) && entries.length > shortList;
+    this.#index.budget.take(isKnown ? 1 : entries.length);
+    if (isKnown) return [];
     this.#expanded.add(candidates);
     return entries.filter((entry) => !this.#visited.has(entry));
   }

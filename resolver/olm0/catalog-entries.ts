@@ -1,13 +1,25 @@
-import type { Bundle, ChannelEntry, PackageContent, Property } from '../candidates/index.ts';
+import type { Budget } from '../budget.ts';
+import {
+  type Bundle,
+  type ChannelEntry,
+  contentSteps,
+  type PackageContent,
+  type Property,
+  readSkipRange,
+} from '../candidates/index.ts';
 import { packageNames, providedApis } from '../constraints/index.ts';
-import { parseRange, VersionError, type VersionRange, versionText } from '../versions/index.ts';
+import { versionText } from '../versions/index.ts';
 import { type Entry, entryId } from './entry.ts';
 
 /** One content of a catalog serves the resolutions of many namespaces. */
 const known = new WeakMap<PackageContent, readonly Entry[]>();
 
-/** The entries of a package's channels, in the order of the catalog. */
-export function catalogEntries(content: PackageContent): readonly Entry[] {
+/**
+ * The entries of a package's channels, in the order of the catalog.
+ * @throws BudgetError
+ */
+export function catalogEntries(content: PackageContent, budget: Budget): readonly Entry[] {
+  budget.take(contentSteps(content));
   const entries = known.get(content) ?? readEntries(content);
   known.set(content, entries);
   return entries;
@@ -57,20 +69,9 @@ function entryOf(
     image: bundle.image,
     replaces: entry.replaces ?? '',
     skips: entry.skips,
-    skipRange: rangeOf(entry.skipRange),
+    skipRange: readSkipRange(entry.skipRange),
     ...offer,
   };
-}
-
-/** An invalid range skips nothing. */
-function rangeOf(text: string | undefined): VersionRange | undefined {
-  if (text === undefined || text === '') return undefined;
-  try {
-    return parseRange(text);
-  } catch (error) {
-    if (error instanceof VersionError) return undefined;
-    throw error;
-  }
 }
 
 const contents = new Set(['olm.bundle.object', 'olm.csv.metadata']);

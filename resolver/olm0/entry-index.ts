@@ -1,3 +1,4 @@
+import type { Budget } from '../budget.ts';
 import {
   type CatalogReference,
   channelOrder,
@@ -25,11 +26,22 @@ export interface Candidates {
   readonly ids: readonly string[];
 }
 
+/** What a namespace's resolution considers. */
+export interface Considered {
+  readonly namespace: string;
+  readonly installed: readonly Entry[];
+  readonly catalogs: ReadonlyMap<CatalogReference, readonly Entry[]>;
+}
+
+/** Steps of an entry in the index, of one in an order, and of a property in its key. */
+const steps = { add: 60, order: 10, property: 20 };
+
 /**
  * All entries that a namespace's resolution considers: finds them by what they provide, and orders them
  * by preference. Each answer is computed once.
  */
 export class EntryIndex {
+  readonly budget: Budget;
   readonly #namespace: string;
   readonly #installed: readonly Entry[];
   readonly #catalogs = new Map<CatalogReference, readonly Entry[]>();
@@ -42,11 +54,9 @@ export class EntryIndex {
   readonly #candidates = new Map<SharedRequirement, Map<CatalogReference, Candidates>>();
   readonly #orders = new Map<string, readonly Entry[]>();
 
-  constructor(
-    namespace: string,
-    installed: readonly Entry[],
-    catalogs: ReadonlyMap<CatalogReference, readonly Entry[]>,
-  ) {
+  /** @throws BudgetError */
+  constructor({ namespace, installed, catalogs }: Considered, budget: Budget) {
+    this.budget = budget;
     this.#namespace = namespace;
     this.#installed = installed;
     for (const [catalog, entries] of catalogs) this.#catalogs.set(catalog, entries);
@@ -59,6 +69,8 @@ export class EntryIndex {
   }
 
   #add(entry: Entry): void {
+    const { apis: provided, packageNames: packages, skips } = entry;
+    this.budget.take(steps.add * (1 + provided.length) + packages.length + skips.length);
     const apis = new Set(entry.apis.map((api) => JSON.stringify(api)));
     for (const api of apis) addTo(this.#byApi, api, entry);
     const names = new Set([entry.packageName, ...entry.packageNames]);
@@ -85,10 +97,13 @@ export class EntryIndex {
   /**
    * What a bundle requires, duplicates included.
    * @throws ConstraintError
+   * @throws BudgetError
    */
   requirementsOf({ properties }: Entry): readonly SharedRequirement[] {
     const known = this.#required.get(properties);
+    this.budget.take(1);
     if (known !== undefined) return known;
+    this.budget.take(steps.property * properties.length);
     const required = properties.flatMap((property) => this.#requirementOf(property) ?? []);
     this.#required.set(properties, required);
     return required;
@@ -96,8 +111,9 @@ export class EntryIndex {
 
   #requirementOf(property: Property): SharedRequirement | undefined {
     const key = keyOf(property);
+    this.budget.take(key.length / 8);
     if (this.#requirements.has(key)) return this.#requirements.get(key);
-    const [requirement] = constraintsOf([property]);
+    const [requirement] = constraintsOf([property], this.budget);
     const shared = requirement === undefined ? undefined : { property, requirement };
     this.#requirements.set(key, shared);
     return shared;
@@ -106,6 +122,7 @@ export class EntryIndex {
   /**
    * The entries that meet a bundle's requirement.
    * @throws ChannelError if a channel that has one of them has no order.
+   * @throws BudgetError
    */
   candidatesOf(required: SharedRequirement, { catalog }: Entry): Candidates {
     const byCatalog = this.#candidates.get(required) ?? new Map<CatalogReference, Candidates>();
@@ -113,7 +130,9 @@ export class EntryIndex {
     const known = byCatalog.get(catalog);
     if (known !== undefined) return known;
     const matches = this.#matchesOf(required);
-    const entries = this.#ordered(matches, catalog).filter((entry) => matches.has(entry));
+    const ordered = this.#ordered(matches, catalog);
+    this.budget.take(steps.order * ordered.length);
+    const entries = ordered.filter((entry) => matches.has(entry));
     const candidates = { entries, ids: entries.map(({ id }) => id) };
     byCatalog.set(catalog, candidates);
     return candidates;
@@ -141,10 +160,12 @@ export class EntryIndex {
 
   /** All entries of the channels that have a match, and the installed matches before them. */
   #ordered(matches: ReadonlySet<Entry>, own: CatalogReference): readonly Entry[] {
+    this.budget.take(steps.order * matches.size);
     const viewpoint = { catalog: own, namespace: this.#namespace };
     const channels = new Map<string, Entry>();
     const matching = new Set([...matches].filter(firstOfUnowned()));
     for (const entry of matching) channels.set(channelKey(entry), entry);
+    this.budget.takeSort(channels.size);
     const sorted = [...channels].toSorted(
       ([, a], [, b]) =>
         Number(b.installed !== undefined) - Number(a.installed !== undefined) ||
@@ -153,7 +174,9 @@ export class EntryIndex {
     );
     return sorted.flatMap(([key, entry]) => {
       if (entry.installed === undefined) return this.#channelOrder(key, entry);
-      const installed = (this.#channels.get(key) ?? []).filter((each) => matching.has(each));
+      const all = this.#channels.get(key) ?? [];
+      this.budget.take(steps.order * all.length);
+      const installed = all.filter((each) => matching.has(each));
       return channelOrder(installed, entry);
     });
   }
@@ -161,7 +184,9 @@ export class EntryIndex {
   #channelOrder(key: string, place: Entry): readonly Entry[] {
     const known = this.#orders.get(key);
     if (known !== undefined) return known;
-    const order = channelOrder(this.#channels.get(key) ?? [], place);
+    const entries = this.#channels.get(key) ?? [];
+    this.budget.take(steps.order * entries.length);
+    const order = channelOrder(entries, place);
     this.#orders.set(key, order);
     return order;
   }

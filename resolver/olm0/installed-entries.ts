@@ -1,3 +1,4 @@
+import type { Budget } from '../budget.ts';
 import type { Property } from '../candidates/index.ts';
 import { type GroupVersionKind, packageNames, providedApis } from '../constraints/index.ts';
 import { compareVersions, versionText, zeroVersion } from '../versions/index.ts';
@@ -12,9 +13,13 @@ export const installedCatalog = '@existing';
  * The installed bundles by name. With `failForward` without those that are being replaced in a chain
  * that ends in a failed one.
  * @throws ResolutionError
+ * @throws BudgetError
  */
-export function installedEntries(request: NamespaceRequest): readonly Entry[] {
-  const sorted = request.installed.toSorted((a, b) => compareText(a.name, b.name));
+export function installedEntries(request: NamespaceRequest, budget: Budget): readonly Entry[] {
+  const { installed, subscriptions } = request;
+  budget.takeSort(installed.length);
+  budget.take(installed.length * (installed.length + subscriptions.length));
+  const sorted = installed.toSorted((a, b) => compareText(a.name, b.name));
   return sorted.flatMap((bundle) => {
     const isReplaced = request.failForward === true && endsInFailure(bundle, sorted, request);
     // OLM reads the APIs of those alone that it keeps.

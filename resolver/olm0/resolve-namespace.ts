@@ -1,5 +1,6 @@
+import { Budget, BudgetError } from '../budget.ts';
 import { ChannelError } from '../candidates/index.ts';
-import { SolverLimitError, solve, type Variable } from '../solver/index.ts';
+import { solve, type Variable } from '../solver/index.ts';
 import { type BundleVariable, BundleVariables } from './bundle-variables.ts';
 import { catalogEntries } from './catalog-entries.ts';
 import { compareText, type Entry, isReadable, ResolutionError } from './entry.ts';
@@ -13,8 +14,8 @@ import { plan } from './plan.ts';
 import { subscriptionVariable } from './subscription-variables.ts';
 
 export interface NamespaceResolutionOptions {
-  /** Maximum number of the solver's steps. */
-  readonly limit?: number;
+  /** What the resolution may take (default: `resolutionSteps`, and expressions). */
+  readonly budget?: Budget;
 }
 
 /**
@@ -23,42 +24,48 @@ export interface NamespaceResolutionOptions {
  */
 export function resolveNamespace(
   request: NamespaceRequest,
-  options: NamespaceResolutionOptions = {},
+  { budget = new Budget() }: NamespaceResolutionOptions = {},
 ): NamespaceResolution {
   try {
-    return resolve(request, options);
+    return resolve(request, budget);
   } catch (error) {
-    if (!(error instanceof ResolutionError || error instanceof SolverLimitError)) throw error;
-    const explanation = explainError(request, error.message);
-    const { message } = error;
+    const message = messageOf(error, request, budget);
+    const explanation = explainError(request, message);
     return { kind: 'failed', reason: 'ErrorPreventedResolution', message, explanation };
   }
 }
 
-function resolve(
-  request: NamespaceRequest,
-  options: NamespaceResolutionOptions,
-): NamespaceResolution {
+/** Throws other errors than those of resolution. */
+function messageOf(error: unknown, { namespace }: NamespaceRequest, { limit }: Budget): string {
+  if (error instanceof ResolutionError) return error.message;
+  if (!(error instanceof BudgetError)) throw error;
+  return `resolving namespace ${namespace} takes more than ${limit} steps: delete Subscriptions, or catalogs that have many bundles for the same requirement`;
+}
+
+function resolve(request: NamespaceRequest, budget: Budget): NamespaceResolution {
   if (request.operatorGroups !== 1)
     throw new ResolutionError([
       `expected 1 OperatorGroup in the namespace, found ${request.operatorGroups}`,
     ]);
-  const entries = readEntries(request);
+  const entries = readEntries(request, budget);
   const { index } = entries;
   const bundles = new BundleVariables(index);
   bundles.add(index.installed);
   const subscriptions = subscriptionVariables(request, entries, bundles);
   const byId = bundles.byId;
+  for (const { entry } of byId.values()) budget.take(ruleSteps * entry.properties.length);
   const rules = invariants(byId.values());
   const variables = [...byId.values(), ...subscriptions, ...rules];
-  const solution = solve(distinct(variables), options);
+  const solution = solve(distinct(variables), budget);
   if (solution.kind === 'satisfied') {
     const selected = [...byId.values()]
       .filter(({ id, entry }) => solution.selected.has(id) && entry.installed === undefined)
       .toSorted((a, b) => compareText(a.id, b.id));
     checkIds(selected);
+    budget.take(selected.length * request.subscriptions.length);
     return plan(selected, request);
   }
+  budget.take(solution.conflicts.length * request.subscriptions.length);
   const texts = solution.conflicts.map(({ id, constraint }) => constraint.text ?? id);
   const message = `constraints not satisfiable: ${texts.toSorted(compareText).join(', ')}`;
   const explanation = explainConflicts(request, {
@@ -70,6 +77,9 @@ function resolve(
   return { kind: 'failed', reason: 'ConstraintsNotSatisfiable', message, explanation };
 }
 
+/** Steps of making the rules of what a bundle provides. */
+const ruleSteps = 10;
+
 interface Entries {
   readonly index: EntryIndex;
   /** Why catalogs cannot be used. */
@@ -77,28 +87,34 @@ interface Entries {
 }
 
 /** A catalog that cannot be used prevents every resolution in the namespace. */
-function readEntries(request: NamespaceRequest): Entries {
+function readEntries(request: NamespaceRequest, budget: Budget): Entries {
   const { namespace, globalNamespace } = request;
   const broken: string[] = [];
   const considered = request.catalogs.filter(
     ({ catalog }) => catalog.namespace === namespace || catalog.namespace === globalNamespace,
   );
   const catalogs = new Map(
-    considered.map((content) => [content.catalog, entriesOf(content, broken)]),
+    considered.map((content) => [content.catalog, entriesOf(content, { broken, budget })]),
   );
   let installed: readonly Entry[] = [];
   try {
-    installed = installedEntries(request);
+    installed = installedEntries(request, budget);
   } catch (error) {
     if (!(error instanceof ResolutionError)) throw error;
     broken.push(unusable(namespace, installedCatalog, error.message));
   }
-  const index = new EntryIndex(namespace, installed, catalogs);
+  const index = new EntryIndex({ namespace, installed, catalogs }, budget);
   return { index, broken: broken.toSorted(compareText) };
 }
 
-function entriesOf(content: CatalogContent, broken: string[]): readonly Entry[] {
-  if ('packages' in content) return content.packages.flatMap(catalogEntries);
+interface Reading {
+  readonly broken: string[];
+  readonly budget: Budget;
+}
+
+function entriesOf(content: CatalogContent, { broken, budget }: Reading): readonly Entry[] {
+  if ('packages' in content)
+    return content.packages.flatMap((each) => catalogEntries(each, budget));
   const { catalog, error } = content;
   broken.push(unusable(catalog.namespace, catalog.name, error));
   return [];

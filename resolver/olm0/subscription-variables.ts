@@ -12,6 +12,7 @@ import type { Subscription } from './namespace-request.ts';
  *
  * @throws ChannelError if a channel of the package has no order
  * @throws ResolutionError
+ * @throws BudgetError
  */
 export function subscriptionVariable(
   subscription: Subscription,
@@ -21,14 +22,22 @@ export function subscriptionVariable(
   const current = index.installed.find(({ name }) => name === subscription.installedCSV);
   const found = find(subscription, current, index);
   if (typeof found === 'string') return invalidSubscription(subscription.name, found);
+  index.budget.takeSort(found.length);
   const byName = Map.groupBy(found, ({ name }) => name);
   const candidates = sortedEntries(found)
     .filter((entry) => current === undefined || replaces(entry, current))
-    .flatMap((entry) => bundles.add(namesakes(entry, byName)));
+    .flatMap((entry) => {
+      const names = namesakes(entry, byName);
+      index.budget.take(findSteps * names.length);
+      return bundles.add(names);
+    });
   for (const candidate of candidates) if (current !== undefined) replace(candidate, current);
   const ids = [...candidates, ...(current === undefined ? [] : [current])].map(({ id }) => id);
   return validSubscription(subscription.name, ids);
 }
+
+/** Steps of a look at an entry. */
+const findSteps = 10;
 
 /** The entries that the Subscription names, or what it names and the catalog does not have. */
 function find(
@@ -39,7 +48,9 @@ function find(
   const by = `referenced by subscription ${name}`;
   if (!index.hasCatalog(catalog))
     return `no operators found from catalog ${catalog.name} in namespace ${catalog.namespace} ${by}`;
-  const ofPackage = index.ofPackage(packageName).filter((entry) => isIn(catalog, entry));
+  const all = index.ofPackage(packageName);
+  index.budget.take(findSteps * (1 + all.length + index.installed.length));
+  const ofPackage = all.filter((entry) => isIn(catalog, entry));
   if (ofPackage.length === 0)
     return `no operators found in package ${packageName} in the catalog ${by}`;
   const ofChannel = ofPackage.filter((entry) => channel === '' || entry.channel === channel);

@@ -1,5 +1,7 @@
 import { goQuote } from '../../api/go-quote.ts';
+import { comparisonSteps } from '../budget.ts';
 import {
+  contentSteps,
   graphSuccessors,
   type PackageContent,
   semverSuccessors,
@@ -72,21 +74,25 @@ function namedBundle({ name, version }: { readonly name: string; readonly versio
 type Policy = (question: PackageQuestion, from: UpgradeStart) => (candidate: Candidate) => boolean;
 
 const policies: Readonly<Record<Exclude<UpgradePolicy, 'any'>, Policy>> = {
-  semver: (_, { version }) => {
+  semver: ({ budget }, { version }) => {
     const isSuccessor = version && semverSuccessors(version);
-    return ({ bundle }) => (bundle.version && isSuccessor?.(bundle.version)) ?? false;
+    return ({ bundle }) => {
+      budget.take(2 * comparisonSteps);
+      return (bundle.version && isSuccessor?.(bundle.version)) ?? false;
+    };
   },
-  replaces: ({ contents }, from) =>
-    byEntry(contents, ({ channels }) => graphSuccessors(channels, from, 'replaces')),
+  replaces: (question, from) =>
+    byEntry(question, ({ channels }) => graphSuccessors(channels, from, 'replaces')),
   // As operator-controller: if channels are requested, only their edges count.
   graph: (question, from) =>
-    byEntry(question.contents, (content) => graphSuccessors(question.channelsOf(content), from)),
+    byEntry(question, (content) => graphSuccessors(question.channelsOf(content), from)),
 };
 
 function byEntry(
-  contents: readonly PackageContent[],
+  { contents, budget }: PackageQuestion,
   successors: (content: PackageContent) => ReadonlyMap<string, unknown>,
 ): (candidate: Candidate) => boolean {
+  for (const content of contents) budget.take(contentSteps(content));
   const names = new Map(contents.map((content) => [content, successors(content)]));
   return ({ bundle, content }) => names.get(content)?.has(bundle.name) ?? false;
 }

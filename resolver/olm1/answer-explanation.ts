@@ -31,6 +31,7 @@ export function explainAnswer(
   answer: Answer & { readonly surroundings: Surroundings },
 ): Explanation {
   const { chosen, message, help = [], surroundings } = answer;
+  question.budget.takeSort(question.candidates.length);
   const judged = question.candidates
     .map((candidate) => ({ candidate, missing: judge.missing(candidate) }))
     .filter(({ candidate }) => candidate !== chosen)

@@ -1,4 +1,5 @@
 import { goQuote } from '../../api/go-quote.ts';
+import type { Budget } from '../budget.ts';
 import type { Bundle, Property } from '../candidates/index.ts';
 import {
   ConstraintError,
@@ -9,21 +10,26 @@ import {
 import type { PackageContents, PresentBundle, Surroundings } from './package-request.ts';
 import type { Dependency } from './package-resolution.ts';
 
+/** Where a bundle's dependencies are looked for. */
+interface Place {
+  readonly contents: PackageContents;
+  readonly surroundings: Surroundings;
+  readonly budget: Budget;
+}
+
 /** What a bundle requires of others, judged by what is installed or asked for. */
-export function dependenciesOf(
-  owner: PossibleProvider,
-  contents: PackageContents,
-  surroundings: Surroundings,
-): readonly Dependency[] {
+export function dependenciesOf(owner: PossibleProvider, place: Place): readonly Dependency[] {
+  const { budget } = place;
+  budget.take(owner.properties.length);
   const own = owner.properties.filter(
     ({ type }) => type.endsWith('.required') || isConstraint(type),
   );
   // Most bundles require nothing.
   if (own.length === 0) return [];
-  const providers = new Providers(contents, surroundings);
+  const providers = new Providers(place);
   return own.flatMap((property) => {
     try {
-      return constraintsOf([property])
+      return constraintsOf([property], budget)
         .filter((requirement) => !requirement.isMetBy(owner))
         .map((requirement) => judged(property, requirement, providers));
     } catch (error) {
@@ -62,11 +68,14 @@ export function requiredPackage({ type, value }: Property): Dependency['package'
 /** The bundles that other objects have or ask for, installed ones first. */
 class Providers {
   readonly #contents: PackageContents;
+  readonly #budget: Budget;
   readonly #present: readonly PresentBundle[];
   readonly #whole = new Map<PresentBundle, PossibleProvider>();
 
-  constructor(contents: PackageContents, { present }: Surroundings) {
+  constructor({ contents, surroundings: { present }, budget }: Place) {
     this.#contents = contents;
+    this.#budget = budget;
+    budget.takeSort(present.length);
     this.#present = present.toSorted(
       (a, b) =>
         Number(b.isInstalled) - Number(a.isInstalled) ||
@@ -91,10 +100,9 @@ class Providers {
   }
 
   #inCatalogs(packageName: string, { name, image }: Bundle): Bundle | undefined {
-    return this.#contents
-      .of(packageName)
-      .flatMap(({ bundles }) => bundles)
-      .find((each) => each.name === name && each.image === image);
+    const bundles = this.#contents.of(packageName).flatMap((content) => content.bundles);
+    this.#budget.take(bundles.length);
+    return bundles.find((each) => each.name === name && each.image === image);
   }
 }
 

@@ -1,12 +1,5 @@
 import { goQuote } from '../../api/go-quote.ts';
-import {
-  type AppliedConstraint,
-  type Constraint,
-  type Solution,
-  SolverLimitError,
-  solve,
-  type Variable,
-} from '../solver/index.ts';
+import { type AppliedConstraint, type Constraint, solve, type Variable } from '../solver/index.ts';
 import type { Candidate } from './candidate.ts';
 import type { RequiredPackages } from './required-packages.ts';
 import { ResolutionFailure } from './resolution-failure.ts';
@@ -24,14 +17,16 @@ export interface Choice {
  * of each package. As upstream, it is an error if the preferred bundle requires what no catalog has:
  * an older one would be a surprise. Unlike upstream, older bundles may.
  * @throws ResolutionFailure
+ * @throws BudgetError
  */
 export function chooseWithDependencies(choice: Choice, required: RequiredPackages): Candidate {
-  const preferred = choice.requested.find((each) => choice.possible?.includes(each) !== false);
+  const possible = choice.possible && new Set(choice.possible);
+  const preferred = choice.requested.find((each) => possible?.has(each) !== false);
   // Nearly always: the solver would select the same bundle.
   if (preferred !== undefined && isCompleteAtOnce(preferred, required)) return preferred;
   if (preferred !== undefined) refuseMissingPackage(preferred, required);
   const problem = new Problem(choice, required);
-  const solution = solved(problem.variables());
+  const solution = solve(problem.variables(), required.budget);
   if (solution.kind === 'satisfied') {
     const chosen = choice.requested.find((each) => solution.selected.has(problem.idOf(each)));
     if (chosen !== undefined) return chosen;
@@ -50,21 +45,13 @@ function isCompleteAtOnce(preferred: Candidate, required: RequiredPackages): boo
   // Iterating a Map includes values that are added meanwhile.
   for (const each of selected.values()) {
     for (const { name, providers } of required.of(each)) {
+      required.budget.take(providers.length);
       const other = selected.get(name) ?? providers[0];
       if (other === undefined || !providers.includes(other)) return false;
       selected.set(name, other);
     }
   }
   return true;
-}
-
-function solved(variables: readonly Variable[]): Solution {
-  try {
-    return solve(variables);
-  } catch (error) {
-    if (!(error instanceof SolverLimitError)) throw error;
-    throw new ResolutionFailure('unsatisfiable', error.message);
-  }
 }
 
 function refuseMissingPackage(preferred: Candidate, required: RequiredPackages): void {
@@ -78,6 +65,9 @@ function refuseMissingPackage(preferred: Candidate, required: RequiredPackages):
     [`Make a catalog available that has ${wanted}.`],
   );
 }
+
+/** Steps of making the id of a bundle. */
+const idSteps = 20;
 
 /** The request, and all bundles that it may need, as a problem of the solver. */
 class Problem {
@@ -127,6 +117,7 @@ class Problem {
 
   #dependencies(candidate: Candidate): readonly Constraint[] {
     return this.#required.of(candidate).map(({ providers }) => {
+      this.#required.budget.take(idSteps * providers.length);
       return { kind: 'dependency', ids: providers.map((each) => this.idOf(each)) };
     });
   }
@@ -141,8 +132,10 @@ class Problem {
     for (const each of [...requested, ...possible]) add(each);
     // Iterating a Map includes values that are added meanwhile.
     for (const each of found.values()) {
-      for (const { providers } of this.#required.of(each))
+      for (const { providers } of this.#required.of(each)) {
+        this.#required.budget.take(idSteps * providers.length);
         for (const other of providers) add(other);
+      }
     }
     return [...found.values()];
   }

@@ -9,6 +9,8 @@ import { ResolutionFailure } from './resolution-failure.ts';
 /** A condition that a candidate does not meet. */
 export type Criterion = 'channel' | 'version' | 'upgrade';
 
+const judgingSteps = 20;
+
 /** Says of each candidate why it is out. */
 export class Judge {
   readonly #question: PackageQuestion;
@@ -21,6 +23,7 @@ export class Judge {
   }
 
   missing(candidate: Candidate): readonly Criterion[] {
+    this.#question.budget.take(judgingSteps);
     const { upgrades } = this;
     const isUpgrade =
       upgrades === undefined || upgrades.isInstalled(candidate) || upgrades.isSuccessor(candidate);

@@ -29,13 +29,14 @@ export function chooseForOperator(question: PackageQuestion): Candidate {
 }
 
 function withDependencies(
-  { candidates, library, request: { packageName } }: PackageQuestion,
+  { candidates, library, budget, request: { packageName } }: PackageQuestion,
   requested: readonly Candidate[],
   upgrades: AllowedUpgrades | undefined,
 ): Candidate {
+  budget.takeSort(2 * candidates.length);
   const possible = upgrades === undefined ? undefined : possibleWith(upgrades, candidates);
   const choice = { packageName, requested: requested.toSorted(byVersion), possible };
-  const required = new RequiredPackages(library, new Map([[packageName, candidates]]));
+  const required = new RequiredPackages(library, new Map([[packageName, candidates]]), budget);
   return chooseWithDependencies(choice, required);
 }
 

@@ -78,7 +78,7 @@ const helpers: Readonly<Record<Criterion, Help>> = {
     if (from === undefined || best.bundle.version === undefined) return forced;
     const { packageName, upgrades } = request;
     const to = versionText(best.bundle.version);
-    const path = pathTo({ packageName, contents, from, to, upgrades });
+    const path = pathTo({ packageName, contents, from, to, upgrades }, question.budget.half());
     if (path.kind === 'none' || path.steps.length < 2) return forced;
     const next = path.steps[0];
     return `upgrade to ${next?.version} first: ${label(best)} is ${path.steps.length} upgrades away`;

@@ -1,5 +1,11 @@
-import type { PackageContent } from '../candidates/index.ts';
-import { parseConstraint, satisfies, type VersionConstraint } from '../versions/index.ts';
+import type { Budget } from '../budget.ts';
+import { contentSteps, type PackageContent } from '../candidates/index.ts';
+import {
+  constraintSteps,
+  parseConstraint,
+  satisfies,
+  type VersionConstraint,
+} from '../versions/index.ts';
 import { type Candidate, candidatesOf } from './candidate.ts';
 import type { PackageContents, PackageRequest } from './package-request.ts';
 
@@ -11,19 +17,27 @@ export class PackageQuestion {
   /** What each catalog has of the package, by the catalog's name. */
   readonly contents: readonly PackageContent[];
   readonly candidates: readonly Candidate[];
+  readonly budget: Budget;
   readonly #range: VersionConstraint | undefined;
+  readonly #rangeSteps: number;
   /** Names of the entries of the requested channels; undefined if any bundle will do. */
   readonly #inChannels: ReadonlyMap<PackageContent, ReadonlySet<string>> | undefined;
 
-  /** @throws VersionError if the requested range cannot be read */
-  constructor(request: PackageRequest, contents: PackageContents) {
+  /**
+   * @throws VersionError if the requested range cannot be read
+   * @throws BudgetError
+   */
+  constructor(request: PackageRequest, contents: PackageContents, budget: Budget) {
     const { packageName, version, channels } = request;
     this.#range = version === undefined ? undefined : parseConstraint(version);
+    this.#rangeSteps = this.#range === undefined ? 0 : constraintSteps(this.#range);
+    this.budget = budget;
     this.request = request;
     this.library = contents;
     this.contents = contents
       .of(packageName)
       .toSorted((a, b) => (a.catalog.name < b.catalog.name ? -1 : 1));
+    for (const content of this.contents) budget.take(contentSteps(content));
     this.candidates = candidatesOf(this.contents);
     if (channels.length > 0) {
       const names = (content: PackageContent) =>
@@ -45,6 +59,7 @@ export class PackageQuestion {
 
   isInRange({ bundle: { version } }: Candidate): boolean {
     if (this.#range === undefined) return true;
+    this.budget.take(this.#rangeSteps);
     return version !== undefined && satisfies(version, this.#range);
   }
 

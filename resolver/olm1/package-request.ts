@@ -1,3 +1,4 @@
+import type { Budget } from '../budget.ts';
 import type { Bundle, PackageContent, UpgradePolicy } from '../candidates/index.ts';
 
 /** What one object asks for: a bundle of one package. */
@@ -38,6 +39,8 @@ export interface Surroundings {
   readonly present: readonly PresentBundle[];
   /** Catalogs without content, for explanations. In any order. */
   readonly unavailable: readonly UnavailableCatalog[];
+  /** What the resolution may take (default: `resolutionSteps`, and expressions). */
+  readonly budget?: Budget;
 }
 
 export interface PresentBundle {

@@ -23,11 +23,12 @@ export interface ResolvedPackage {
  * `invalid-version`: the requested range cannot be read; only a change of the request helps.
  * `no-candidates`: the catalogs lack what the request or the installed bundle needs.
  * `unsatisfiable`: bundles match the request, and none of them may be installed now.
+ * `limit`: finding out takes more than the budget, or more than the process that resolves has.
  */
 export interface FailedPackage {
   readonly kind: 'failed';
-  readonly reason: 'invalid-version' | 'no-candidates' | 'unsatisfiable';
-  /** Upstream's text, to the letter. */
+  readonly reason: 'invalid-version' | 'no-candidates' | 'unsatisfiable' | 'limit';
+  /** Upstream's text, to the letter; ours for `limit`. */
   readonly message: string;
   readonly explanation: Explanation;
   /** Of the package and of the requested channels, by all catalogs. */

@@ -1,13 +1,15 @@
-import { goQuote } from '../../api/go-quote.ts';
-import { isInRange, parseRange, rangeProblem } from '../versions/index.ts';
+import type { Budget } from '../budget.ts';
+import { contentSteps } from '../candidates/index.ts';
+import { isInRange, parseRange, rangeProblem, rangeSteps } from '../versions/index.ts';
 import { byVersion, type Candidate, candidatesOf } from './candidate.ts';
 import { requiredPackage } from './dependencies.ts';
 import type { PackageContents } from './package-request.ts';
 import type { Dependency } from './package-resolution.ts';
-import { ResolutionFailure } from './resolution-failure.ts';
 
-/** Maximum comparisons of versions with required ranges for one request: about a second. */
-const maximumComparisons = 4_000_000;
+/** Steps of looking at a property. */
+const propertySteps = 2;
+/** Steps of reading a character of a range. */
+const characterSteps = 20;
 
 /** A package in a range, and the bundles that catalogs have of it. */
 export interface RequiredPackage {
@@ -25,44 +27,50 @@ export function requiresPackages({ bundle: { properties } }: Candidate): boolean
 export class RequiredPackages {
   readonly #contents: PackageContents;
   readonly #packages = new Map<string, readonly Candidate[]>();
-  readonly #required = new Map<string, RequiredPackage>();
-  #comparisons = 0;
+  /** Undefined for a range that cannot be read: upstream ignores it. */
+  readonly #required = new Map<string, RequiredPackage | undefined>();
+  readonly budget: Budget;
 
-  constructor(contents: PackageContents, known: ReadonlyMap<string, readonly Candidate[]>) {
+  constructor(
+    contents: PackageContents,
+    known: ReadonlyMap<string, readonly Candidate[]>,
+    budget: Budget,
+  ) {
     this.#contents = contents;
+    this.budget = budget;
     for (const [name, candidates] of known)
       this.#packages.set(name, candidates.toSorted(byVersion));
   }
 
-  /** @throws ResolutionFailure past the maximum number of comparisons */
+  /** @throws BudgetError */
   of({ bundle: { properties } }: Candidate): readonly RequiredPackage[] {
+    this.budget.take(propertySteps * properties.length);
     return properties.flatMap((property) => {
       const required = requiredPackage(property);
-      // Upstream ignores a range that it cannot read.
-      if (required === undefined || rangeProblem(required.versionRange) !== undefined) return [];
-      return [this.#lookUp(required)];
+      if (required === undefined) return [];
+      this.budget.take((required.name.length + required.versionRange.length) / 8);
+      return this.#lookUp(required) ?? [];
     });
   }
 
-  #lookUp({ name, versionRange }: NonNullable<Dependency['package']>): RequiredPackage {
-    const key = JSON.stringify([name, versionRange]);
-    const known = this.#required.get(key);
-    if (known !== undefined) return known;
+  #lookUp(wanted: NonNullable<Dependency['package']>): RequiredPackage | undefined {
+    const key = JSON.stringify([wanted.name, wanted.versionRange]);
+    if (this.#required.has(key)) return this.#required.get(key);
+    this.budget.take(characterSteps * wanted.versionRange.length);
+    const isReadable = rangeProblem(wanted.versionRange) === undefined;
+    const required = isReadable ? this.#read(wanted) : undefined;
+    this.#required.set(key, required);
+    return required;
+  }
+
+  #read({ name, versionRange }: NonNullable<Dependency['package']>): RequiredPackage {
     const candidates = this.#candidatesOf(name);
-    this.#comparisons += candidates.length;
-    if (this.#comparisons > maximumComparisons) {
-      throw new ResolutionFailure(
-        'no-candidates',
-        `the dependencies of package ${goQuote(name)} and others need more than ${maximumComparisons} comparisons of versions with ranges`,
-      );
-    }
     const range = parseRange(versionRange);
+    this.budget.take(rangeSteps(range) * candidates.length);
     const providers = candidates.filter(
       ({ bundle: { version } }) => version !== undefined && isInRange(version, range),
     );
-    const required = { name, range: versionRange, providers };
-    this.#required.set(key, required);
-    return required;
+    return { name, range: versionRange, providers };
   }
 
   #candidatesOf(name: string): readonly Candidate[] {
@@ -71,7 +79,10 @@ export class RequiredPackages {
     const contents = this.#contents
       .of(name)
       .toSorted((a, b) => (a.catalog.name < b.catalog.name ? -1 : 1));
-    const candidates = candidatesOf(contents).toSorted(byVersion);
+    for (const content of contents) this.budget.take(contentSteps(content));
+    const unsorted = candidatesOf(contents);
+    this.budget.takeSort(unsorted.length);
+    const candidates = unsorted.toSorted(byVersion);
     this.#packages.set(name, candidates);
     return candidates;
   }

@@ -1,4 +1,5 @@
 import { goQuote } from '../../api/go-quote.ts';
+import { Budget, BudgetError } from '../budget.ts';
 import type { Deprecation, PackageContent } from '../candidates/index.ts';
 import type { Explanation } from '../explain/index.ts';
 import { VersionError } from '../versions/index.ts';
@@ -23,10 +24,13 @@ export function resolvePackage(
   contents: PackageContents,
   surroundings: Surroundings,
 ): PackageResolution {
-  const answer = answerOf(request, contents);
-  if ('invalid' in answer) return invalidVersion(request, answer.invalid);
-  if ('failure' in answer) return failed(answer.question, answer.failure, surroundings);
-  return resolved(answer.question, answer.chosen, { contents, surroundings });
+  const { budget = new Budget() } = surroundings;
+  return withinBudget(request, budget, () => {
+    const answer = answerOf(request, contents, budget);
+    if ('invalid' in answer) return invalidVersion(request, answer.invalid);
+    if ('failure' in answer) return failed(answer.question, answer.failure, surroundings);
+    return resolved(answer.question, answer.chosen, { contents, surroundings });
+  });
 }
 
 /** Why the request has its answer: a resolved one too. */
@@ -35,17 +39,35 @@ export function explainPackage(
   contents: PackageContents,
   surroundings: Surroundings,
 ): Explanation {
-  const answer = answerOf(request, contents);
-  if ('invalid' in answer) return invalidVersion(request, answer.invalid).explanation;
-  const { question } = answer;
-  const judge = new Judge(question);
-  if ('failure' in answer) {
-    const { message, help } = answer.failure;
-    return explainAnswer(question, judge, { message, help, surroundings });
+  const { budget = new Budget() } = surroundings;
+  const explained = withinBudget(request, budget, () => {
+    const answer = answerOf(request, contents, budget);
+    if ('invalid' in answer) return invalidVersion(request, answer.invalid);
+    const { question } = answer;
+    const judge = new Judge(question);
+    if ('failure' in answer) {
+      const { message, help } = answer.failure;
+      return { explanation: explainAnswer(question, judge, { message, help, surroundings }) };
+    }
+    const { chosen } = answer;
+    const message = `resolved to ${goQuote(chosen.bundle.image)}`;
+    return { explanation: explainAnswer(question, judge, { message, chosen, surroundings }) };
+  });
+  return explained.explanation;
+}
+
+/** What `work` returns, or a failure that says that it takes too many steps. */
+function withinBudget<T>(
+  request: PackageRequest,
+  budget: Budget,
+  work: () => T,
+): T | FailedPackage {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof BudgetError)) throw error;
+    return tooLong(request, budget);
   }
-  const { chosen } = answer;
-  const message = `resolved to ${goQuote(chosen.bundle.image)}`;
-  return explainAnswer(question, judge, { message, chosen, surroundings });
 }
 
 type Answer =
@@ -53,10 +75,10 @@ type Answer =
   | { readonly question: PackageQuestion; readonly failure: ResolutionFailure }
   | { readonly question: PackageQuestion; readonly chosen: Candidate };
 
-function answerOf(request: PackageRequest, contents: PackageContents): Answer {
+function answerOf(request: PackageRequest, contents: PackageContents, budget: Budget): Answer {
   let question: PackageQuestion;
   try {
-    question = new PackageQuestion(request, contents);
+    question = new PackageQuestion(request, contents, budget);
   } catch (error) {
     if (!(error instanceof VersionError)) throw error;
     return { invalid: error };
@@ -99,7 +121,7 @@ function resolved(
       catalog: content.catalog,
       notTaken: undefined,
     },
-    dependencies: dependenciesOf(owner, contents, surroundings),
+    dependencies: dependenciesOf(owner, { contents, surroundings, budget: question.budget }),
   };
 }
 
@@ -157,5 +179,19 @@ function invalidVersion(
       considered: [],
       suggestions: ['Write a version range such as "1.2.x", "~1.12" or ">=1.11, <1.13".'],
     },
+  };
+}
+
+function tooLong({ packageName }: PackageRequest, { limit }: Budget): FailedPackage {
+  const name = goQuote(packageName);
+  const message = `resolving package ${name} takes more than ${limit} steps: request one channel and a narrow version range, or ask the authors of its catalogs for fewer bundles, channel entries and constraints`;
+  const explanation = { asked: `package ${name}`, message, chain: [], considered: [] };
+  return {
+    kind: 'failed',
+    reason: 'limit',
+    message,
+    deprecations: [],
+    newest: undefined,
+    explanation: { ...explanation, suggestions: [] },
   };
 }

@@ -1,15 +1,15 @@
+import { type Budget, BudgetError } from '../budget.ts';
 import type { Constraints } from './numbered-constraints.ts';
 import { search } from './search.ts';
-import { SolverLimitError, type Work } from './work.ts';
 
 /**
  * Leaves out of a core, one after the other, each constraint without which the rest still cannot hold.
- * `core` numbers constraints that cannot hold together. Past the limit of work, what is left then.
+ * `core` numbers constraints that cannot hold together. Past the budget, what is left then.
  */
 export function minimalCore(
   constraints: Constraints,
   core: ReadonlySet<number>,
-  work: Work,
+  budget: Budget,
 ): Constraints {
   const select = (numbers: ReadonlySet<number>): Constraints =>
     new Map([...constraints].filter(([number]) => numbers.has(number)));
@@ -18,7 +18,7 @@ export function minimalCore(
     if (!left.has(number)) continue;
     const rest = new Map(left);
     rest.delete(number);
-    const unneeded = coreWithin(rest, work);
+    const unneeded = coreWithin(rest, budget);
     if (unneeded === 'limit') break;
     if (unneeded !== undefined) left = select(unneeded);
   }
@@ -28,13 +28,13 @@ export function minimalCore(
 /** Undefined if the constraints can hold. */
 function coreWithin(
   constraints: Constraints,
-  work: Work,
+  budget: Budget,
 ): ReadonlySet<number> | 'limit' | undefined {
   try {
-    const answer = search(constraints, work);
+    const answer = search(constraints, budget);
     return answer.kind === 'unsatisfiable' ? answer.core : undefined;
   } catch (error) {
-    if (error instanceof SolverLimitError) return 'limit';
+    if (error instanceof BudgetError) return 'limit';
     throw error;
   }
 }

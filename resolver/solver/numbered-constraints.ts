@@ -1,6 +1,6 @@
 import { goQuote } from '../../api/go-quote.ts';
+import type { Budget } from '../budget.ts';
 import type { AppliedConstraint, Constraint, Variable } from './problem.ts';
-import type { Work } from './work.ts';
 
 /** Constraints by their numbers, in the order in which a search adds them. */
 export type Constraints = ReadonlyMap<number, AppliedConstraint>;
@@ -10,18 +10,19 @@ export type Constraints = ReadonlyMap<number, AppliedConstraint>;
  * place of the first, which is that of its choice. What holds of one variable alone comes first, so that
  * it is what conflicts are about.
  */
-export function numberedConstraints(variables: readonly Variable[], work: Work): Constraints {
+export function numberedConstraints(variables: readonly Variable[], budget: Budget): Constraints {
+  budget.takeSort(variables.length);
   const sorted = variables.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const ids = new Set<string>();
   for (const { id } of sorted) {
     if (ids.has(id)) throw new TypeError(`duplicate identifier ${goQuote(id)} in input`);
     ids.add(id);
   }
-  const found = new DistinctConstraints();
+  const found = new DistinctConstraints(budget);
   for (const { id, constraints } of sorted)
     for (const constraint of constraints) {
       const named = namedBy(constraint);
-      work.add(1 + named.length);
+      budget.take(1 + named.length);
       checkIds(named, id, ids);
       found.add({ id, constraint });
     }
@@ -44,16 +45,39 @@ function checkIds(named: readonly string[], id: string, known: ReadonlySet<strin
 class DistinctConstraints {
   readonly ofOne: AppliedConstraint[] = [];
   readonly ofSeveral: AppliedConstraint[] = [];
+  readonly #budget: Budget;
   /** The places of constraints that others may equal, by variable or by what they limit. */
   readonly #places = new Map<string, number[]>();
+
+  constructor(budget: Budget) {
+    this.#budget = budget;
+  }
 
   add(applied: AppliedConstraint): void {
     const list = isOfOne(applied) ? this.ofOne : this.ofSeveral;
     const key = `${list === this.ofOne ? 'one' : 'several'} ${keyOf(applied)}`;
     const places = this.#places.get(key) ?? [];
-    const place = places.find((each) => isEqual(list[each], applied));
+    const place = places.find((each) => this.#isEqual(list[each], applied));
     list[place ?? list.length] = applied;
-    if (place === undefined) this.#places.set(key, [...places, list.length - 1]);
+    if (place !== undefined) return;
+    if (places.length === 0) this.#places.set(key, places);
+    places.push(list.length - 1);
+  }
+
+  /** A conflict is an at-most constraint, and no candidate at all is a prohibition. */
+  #isEqual(a: AppliedConstraint | undefined, b: AppliedConstraint): boolean {
+    this.#budget.take(1);
+    if (a === undefined) return false;
+    // Of at-most constraints all that is limited is in the key.
+    if (limitedBy(b) !== undefined) return countOf(a) === countOf(b);
+    return kindOf(a) === kindOf(b) && this.#isSame(namedBy(a.constraint), namedBy(b.constraint));
+  }
+
+  #isSame(a: readonly string[], b: readonly string[]): boolean {
+    if (a === b || a.length !== b.length) return a === b;
+    const difference = a.findIndex((each, at) => each !== b[at]);
+    this.#budget.take(difference === -1 ? a.length : difference);
+    return difference === -1;
   }
 }
 
@@ -76,15 +100,6 @@ function keyOf(applied: AppliedConstraint): string {
   return limited === undefined ? `of ${applied.id}` : `at most ${limited.join('\0')}`;
 }
 
-/** A conflict is an at-most constraint, and no candidate at all is a prohibition. */
-function isEqual(a: AppliedConstraint | undefined, b: AppliedConstraint): boolean {
-  if (a === undefined) return false;
-  const [limitedByA, limitedByB] = [limitedBy(a), limitedBy(b)];
-  if (limitedByA !== undefined || limitedByB !== undefined)
-    return countOf(a) === countOf(b) && isSame(limitedByA ?? [], limitedByB ?? []);
-  return kindOf(a) === kindOf(b) && isSame(namedBy(a.constraint), namedBy(b.constraint));
-}
-
 function kindOf({ constraint: { kind } }: AppliedConstraint): string {
   return kind === 'prohibited' ? 'dependency' : kind;
 }
@@ -96,8 +111,4 @@ function limitedBy({ id, constraint }: AppliedConstraint): readonly string[] | u
 
 function countOf({ constraint }: AppliedConstraint): number {
   return constraint.kind === 'at-most' ? constraint.count : 1;
-}
-
-function isSame(a: readonly string[], b: readonly string[]): boolean {
-  return a === b || (a.length === b.length && a.every((each, at) => each === b[at]));
 }

@@ -1,10 +1,10 @@
+import type { Budget } from '../budget.ts';
 import { constraintsBehind, learn } from './learning.ts';
 import type { Literal } from './literal.ts';
 import type { Constraints } from './numbered-constraints.ts';
 import type { Reason } from './reason.ts';
 import { addConstraint, Literals } from './rules.ts';
 import { Trail } from './trail.ts';
-import type { Work } from './work.ts';
 
 export type Answer =
   | { readonly kind: 'satisfied'; readonly selected: ReadonlySet<string> }
@@ -19,11 +19,11 @@ export type Answer =
  * Decides in that very order and learns from each conflict. A candidate is passed over only if what
  * is selected before it excludes it, so learning saves work and never changes the answer.
  */
-export function search(constraints: Constraints, work: Work): Answer {
+export function search(constraints: Constraints, budget: Budget): Answer {
   const literals = new Literals();
-  const trail = new Trail(work);
+  const trail = new Trail(budget);
   const selection = new Selection(constraints, literals);
-  work.add(constraints.size);
+  budget.take(constraints.size);
   for (const numbered of constraints) {
     addConstraint(trail, literals, numbered);
     // The first constraint that cannot be added decides what a core is about.

@@ -1,7 +1,8 @@
 import { deepStrictEqual, throws } from 'node:assert';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Constraint, type Solution, SolverLimitError, solve, type Variable } from './index.ts';
+import { Budget, BudgetError } from '../budget.ts';
+import { type Constraint, type Solution, solve, type Variable } from './index.ts';
 
 const mandatory: Constraint = { kind: 'mandatory' };
 const prohibited: Constraint = { kind: 'prohibited' };
@@ -160,9 +161,9 @@ function pigeonhole(count: number): readonly Variable[] {
 }
 
 test('a problem that takes too long is given up after a number of steps', () => {
-  expect(() => solve(pigeonhole(12), { limit: 300_000 })).toThrow(SolverLimitError);
-  expect(() => solve(pigeonhole(12), { limit: 300_000 })).toThrow(
-    'The solver gave up after 300000 steps: reduce the number of bundles that can meet the same requirement.',
+  expect(() => solve(pigeonhole(12), new Budget({ steps: 300_000 }))).toThrow(BudgetError);
+  expect(() => solve(pigeonhole(12), new Budget({ steps: 300_000 }))).toThrow(
+    'the resolution takes more than 300000 steps',
   );
   expect(solve(pigeonhole(6)).kind).toBe('unsatisfiable');
 });

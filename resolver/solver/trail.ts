@@ -1,20 +1,20 @@
+import type { Budget } from '../budget.ts';
 import type { AtMost } from './at-most.ts';
 import type { Clause } from './clause.ts';
 import type { Literal } from './literal.ts';
 import type { Consequences, Reason } from './reason.ts';
-import type { Work } from './work.ts';
 
 /** The literals that are true, in the order in which they became so, and what follows from them. */
 export class Trail implements Consequences {
-  readonly #work: Work;
+  readonly #budget: Budget;
   readonly #literals: Literal[] = [];
   /** The length of the trail before each decision. */
   readonly #decisions: number[] = [];
   #visited = 0;
   #broken: Reason | undefined;
 
-  constructor(work: Work) {
-    this.#work = work;
+  constructor(budget: Budget) {
+    this.#budget = budget;
   }
 
   get level(): number {
@@ -42,7 +42,7 @@ export class Trail implements Consequences {
   }
 
   steps(count: number): void {
-    this.#work.add(count);
+    this.#budget.take(count);
   }
 
   #push(literal: Literal, reason: Reason | undefined): void {
@@ -59,7 +59,7 @@ export class Trail implements Consequences {
       const literal = this.#literals[this.#visited];
       if (literal === undefined) return undefined;
       this.#visited += 1;
-      this.#work.add(1 + literal.watchers.length);
+      this.#budget.take(1 + literal.watchers.length);
       this.#visitWatchers(literal);
     }
     return this.#broken;

@@ -1,3 +1,4 @@
+import { comparisonSteps } from '../budget.ts';
 import { type Comparator, type ComparatorOperator, parseComparators } from './comparator.ts';
 import { compareVersions, type Version } from './version.ts';
 
@@ -16,6 +17,11 @@ export interface VersionConstraint {
  */
 export function parseConstraint(text: string): VersionConstraint {
   return { alternatives: parseComparators(text) };
+}
+
+/** Steps of a check of a version, as a Budget counts them. */
+export function constraintSteps({ alternatives }: VersionConstraint): number {
+  return alternatives.reduce((sum, comparators) => sum + comparisonSteps * comparators.length, 1);
 }
 
 export function satisfies(version: Version, constraint: VersionConstraint): boolean {

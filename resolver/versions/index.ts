@@ -1,9 +1,15 @@
-export { parseConstraint, satisfies, type VersionConstraint } from './constraint.ts';
+export {
+  constraintSteps,
+  parseConstraint,
+  satisfies,
+  type VersionConstraint,
+} from './constraint.ts';
 export {
   type Condition,
   isInRange,
   parseRange,
   rangeProblem,
+  rangeSteps,
   type VersionRange,
 } from './range.ts';
 export { parseTolerantVersion } from './tolerant-version.ts';

@@ -1,4 +1,5 @@
 import { goQuote } from '../../api/go-quote.ts';
+import { comparisonSteps } from '../budget.ts';
 import { compareVersions, parseVersion, type Version, VersionError } from './version.ts';
 
 /** One comparison of a range, such as `>=1.0.0`. */
@@ -36,6 +37,11 @@ export function rangeProblem(text: string): string | undefined {
     if (error instanceof VersionError) return error.message;
     throw error;
   }
+}
+
+/** Steps of a comparison of a version with the range, as a Budget counts them. */
+export function rangeSteps({ alternatives }: VersionRange): number {
+  return alternatives.reduce((sum, conditions) => sum + comparisonSteps * conditions.length, 1);
 }
 
 export function isInRange(version: Version, range: VersionRange): boolean {

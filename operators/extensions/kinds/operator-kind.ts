@@ -105,6 +105,7 @@ const notAttempted = {
   'no-candidates':
     'installation has not been attempted due to failure to gather data for resolution',
   unsatisfiable: 'installation has not been attempted as resolution is unsatisfiable',
+  limit: 'installation has not been attempted as resolution exceeds its limits',
 } as const;
 
 /** Unlike upstream's, a failed resolution does not hide what is installed. */

@@ -1,3 +1,4 @@
+import type { Budget } from '../../budget.ts';
 import type { CheckedRule } from './check-rule.ts';
 import { macros } from './checker.ts';
 import {
@@ -34,14 +35,16 @@ import {
 /**
  * The outcome of a rule for the properties of one bundle: false also where its evaluation fails.
  * @throws RuleRefusedError when it takes too many steps.
+ * @throws BudgetError
  */
-export type Program = (properties: readonly object[]) => boolean;
+export type Program = (properties: readonly object[], budget: Budget) => boolean;
 
 export function compileRule({ node, typeNames }: CheckedRule): Program {
   const run = new Compiler(typeNames).compile(node);
-  return (value) => {
+  return (value, budget) => {
     try {
-      return run({ name: 'properties', value, outer: undefined }, new Steps()) === true;
+      const steps = new Steps(budget);
+      return run({ name: 'properties', value, outer: undefined }, steps) === true;
     } catch (error) {
       if (error instanceof AbortedError) return false;
       throw error;

@@ -1,3 +1,4 @@
+import type { Budget } from '../../budget.ts';
 import { RuleRefusedError } from '../requirement.ts';
 
 /**
@@ -77,12 +78,24 @@ export class MapLiteral {
  */
 export const maxSteps = 100_000;
 const perStep = 64;
+/** What an evaluation takes besides. */
+const evaluationSteps = 10;
 
 export class Steps {
+  readonly #budget: Budget;
   #left = maxSteps;
 
-  /** @throws RuleRefusedError when none are left. */
+  constructor(budget: Budget) {
+    this.#budget = budget;
+    budget.take(evaluationSteps);
+  }
+
+  /**
+   * @throws RuleRefusedError when none are left.
+   * @throws BudgetError when none are left for the resolution.
+   */
   take(steps: number): void {
+    this.#budget.take(steps);
     this.#left -= steps;
     if (this.#left >= 0) return;
     throw new RuleRefusedError(
