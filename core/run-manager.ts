@@ -12,8 +12,8 @@ import {
 } from './manager/index.ts';
 import type { ManagerOptions } from './manager/options.ts';
 import { createLogger } from './platform/observe/index.ts';
-import { ByteBudget } from './platform/runtime/byte-budget.ts';
 import { stopSignal } from './platform/runtime/index.ts';
+import { ByteBudget } from './platform/runtime/queue/byte-budget.ts';
 
 export type {
   CertificateOptions,
@@ -32,7 +32,7 @@ export type {
   Zone,
 } from './manager/options.ts';
 export type { AddressPolicy } from './platform/net/address-policy.ts';
-export { ByteBudget } from './platform/runtime/byte-budget.ts';
+export { ByteBudget } from './platform/runtime/queue/byte-budget.ts';
 
 import { systemClock } from './platform/clock.ts';
 

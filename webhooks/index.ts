@@ -1,7 +1,7 @@
 export { type CABundleInjectionOptions, createCABundleInjection } from './ca-injection.ts';
-export type { BundleLister } from './configmap.ts';
 export type { AdmissionValidator } from './review.ts';
 export type { TrustedClients } from './review-handler.ts';
+export type { BundleLister } from './reviewers/configmap.ts';
 export {
   type AdmissionRouteOptions,
   admissionRoutes,

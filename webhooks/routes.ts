@@ -1,28 +1,31 @@
 import type { Clock } from '../core/platform/clock.ts';
-import { bundleValidator, type ConfigMapReader } from './bundle.ts';
-import {
-  bundleDeploymentValidator,
-  type DependencyReader,
-  dependencyCycleCheck,
-  healthRulesCheck,
-  type RuleProblem,
-} from './bundle-deployment.ts';
-import { changedByMutator } from './changed-by.ts';
-import { type ConfigMapValidatorOptions, configMapValidator } from './configmap.ts';
 import {
   type CrdUpgradeOptions,
   crdDeletionValidator,
   crdUpgradeValidator,
 } from './crd-upgrade/crd-validators.ts';
 import { patientLister } from './crd-upgrade/custom-resources.ts';
-import { type DeletionWarningOptions, deletionWarner } from './deletion-warning.ts';
 import type { AdmissionValidator } from './review.ts';
+import { bundleValidator, type ConfigMapReader } from './reviewers/bundle.ts';
+import {
+  bundleDeploymentValidator,
+  type DependencyReader,
+  dependencyCycleCheck,
+  healthRulesCheck,
+  type RuleProblem,
+} from './reviewers/bundle-deployment.ts';
+import { changedByMutator } from './reviewers/changed-by.ts';
+import { type ConfigMapValidatorOptions, configMapValidator } from './reviewers/configmap.ts';
+import { type DeletionWarningOptions, deletionWarner } from './reviewers/deletion-warning.ts';
 import {
   type ImpersonationCheckOptions,
   impersonationCheck,
   requiredAccountCheck,
-} from './service-account.ts';
-import { type SystemDeletionOptions, systemDeletionValidator } from './system-deletion.ts';
+} from './reviewers/service-account.ts';
+import {
+  type SystemDeletionOptions,
+  systemDeletionValidator,
+} from './reviewers/system-deletion.ts';
 
 export interface AdmissionRouteOptions
   extends ConfigMapValidatorOptions,

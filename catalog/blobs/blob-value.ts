@@ -5,9 +5,9 @@ import { TerminalError } from '../../core/errors.ts';
 import { isJsonObject, jsonType } from '../../core/manifests/index.ts';
 import type { Blob, BlobPlace } from './blob.ts';
 import { BlobError, bounded } from './blob-error.ts';
-import { goPrinted, goPrintedAsBool } from './go-text.ts';
-import { indentedJson, jsonText } from './json-text.ts';
-import { ownText } from './own-text.ts';
+import { goPrinted, goPrintedAsBool } from './go-yaml/go-text.ts';
+import { indentedJson, jsonText } from './json/json-text.ts';
+import { ownText } from './json/own-text.ts';
 
 const nowhere: BlobPlace = { file: '', start: 0, end: 0, line: 1 };
 

@@ -2,7 +2,6 @@ import { goQuote } from '../../api/go-quote.ts';
 import { type JsonObject, type JsonValue, parseJson } from '../../api/json.ts';
 import { errorMessage, TerminalError } from '../../core/errors.ts';
 import { isJsonObject, parseYaml } from '../../core/manifests/index.ts';
-import { decodeBase64 } from './base64.ts';
 import type {
   Blob,
   Icon,
@@ -13,8 +12,17 @@ import type {
   Property,
 } from './blob.ts';
 import { errorAt } from './blob-error.ts';
-import { jsonText } from './json-text.ts';
-import { any, decodeAs, listOfShape, type StructShape, struct, text, texts } from './typed-json.ts';
+import { decodeBase64 } from './json/base64.ts';
+import { jsonText } from './json/json-text.ts';
+import {
+  any,
+  decodeAs,
+  listOfShape,
+  type StructShape,
+  struct,
+  text,
+  texts,
+} from './json/typed-json.ts';
 
 const properties = listOfShape(struct('property.Property', { type: text, value: any }));
 

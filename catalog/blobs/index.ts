@@ -16,12 +16,10 @@ export type {
 export { BlobError, placedError } from './blob-error.ts';
 export { blobOfValue } from './blob-value.ts';
 export { decodeBundle, decodeChannel, decodeDeprecations, decodePackage } from './decode.ts';
-export { goYaml } from './go-yaml.ts';
+export { goYaml } from './go-yaml/go-yaml.ts';
 export { iconMediaType } from './icon-type.ts';
-export { htmlEscaped, indentedText, jsonText, stringText } from './json-text.ts';
-export { type NewPackage, newPackage } from './new-package.ts';
-export { ownText } from './own-text.ts';
-export { readBlobs, readObjects } from './read-blobs.ts';
+export { htmlEscaped, indentedText, jsonText, stringText } from './json/json-text.ts';
+export { ownText } from './json/own-text.ts';
 export {
   any,
   decodeAs,
@@ -34,5 +32,7 @@ export {
   textMap,
   texts,
   writeAs,
-} from './typed-json.ts';
+} from './json/typed-json.ts';
+export { type NewPackage, newPackage } from './new-package.ts';
+export { readBlobs, readObjects } from './read-blobs.ts';
 export { writeJson, writeYaml } from './write-config.ts';

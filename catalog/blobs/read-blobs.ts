@@ -5,9 +5,9 @@ import type { Blob, BlobPlace } from './blob.ts';
 import { errorAt } from './blob-error.ts';
 import { checkBlobSize } from './blob-size.ts';
 import { blobOfDecoded, missingSchema, objectOf, withSchema } from './blob-value.ts';
-import { type JsonPiece, JsonPieces, OversizedValue, textOf } from './json-values.ts';
-import { withGoNumbers } from './numbers.ts';
-import { nextChunk, type YamlChunk } from './yaml-chunks.ts';
+import { nextChunk, type YamlChunk } from './go-yaml/yaml-chunks.ts';
+import { type JsonPiece, JsonPieces, OversizedValue, textOf } from './json/json-values.ts';
+import { withGoNumbers } from './json/numbers.ts';
 
 /** Number of bytes in which opm looks for the brace that makes a file JSON. */
 const peeked = 4096;

@@ -1,8 +1,8 @@
 import { type JsonObject, type JsonValue, parseJson } from '../../api/json.ts';
 import type { CatalogConfig } from './blob.ts';
-import { goYaml } from './go-yaml.ts';
-import { indentedText, inKeyOrder, jsonText, RawJson } from './json-text.ts';
-import { withGoNumbers } from './numbers.ts';
+import { goYaml } from './go-yaml/go-yaml.ts';
+import { indentedText, inKeyOrder, jsonText, RawJson } from './json/json-text.ts';
+import { withGoNumbers } from './json/numbers.ts';
 import { type WrittenFields, writtenBlobs } from './written-blobs.ts';
 
 /** The blobs of a catalog in opm's JSON: one object after another, indented by four spaces. */

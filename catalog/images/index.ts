@@ -5,20 +5,20 @@ export {
   bundleConfigMap,
   type ConfigMapFile,
   type ConfigMapOptions,
-} from './bundle-config-map.ts';
+} from './bundle/bundle-config-map.ts';
 export {
   type BundleDockerfile,
   type BundleMetadata,
   bundleAnnotations,
   bundleDockerfile,
   bundleLabels,
-} from './bundle-metadata.ts';
+} from './bundle/bundle-metadata.ts';
+export { type GenerateBundle, generateBundle } from './bundle/generate-bundle.ts';
 export {
   type CatalogDockerfile,
   catalogDockerfile,
   configsLabel,
 } from './catalog-dockerfile.ts';
-export { type GenerateBundle, generateBundle } from './generate-bundle.ts';
 export { type PlatformImage, platformImage, platformManifest } from './opened-image.ts';
 export {
   type TemporaryImage,

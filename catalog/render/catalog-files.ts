@@ -2,7 +2,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { isAbsolute, join, normalize } from 'node:path';
 import { goQuote } from '../../api/go-quote.ts';
 import { TerminalError } from '../../core/errors.ts';
-import type { SpooledCatalog } from './spooled-catalog.ts';
+import type { SpooledCatalog } from './sqlite/spooled-catalog.ts';
 
 /** @throws TerminalError for a directory with files; a missing one is fine. */
 export async function checkEmpty(dir: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { goQuote } from '../../api/go-quote.ts';
 import { errorMessage, TerminalError } from '../../core/errors.ts';
-import type { BundleFacts } from './bundle-directory.ts';
+import type { BundleFacts } from './bundle/bundle-directory.ts';
 
 /** Makes the reference of a bundle's image from facts of the bundle. */
 export type ImageTemplate = (facts: BundleFacts) => string;

@@ -1,11 +1,10 @@
-export type { RenderedBundle } from './bundle-directory.ts';
+export type { RenderedBundle } from './bundle/bundle-directory.ts';
 export { checkEmpty, writeCatalogFiles } from './catalog-files.ts';
-export { displayNameOf } from './csv-metadata.ts';
-export { describedCsv } from './described-csv.ts';
+export { displayNameOf } from './csv/csv-metadata.ts';
+export { describedCsv } from './csv/described-csv.ts';
+export { ServiceVersion } from './csv/service-version.ts';
 export { firstDocument } from './first-document.ts';
 export { type ImageTemplate, imageTemplate } from './image-template.ts';
-export { type MigrateOptions, migrateCatalog } from './migrated-catalog.ts';
-export { type Migration, migrations, migrationsUpTo, operatorNameOf } from './migrations.ts';
 export {
   type CatalogPart,
   catalogKinds,
@@ -19,5 +18,6 @@ export {
   renderedParts,
   renderReference,
 } from './render.ts';
-export { ServiceVersion } from './service-version.ts';
-export { SpooledCatalog, type WriteCatalog } from './spooled-catalog.ts';
+export { type MigrateOptions, migrateCatalog } from './sqlite/migrated-catalog.ts';
+export { type Migration, migrations, migrationsUpTo, operatorNameOf } from './sqlite/migrations.ts';
+export { SpooledCatalog, type WriteCatalog } from './sqlite/spooled-catalog.ts';

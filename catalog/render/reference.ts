@@ -8,11 +8,11 @@ import type { RegistryAccess } from '../../core/registry/index.ts';
 import type { CatalogConfig, OlmBundle } from '../blobs/index.ts';
 import type { TemporaryImage } from '../images/index.ts';
 import { decodedParts, loadDirectory } from '../load/index.ts';
-import type { Warn } from './bundle-objects.ts';
-import { objectsLast } from './bundle-properties.ts';
+import type { Warn } from './bundle/bundle-objects.ts';
+import { objectsLast } from './bundle/bundle-properties.ts';
+import { inOrder } from './csv/related-images.ts';
 import { type ImageTemplate, templatedImage } from './image-template.ts';
-import { embeddedCsv } from './migrations.ts';
-import { inOrder } from './related-images.ts';
+import { embeddedCsv } from './sqlite/migrations.ts';
 
 /** Kinds of sources that a reference may name. */
 export type ReferenceKind =
@@ -113,7 +113,7 @@ async function partOfBundle(
   image: ImageTemplate,
   { warn = () => undefined }: ReferenceOptions,
 ): Promise<CatalogPart> {
-  const { renderBundle } = await import('./bundle-directory.ts');
+  const { renderBundle } = await import('./bundle/bundle-directory.ts');
   const { bundle, csv } = await renderBundle(dir, image, warn);
   const config = { packages: [], channels: [], bundles: [bundle], deprecations: [], others: [] };
   return { config, csvOf: () => csv };
@@ -124,7 +124,7 @@ async function partOfDatabase(
   { onDatabase }: ReferenceOptions,
 ): Promise<CatalogPart> {
   onDatabase?.();
-  const { renderDatabase } = await import('./sqlite.ts');
+  const { renderDatabase } = await import('./sqlite/sqlite.ts');
   const { config, csvs } = renderDatabase(file);
   return { config, csvOf: (bundle) => csvs.get(`${bundle.package}/${bundle.name}`) ?? '' };
 }

@@ -1,8 +1,8 @@
 import { errorMessage, TerminalError } from '../../core/errors.ts';
 import type { CatalogConfig, OlmBundle } from '../blobs/index.ts';
-import type { RenderedBundle } from './bundle-directory.ts';
-import type { Migration } from './migrations.ts';
+import type { RenderedBundle } from './bundle/bundle-directory.ts';
 import { type CatalogPart, partsOfReference, type ReferenceOptions } from './reference.ts';
+import type { Migration } from './sqlite/migrations.ts';
 
 export interface RenderOptions extends ReferenceOptions {
   /** Changes to each bundle, in their order; defaults to none. */

@@ -633,7 +633,7 @@ describe('the processes', () => {
   test('end with their manager, even where it does not close them', async () => {
     const script = `
       import { runInWorkers } from '${new URL('./run-in-workers.ts', import.meta.url).href}';
-      import { ByteBudget } from '${new URL('../platform/runtime/byte-budget.ts', import.meta.url).href}';
+      import { ByteBudget } from '${new URL('../platform/runtime/queue/byte-budget.ts', import.meta.url).href}';
       import { systemClock } from '${new URL('../platform/clock.ts', import.meta.url).href}';
       const logger = { info: (fields) => { console.log(fields.pid); process.exit(0); } };
       const memory = new ByteBudget({ bytes: 2 ** 30, clock: systemClock });

@@ -1,11 +1,11 @@
 import { type Bundle, bundleResource } from '../../api/v1alpha1/index.ts';
 import { BundleReconciler } from '../bundle/index.ts';
 import { Controller } from '../platform/runtime/index.ts';
+import type { UnpackingZone } from './content/unpacking-zone.ts';
 import type { ControllerParts } from './deployment-controller.ts';
-import { configMapIndex, SelfWriteCache } from './kinds.ts';
+import { configMapIndex, SelfWriteCache } from './kinds/kinds.ts';
+import { tellingUnserved, UnservedObjects } from './kinds/unserved.ts';
 import type { ManagerSettings } from './settings.ts';
-import type { UnpackingZone } from './unpacking-zone.ts';
-import { tellingUnserved, UnservedObjects } from './unserved.ts';
 
 /** The controller of Bundles, woken by their cache and by the ConfigMaps of their content. */
 export function createBundleController(

@@ -29,11 +29,11 @@ import {
 import { builtInTypes } from '../sources/index.ts';
 
 import { classesWith, type OwnPlacesByClass, ownWorkers } from './classes.ts';
-import { type ContentLoaderParts, createContentLoader } from './content-loader.ts';
-import { dependencyIndex, type Kinds, ownerIndex, ownerOf, SelfWriteCache } from './kinds.ts';
+import { type ContentLoaderParts, createContentLoader } from './content/content-loader.ts';
+import type { UnpackingZone } from './content/unpacking-zone.ts';
+import { dependencyIndex, type Kinds, ownerIndex, ownerOf, SelfWriteCache } from './kinds/kinds.ts';
+import { tellingUnserved, UnservedObjects } from './kinds/unserved.ts';
 import type { ManagerSettings } from './settings.ts';
-import type { UnpackingZone } from './unpacking-zone.ts';
-import { tellingUnserved, UnservedObjects } from './unserved.ts';
 
 export interface ControllerParts {
   readonly kube: KubeConnection;

@@ -5,7 +5,7 @@ import type { Logger } from '../contracts/logger.ts';
 import type { Provisioner } from '../contracts/provisioner.ts';
 import type { Source } from '../contracts/source.ts';
 import type { AddressPolicy } from '../platform/net/address-policy.ts';
-import type { ByteBudget } from '../platform/runtime/byte-budget.ts';
+import type { ByteBudget } from '../platform/runtime/queue/byte-budget.ts';
 import type { RegistryFiles } from '../registry/index.ts';
 
 /**

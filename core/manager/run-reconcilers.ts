@@ -13,16 +13,16 @@ import {
   Manager,
   type Runnable,
 } from '../platform/runtime/index.ts';
-import { createLeftoverReport } from './archives.ts';
 import { createBundleController } from './bundle-controller.ts';
 import { createOwnPlaces } from './classes.ts';
-import { createContentServer } from './content-server.ts';
-import { createCrdReaderRole } from './crd-reader-role.ts';
+import { createLeftoverReport } from './content/archives.ts';
+import { createContentServer } from './content/content-server.ts';
+import { createUnpackingZone } from './content/unpacking-zone.ts';
 import { type ControllerParts, createDeploymentController } from './deployment-controller.ts';
-import { watchKinds } from './kinds.ts';
+import { createCrdReaderRole } from './kinds/crd-reader-role.ts';
+import { watchKinds } from './kinds/kinds.ts';
 import { createClockCheck, createObjectCounts } from './measurements.ts';
 import type { ManagerSettings } from './settings.ts';
-import { createUnpackingZone } from './unpacking-zone.ts';
 
 /**
  * Runs the reconcilers of the process's zone, with the content server and the health endpoints,

@@ -14,18 +14,41 @@ export {
   type RegistrySettings,
   readRegistrySettings,
 } from './access/registry-settings.ts';
-export { blobBytes } from './copy/blob-bytes.ts';
-export { type CopyImage, copyImage } from './copy/copy-image.ts';
-export { HostLimits } from './copy/host-limits.ts';
-export { type CopySource, type CopyTarget, ImageCopier } from './copy/image-copier.ts';
-export { parsePlatform, readWholeImage, type WholeImage } from './copy/whole-image.ts';
 export {
   type Credentials,
   emptyKeychain,
   type Keychain,
   matchesHost,
   parseDockerConfig,
-} from './keychain.ts';
+} from './configuration/keychain.ts';
+export type {
+  BlobToPush,
+  ImagePlace,
+  ImageTarget,
+  ManifestContent,
+  ManifestToPush,
+  PushOutcome,
+} from './configuration/place.ts';
+export {
+  joinedFailure,
+  PullFailure,
+  type PullPlace,
+  type PullPlaces,
+  pullError,
+  pullPlaces,
+  type RegistriesConfig,
+} from './configuration/pull-places.ts';
+export { type PullSecret, readPullSecret } from './configuration/pull-secret.ts';
+export { readRegistriesConf } from './configuration/registries-conf.ts';
+export {
+  type RegistryCertificates,
+  readRegistryCertificates,
+} from './configuration/registry-certificates.ts';
+export { blobBytes } from './copy/blob-bytes.ts';
+export { type CopyImage, copyImage } from './copy/copy-image.ts';
+export { HostLimits } from './copy/host-limits.ts';
+export { type CopySource, type CopyTarget, ImageCopier } from './copy/image-copier.ts';
+export { parsePlatform, readWholeImage, type WholeImage } from './copy/whole-image.ts';
 export {
   type Descriptor,
   type ImageManifest,
@@ -36,24 +59,6 @@ export {
 } from './manifest.ts';
 export { type ManifestParts, manifestParts } from './manifest-parts.ts';
 export { mediaTypes } from './media-types.ts';
-export type {
-  BlobToPush,
-  ImagePlace,
-  ImageTarget,
-  ManifestContent,
-  ManifestToPush,
-  PushOutcome,
-} from './place.ts';
-export {
-  joinedFailure,
-  PullFailure,
-  type PullPlace,
-  type PullPlaces,
-  pullError,
-  pullPlaces,
-  type RegistriesConfig,
-} from './pull-places.ts';
-export { type PullSecret, readPullSecret } from './pull-secret.ts';
 export { RegistryTarget } from './push/registry-target.ts';
 export {
   digestOf,
@@ -65,8 +70,6 @@ export {
   repositoryName,
 } from './reference.ts';
 export { fallbackTag, indexOf, referrersOf } from './referrers.ts';
-export { readRegistriesConf } from './registries-conf.ts';
-export { type RegistryCertificates, readRegistryCertificates } from './registry-certificates.ts';
 export { RegistryClient } from './registry-client.ts';
 export { DeniedError, RefusedRequest, UnavailableError } from './registry-errors.ts';
 export { SharedWork } from './shared-work.ts';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { record } from '../../api/record.ts';
+import type { ManifestContent } from './configuration/place.ts';
 import {
   descriptorSchema,
   mediaTypeOf,
@@ -7,7 +8,6 @@ import {
   parsed,
   type TypedDescriptor,
 } from './manifest.ts';
-import type { ManifestContent } from './place.ts';
 
 /**
  * Everything that a manifest of any kind references: a repository must have it before the manifest.

@@ -1,7 +1,7 @@
+import type { ImagePlace, ManifestContent } from './configuration/place.ts';
 import { type TypedDescriptor } from './manifest.ts';
 import { manifestParts } from './manifest-parts.ts';
 import { mediaTypes } from './media-types.ts';
-import type { ImagePlace, ManifestContent } from './place.ts';
 import { digestOf } from './reference.ts';
 
 /** Tag under which registries without the referrers API have the index of a digest's referrers. */

@@ -1,9 +1,9 @@
 import { TerminalError } from '../errors.ts';
 import type { Clock } from '../platform/clock.ts';
 import { resumedDownload, VerifiedBlob, watched } from './blob.ts';
-import type { Credentials } from './keychain.ts';
+import type { Credentials } from './configuration/keychain.ts';
+import type { ImagePlace, ManifestContent } from './configuration/place.ts';
 import { type Descriptor, manifestMediaTypes } from './manifest.ts';
-import type { ImagePlace, ManifestContent } from './place.ts';
 import {
   digestAlgorithm,
   digestOf,

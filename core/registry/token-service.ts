@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { z } from 'zod';
 import type { Clock } from '../platform/clock.ts';
-import type { Credentials } from './keychain.ts';
+import type { Credentials } from './configuration/keychain.ts';
 import { connectionError, DeniedError, isConnectionLost } from './registry-errors.ts';
 import { discard, statusText, type Transport, type TransportResponse } from './transport.ts';
 

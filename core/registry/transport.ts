@@ -12,8 +12,8 @@ import {
   type ProxyConfig,
   RetryPolicy,
 } from '../platform/net/index.ts';
-import type { RegistriesConfig } from './pull-places.ts';
-import type { RegistryCertificates } from './registry-certificates.ts';
+import type { RegistriesConfig } from './configuration/pull-places.ts';
+import type { RegistryCertificates } from './configuration/registry-certificates.ts';
 import { connectionError, isConnectionLost, UnavailableError } from './registry-errors.ts';
 
 export interface TransportResponse {

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Condition, KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/index.ts';
-import { DiscoveryClient } from '../../core/platform/kube/discovery.ts';
+import { DiscoveryClient } from '../../core/platform/kube/discovery/discovery.ts';
 import { connect, type KubeClient } from '../../core/platform/kube/index.ts';
 import { eventually, patiently } from '../helpers/eventually.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';

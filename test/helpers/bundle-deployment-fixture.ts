@@ -22,8 +22,8 @@ import {
 import { defaultLimits } from '../../core/content/index.ts';
 import type { Applier } from '../../core/contracts/applier.ts';
 import type { DeploymentHandler } from '../../core/contracts/provisioner.ts';
-import { dependencyIndex, ownerIndex, ownerOf } from '../../core/manager/kinds.ts';
-import { UnservedObjects } from '../../core/manager/unserved.ts';
+import { dependencyIndex, ownerIndex, ownerOf } from '../../core/manager/kinds/kinds.ts';
+import { UnservedObjects } from '../../core/manager/kinds/unserved.ts';
 import { IndexedCache } from '../../core/platform/runtime/index.ts';
 import type { MindsUnserved } from './bundle-fixture.ts';
 import { EventList } from './event-list.ts';

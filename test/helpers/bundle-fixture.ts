@@ -7,7 +7,7 @@ import { BundleReconciler, SharedFetches, UnpackSlots } from '../../core/bundle/
 import { defaultLimits } from '../../core/content/index.ts';
 import type { BundleHandler } from '../../core/contracts/provisioner.ts';
 import type { Source } from '../../core/contracts/source.ts';
-import { UnservedObjects } from '../../core/manager/unserved.ts';
+import { UnservedObjects } from '../../core/manager/kinds/unserved.ts';
 import { IndexedCache } from '../../core/platform/runtime/index.ts';
 import { ampleMemory } from './ample-memory.ts';
 import { EventList } from './event-list.ts';

@@ -6,7 +6,7 @@ import { removeReleases } from '../../cmd/ctl/deployments/release-removal.ts';
 import { ApplyEngine } from '../../core/apply/index.ts';
 import type { ObjectEvent } from '../../core/contracts/event-sink.ts';
 import { systemClock } from '../../core/platform/clock.ts';
-import { DiscoveryClient } from '../../core/platform/kube/discovery.ts';
+import { DiscoveryClient } from '../../core/platform/kube/discovery/discovery.ts';
 import { connect } from '../../core/platform/kube/index.ts';
 import { CountingClient } from '../helpers/counting-client.ts';
 import { type FormerContent, FormerRukpak } from '../helpers/former-rukpak/former-rukpak.ts';

@@ -4,7 +4,7 @@ import type { KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { ApplyEngine } from '../../core/apply/index.ts';
 import { systemClock } from '../../core/platform/clock.ts';
-import { DiscoveryClient } from '../../core/platform/kube/discovery.ts';
+import { DiscoveryClient } from '../../core/platform/kube/discovery/discovery.ts';
 import { connect } from '../../core/platform/kube/index.ts';
 import { CountingClient } from '../helpers/counting-client.ts';
 import { eventually } from '../helpers/eventually.ts';

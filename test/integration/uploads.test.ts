@@ -8,7 +8,7 @@ import { label } from '../../api/v1alpha1/labels.ts';
 import { bundleResource } from '../../api/v1alpha1/resources.ts';
 import type { ContentKey } from '../../core/contracts/store.ts';
 import type { UploadStore } from '../../core/contracts/upload-store.ts';
-import { createUploadCollector } from '../../core/manager/uploads.ts';
+import { createUploadCollector } from '../../core/manager/content/uploads.ts';
 import { systemClock } from '../../core/platform/clock.ts';
 import { connect, secretResource } from '../../core/platform/kube/index.ts';
 import { IndexedCache } from '../../core/platform/runtime/index.ts';

@@ -1,15 +1,15 @@
 import type { Logger } from '../../contracts/logger.ts';
 import { type Clock, systemClock } from '../clock.ts';
-import { CredentialSource } from './credentials.ts';
+import { CredentialSource } from './config/credentials.ts';
+import { type KubeconfigOptions, loadKubeconfig } from './config/kubeconfig.ts';
 import {
   type Discovery,
   DiscoveryClient,
   type NamespacedKinds,
   type ServedApis,
-} from './discovery.ts';
+} from './discovery/discovery.ts';
 import { HttpKubeClient } from './http-kube-client.ts';
 import type { KubeClient } from './kube-client.ts';
-import { type KubeconfigOptions, loadKubeconfig } from './kubeconfig.ts';
 import { type HttpTransport, Transport } from './transport.ts';
 
 interface ConnectOptions extends KubeconfigOptions {

@@ -1,5 +1,5 @@
 import { type Dispatcher, Pool, ProxyAgent } from 'undici';
-import type { TlsOptions } from './credentials.ts';
+import type { TlsOptions } from './config/credentials.ts';
 
 /**
  * Watches occupy their connection for minutes, so they have a separate pool and never block other

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { collect } from '../../../test/helpers/collect.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { ApiError } from './api-error.ts';
-import { CredentialSource } from './credentials.ts';
+import { CredentialSource } from './config/credentials.ts';
 import { HttpKubeClient } from './http-kube-client.ts';
 import { Transport } from './transport.ts';
 

@@ -9,28 +9,28 @@ export {
   unlessGone,
   unlessNotFound,
 } from './api-error.ts';
-export { createConfigMapReader, createSecretReader } from './configuration-readers.ts';
-export { type ClockOffset, clockProblem, connect, type KubeConnection } from './connect.ts';
+export { createConfigMapReader, createSecretReader } from './config/configuration-readers.ts';
 export {
   CredentialSource,
   type Credentials,
   type TlsOptions,
   toLibraryKubeconfig,
-} from './credentials.ts';
-export {
-  aggregatedDiscovery,
-  type Discovery,
-  type NamespacedKinds,
-  type ServedApis,
-} from './discovery.ts';
-export { type KubeClient, liveObject } from './kube-client.ts';
+} from './config/credentials.ts';
 export {
   homeFolder,
   type Kubeconfig,
   type KubeconfigOptions,
   loadKubeconfig,
   podNamespace,
-} from './kubeconfig.ts';
+} from './config/kubeconfig.ts';
+export { type ClockOffset, clockProblem, connect, type KubeConnection } from './connect.ts';
+export {
+  aggregatedDiscovery,
+  type Discovery,
+  type NamespacedKinds,
+  type ServedApis,
+} from './discovery/discovery.ts';
+export { type KubeClient, liveObject } from './kube-client.ts';
 export { listAll } from './list.ts';
 export { acceptMetadata, collectionPath, queryString, versionOnly } from './object-url.ts';
 export { Reflector, type ReflectorOptions, type ReflectorSink } from './reflector.ts';

@@ -3,13 +3,13 @@ import type { Dispatcher } from 'undici';
 import { errorMessage } from '../../errors.ts';
 import { type Clock, withDeadline } from '../clock.ts';
 import { readText } from './body.ts';
+import type { CredentialSource, TlsOptions } from './config/credentials.ts';
 import {
   type Connections,
   destroyConnections,
   openConnections,
   retireConnections,
 } from './connections.ts';
-import type { CredentialSource, TlsOptions } from './credentials.ts';
 
 interface TransportOptions {
   /** Base URL of the API server, with an optional path prefix. */

@@ -4,10 +4,10 @@ import { errorMessage, TerminalError, WaitingError } from '../../errors.ts';
 import { aborted, type Clock } from '../clock.ts';
 import { ApiError, isConflict } from '../kube/index.ts';
 import type { QueueSnapshot } from '../observe/index.ts';
-import type { Claim, Precedence } from './fair-queue.ts';
-import type { FairSemaphore } from './semaphore.ts';
+import type { Claim, Precedence } from './queue/fair-queue.ts';
+import type { FairSemaphore } from './queue/semaphore.ts';
+import { WorkQueue } from './queue/work-queue.ts';
 import { conditionMessage } from './status.ts';
-import { WorkQueue } from './work-queue.ts';
 
 export interface ReconcileContext {
   /** Aborted only when a stop has waited long enough: until then, finish. */

@@ -1,4 +1,3 @@
-export { ByteBudget } from './byte-budget.ts';
 export {
   Controller,
   type ControllerOptions,
@@ -6,17 +5,19 @@ export {
   type ReconcileResult,
 } from './controller.ts';
 export { EventRecorder } from './event-recorder.ts';
-export { type Claim, precedence } from './fair-queue.ts';
 export { addFinalizer, removeFinalizer } from './finalizers.ts';
 export { type BindAddress, HealthServer, parseBindAddress } from './health-server.ts';
 export { type CacheChange, IndexedCache } from './indexed-cache.ts';
-export { LeaderElector } from './leader-elector.ts';
-export { leaderRunnable } from './leader-runnable.ts';
-export { type Lease, leaseResource } from './lease-lock.ts';
+export { LeaderElector } from './leader/leader-elector.ts';
+export { leaderRunnable } from './leader/leader-runnable.ts';
+export { type Lease, leaseResource } from './leader/lease-lock.ts';
 export { Manager, type Runnable, reflectorRunnable, stopSignal } from './manager.ts';
-export type { MemoryShare } from './memory-share.ts';
 export { ObjectController } from './object-controller.ts';
-export { FairSemaphore, Semaphore } from './semaphore.ts';
+export { ByteBudget } from './queue/byte-budget.ts';
+export { type Claim, precedence } from './queue/fair-queue.ts';
+export type { MemoryShare } from './queue/memory-share.ts';
+export { FairSemaphore, Semaphore } from './queue/semaphore.ts';
+export { type InTurn, type Turn, withTimeLimit } from './queue/time-limit.ts';
 export {
   conditionMessage,
   findCondition,
@@ -26,4 +27,3 @@ export {
   timestamp,
   withReadiness,
 } from './status.ts';
-export { type InTurn, type Turn, withTimeLimit } from './time-limit.ts';

@@ -1,11 +1,16 @@
 import { TerminalError } from '../../errors.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { Credentials, Keychain } from '../keychain.ts';
+import type { Credentials, Keychain } from '../configuration/keychain.ts';
+import type { ImagePlace, ImageTarget, ManifestContent } from '../configuration/place.ts';
+import {
+  joinedFailure,
+  PullFailure,
+  type PullPlace,
+  pullPlaces,
+} from '../configuration/pull-places.ts';
 import { ArchiveTarget } from '../layouts/archive-target.ts';
 import { DirectoryTarget } from '../layouts/directory-target.ts';
 import { LayoutPlace } from '../layouts/layout-place.ts';
-import type { ImagePlace, ImageTarget, ManifestContent } from '../place.ts';
-import { joinedFailure, PullFailure, type PullPlace, pullPlaces } from '../pull-places.ts';
 import { RegistryTarget } from '../push/registry-target.ts';
 import {
   type ImageReference,

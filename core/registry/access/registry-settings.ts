@@ -2,9 +2,12 @@ import { readFileSync } from 'node:fs';
 import { errorMessage } from '../../errors.ts';
 import { type Clock, systemClock } from '../../platform/clock.ts';
 import { proxyFromEnvironment } from '../../platform/net/index.ts';
-import type { RegistriesConfig } from '../pull-places.ts';
-import { readRegistriesConf } from '../registries-conf.ts';
-import { type RegistryCertificates, readRegistryCertificates } from '../registry-certificates.ts';
+import type { RegistriesConfig } from '../configuration/pull-places.ts';
+import { readRegistriesConf } from '../configuration/registries-conf.ts';
+import {
+  type RegistryCertificates,
+  readRegistryCertificates,
+} from '../configuration/registry-certificates.ts';
 
 /** Files with settings for registries, by the flags that name them. */
 export interface RegistryFiles {

@@ -1,5 +1,5 @@
+import type { ImagePlace } from '../configuration/place.ts';
 import type { Descriptor } from '../manifest.ts';
-import type { ImagePlace } from '../place.ts';
 
 /** A blob's bytes, verified at their end: a reader that stops early has no guarantee. */
 export async function* blobBytes(

@@ -1,6 +1,6 @@
+import type { ImagePlace, ImageTarget, ManifestContent } from '../configuration/place.ts';
 import type { TypedDescriptor } from '../manifest.ts';
 import { manifestParts } from '../manifest-parts.ts';
-import type { ImagePlace, ImageTarget, ManifestContent } from '../place.ts';
 import { HostLimits } from './host-limits.ts';
 import { ImageCopier } from './image-copier.ts';
 import { readWholeImage } from './whole-image.ts';

@@ -1,5 +1,5 @@
+import type { ImagePlace } from '../configuration/place.ts';
 import type { Descriptor } from '../manifest.ts';
-import type { ImagePlace } from '../place.ts';
 import { blobBytes } from './blob-bytes.ts';
 
 export interface CountOptions {

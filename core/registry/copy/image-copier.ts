@@ -1,7 +1,7 @@
 import { TerminalError } from '../../errors.ts';
+import type { BlobToPush, ImagePlace, ImageTarget } from '../configuration/place.ts';
 import type { Descriptor } from '../manifest.ts';
 import { manifestParts } from '../manifest-parts.ts';
-import type { BlobToPush, ImagePlace, ImageTarget } from '../place.ts';
 import { CountedBlob, type CountOptions } from './counted-blob.ts';
 import type { HostLimits } from './host-limits.ts';
 import type { OwnManifest, WholeImage } from './whole-image.ts';

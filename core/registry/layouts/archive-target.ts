@@ -1,8 +1,13 @@
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { tarEnd, tarHeader, tarPadding } from '../../content/index.ts';
 import { errorMessage, TerminalError } from '../../errors.ts';
+import type {
+  BlobToPush,
+  ImageTarget,
+  ManifestToPush,
+  PushOutcome,
+} from '../configuration/place.ts';
 import type { Descriptor, TypedDescriptor } from '../manifest.ts';
-import type { BlobToPush, ImageTarget, ManifestToPush, PushOutcome } from '../place.ts';
 import { digestOf } from '../reference.ts';
 import { checkedBytes } from './checked-bytes.ts';
 import { blobPath, indexFile, LayoutIndex, layoutFile, layoutText } from './layout-index.ts';

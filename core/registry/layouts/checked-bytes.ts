@@ -1,5 +1,5 @@
 import { TerminalError } from '../../errors.ts';
-import type { BlobToPush } from '../place.ts';
+import type { BlobToPush } from '../configuration/place.ts';
 import { digestAlgorithm, digestHash } from '../reference.ts';
 
 /**

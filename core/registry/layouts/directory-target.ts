@@ -2,8 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { TerminalError } from '../../errors.ts';
+import type {
+  BlobToPush,
+  ImageTarget,
+  ManifestToPush,
+  PushOutcome,
+} from '../configuration/place.ts';
 import type { Descriptor, TypedDescriptor } from '../manifest.ts';
-import type { BlobToPush, ImageTarget, ManifestToPush, PushOutcome } from '../place.ts';
 import { digestOf, digestProblem } from '../reference.ts';
 import { checkedBytes } from './checked-bytes.ts';
 import {

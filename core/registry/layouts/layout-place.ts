@@ -1,9 +1,9 @@
 import { errorMessage, TerminalError } from '../../errors.ts';
 import { VerifiedBlob } from '../blob.ts';
+import type { ImagePlace, ManifestContent } from '../configuration/place.ts';
 import type { Descriptor, TypedDescriptor } from '../manifest.ts';
 import { manifestParts } from '../manifest-parts.ts';
 import { mediaTypes } from '../media-types.ts';
-import type { ImagePlace, ManifestContent } from '../place.ts';
 import { digestAlgorithm, digestOf, digestProblem } from '../reference.ts';
 import { indexOf, referrerDescriptor } from '../referrers.ts';
 import { UnavailableError } from '../registry-errors.ts';

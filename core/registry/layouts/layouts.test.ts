@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../platform/clock.ts';
+import type { ImageTarget } from '../configuration/place.ts';
 import { copyImage, emptyKeychain, RegistryAccess, referrersOf } from '../index.ts';
 import { mediaTypes } from '../media-types.ts';
-import type { ImageTarget } from '../place.ts';
 import { digestOf } from '../reference.ts';
 
 const { signal } = new AbortController();

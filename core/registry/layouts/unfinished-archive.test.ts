@@ -2,8 +2,8 @@ import { copyFile, mkdtemp, open as openFile, rm, stat, truncate } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ImageTarget } from '../configuration/place.ts';
 import { mediaTypes } from '../media-types.ts';
-import type { ImageTarget } from '../place.ts';
 import { digestOf } from '../reference.ts';
 import { ArchiveTarget } from './archive-target.ts';
 import { LayoutPlace } from './layout-place.ts';

@@ -1,7 +1,7 @@
 import { ByteReader } from '../../content/index.ts';
 import { TerminalError } from '../../errors.ts';
 import { RetryPolicy } from '../../platform/net/index.ts';
-import type { BlobToPush } from '../place.ts';
+import type { BlobToPush } from '../configuration/place.ts';
 import type { RegistryClient } from '../registry-client.ts';
 import { UnavailableError } from '../registry-errors.ts';
 import { discard, type TransportResponse } from '../transport.ts';

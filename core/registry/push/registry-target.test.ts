@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { UploadRegistry } from '../../../test/helpers/upload-registry.ts';
+import type { ImageTarget } from '../configuration/place.ts';
 import { emptyKeychain, RegistryAccess, referrersOf } from '../index.ts';
 import { mediaTypes } from '../media-types.ts';
-import type { ImageTarget } from '../place.ts';
 import { digestOf, parseImageReference } from '../reference.ts';
 
 const { signal } = new AbortController();

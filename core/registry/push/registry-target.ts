@@ -1,13 +1,13 @@
 import { TerminalError } from '../../errors.ts';
-import type { Descriptor, TypedDescriptor } from '../manifest.ts';
-import { manifestParts } from '../manifest-parts.ts';
 import type {
   BlobToPush,
   ImageTarget,
   ManifestContent,
   ManifestToPush,
   PushOutcome,
-} from '../place.ts';
+} from '../configuration/place.ts';
+import type { Descriptor, TypedDescriptor } from '../manifest.ts';
+import { manifestParts } from '../manifest-parts.ts';
 import { digestOf } from '../reference.ts';
 import { fallbackTag, indexOf, referrerDescriptor } from '../referrers.ts';
 import type { RegistryClient } from '../registry-client.ts';

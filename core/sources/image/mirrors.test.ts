@@ -5,7 +5,7 @@ import { defaultLimits } from '../../content/index.ts';
 import type { SourceContext, SourceResult } from '../../contracts/source.ts';
 import { TerminalError, WaitingError } from '../../errors.ts';
 import { systemClock } from '../../platform/clock.ts';
-import { parseRegistriesConf } from '../../registry/registries-conf.ts';
+import { parseRegistriesConf } from '../../registry/configuration/registries-conf.ts';
 import { createImageSource } from './image-source.ts';
 
 const ref = '127.0.0.1:1/org/app:v1';

@@ -1,6 +1,6 @@
-import { bundleValidator } from '../../../../webhooks/bundle.ts';
 import { parseCrd } from '../../../../webhooks/crd-upgrade/custom-resources.ts';
 import { parseAdmissionReview } from '../../../../webhooks/review.ts';
+import { bundleValidator } from '../../../../webhooks/reviewers/bundle.ts';
 import { type FuzzTarget, textOf, Violation } from '../../fuzz-target.ts';
 
 function review(request: object): string {

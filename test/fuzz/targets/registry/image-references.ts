@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { TerminalError } from '../../../../core/errors.ts';
+import { referenceText } from '../../../../core/registry/configuration/pull-places.ts';
 import {
   type ImageReference,
   parseImageReference,
   repositoryName,
 } from '../../../../core/registry/index.ts';
-import { referenceText } from '../../../../core/registry/pull-places.ts';
 import { type FuzzTarget, textOf, Violation } from '../../fuzz-target.ts';
 import { type Answer, askReference } from '../../reference/reference.ts';
 

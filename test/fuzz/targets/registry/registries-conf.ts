@@ -1,6 +1,6 @@
+import { ruleFor } from '../../../../core/registry/configuration/pull-places.ts';
+import { parseRegistriesConf } from '../../../../core/registry/configuration/registries-conf.ts';
 import { parseImageReference } from '../../../../core/registry/index.ts';
-import { ruleFor } from '../../../../core/registry/pull-places.ts';
-import { parseRegistriesConf } from '../../../../core/registry/registries-conf.ts';
 import { type FuzzTarget, textOf } from '../../fuzz-target.ts';
 
 const references = ['nginx', 'quay.io/a/b:v1', 'registry.example.com:5000/a'].map(

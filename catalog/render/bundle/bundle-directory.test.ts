@@ -1,0 +1,223 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import { writeJson } from '../../blobs/index.ts';
+import { imageTemplate, migrationsUpTo } from '../index.ts';
+import { renderBundle } from './bundle-directory.ts';
+
+const folders: string[] = [];
+
+afterEach(async () => {
+  for (const folder of folders.splice(0)) await rm(folder, { recursive: true });
+});
+
+const csv = `apiVersion: operators.coreos.com/v1alpha1
+kind: ClusterServiceVersion
+metadata:
+  name: a.v1.0.0
+spec:
+  version: 1.0.0
+`;
+const crd = `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: foos.g.io}
+spec:
+  group: g.io
+  names: {plural: foos, kind: Foo}
+  versions: [{name: v1, served: true}, {name: v2}]
+`;
+const annotations = `annotations:
+  operators.operatorframework.io.bundle.package.v1: a
+  operators.operatorframework.io.bundle.channels.v1: stable
+`;
+
+async function aBundle(files: Readonly<Record<string, string>> = {}): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'render-bundle-'));
+  folders.push(folder);
+  const all = { 'manifests/csv.yaml': csv, 'metadata/annotations.yaml': annotations, ...files };
+  for (const [path, content] of Object.entries(all)) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), content);
+  }
+  return folder;
+}
+
+const noImage = (): string => '';
+const noWarning = (): void => undefined;
+
+async function properties(files: Readonly<Record<string, string>>): Promise<readonly string[]> {
+  const { bundle } = await renderBundle(await aBundle(files), noImage, noWarning);
+  return bundle.properties
+    .filter(({ type }) => type !== 'olm.bundle.object')
+    .map(({ type, json }) => `${type} ${json ?? 'null'}`);
+}
+
+test('writes the blob with the escapes of embedded objects and the order of opm', async () => {
+  const folder = await aBundle({
+    'manifests/csv.yaml': `${csv}  displayName: <A> & B\n  relatedImages: [{name: b, image: q/b}, {name: a, image: q/a}]\n`,
+    'metadata/dependencies.yaml':
+      'dependencies: [{type: olm.package, value: {packageName: p, version: ">=1"}}]',
+  });
+  const { bundle } = await renderBundle(
+    folder,
+    imageTemplate('q/{{.Package}}:{{.Version}}'),
+    noWarning,
+  );
+  const [text = ''] = writeJson({
+    packages: [],
+    channels: [],
+    bundles: [bundle],
+    deprecations: [],
+    others: [],
+  });
+  const data = /"data": "([^"]+)"/.exec(text)?.[1] ?? '';
+  expect(Buffer.from(data, 'base64').toString()).toContain(
+    String.raw`"displayName":"\u003cA\u003e \u0026 B"`,
+  );
+  expect(text.replace(data, 'DATA')).toBe(`{
+    "schema": "olm.bundle",
+    "name": "a.v1.0.0",
+    "package": "a",
+    "image": "q/a:1.0.0",
+    "properties": [
+        {
+            "type": "olm.package",
+            "value": {
+                "packageName": "a",
+                "version": "1.0.0"
+            }
+        },
+        {
+            "type": "olm.package.required",
+            "value": {
+                "packageName": "p",
+                "versionRange": ">=1"
+            }
+        },
+        {
+            "type": "olm.bundle.object",
+            "value": {
+                "data": "DATA"
+            }
+        }
+    ],
+    "relatedImages": [
+        {
+            "name": "a",
+            "image": "q/a"
+        },
+        {
+            "name": "",
+            "image": "q/a:1.0.0"
+        },
+        {
+            "name": "b",
+            "image": "q/b"
+        }
+    ]
+}
+`);
+});
+
+test('keeps the text of an annotated property, and escapes one of YAML', async () => {
+  const annotated = csv.replace(
+    'name: a.v1.0.0',
+    `name: a.v1.0.0\n  annotations: {olm.properties: '[{"type":"x","value":{"b" : 1.0,"a":"<"}}]'}`,
+  );
+  expect(
+    await properties({
+      'manifests/csv.yaml': annotated,
+      'metadata/properties.yaml': 'properties: [{type: z, value: {b: 1.0, a: "<"}}]',
+    }),
+  ).toEqual([
+    'olm.package {"packageName":"a","version":"1.0.0"}',
+    'x {"b":1.0,"a":"<"}',
+    String.raw`z {"a":"\u003c","b":1}`,
+  ]);
+});
+
+test('derives an API of each version of a CRD, and the last olm.package wins', async () => {
+  expect(
+    await properties({
+      'manifests/crd.yaml': crd,
+      'metadata/properties.yaml':
+        'properties: [{type: olm.package, value: {packageName: z, version: "9"}}]',
+    }),
+  ).toEqual([
+    'olm.gvk {"group":"g.io","kind":"Foo","version":"v1"}',
+    'olm.gvk {"group":"g.io","kind":"Foo","version":"v2"}',
+    'olm.package {"packageName":"a","version":"1.0.0"}',
+  ]);
+});
+
+test('reads the first document of each file, and warns of what it does not read', async () => {
+  const warnings: string[] = [];
+  const folder = await aBundle({
+    'manifests/more.yaml': 'kind: A\n---\nkind: B\n',
+    'manifests/.hidden.yaml': 'kind: C\n',
+    'manifests/bad.yaml': 'a: [\n',
+    'manifests/sub/x.yaml': 'kind: D\n',
+    'manifests/z-second.yaml': csv.replace('a.v1', 'b.v2'),
+  });
+  const { bundle } = await renderBundle(folder, noImage, (line) => warnings.push(line));
+  const objects = bundle.properties.filter(({ type }) => type === 'olm.bundle.object');
+  expect(objects).toHaveLength(2);
+  expect(warnings[0]).toMatch(/^failed to decode: error converting YAML to JSON: yaml: /);
+  expect(warnings[1]).toBe(
+    'found more than one document inside more.yaml, using only the first one',
+  );
+});
+
+const owned = '  customresourcedefinitions: {owned: [{name: foos.g.io, version: v9, kind: Foo}]}\n';
+
+test.each([
+  ['# c\n---\n'.concat(csv), 'no bundle objects found'],
+  [crd, 'no csv in bundle'],
+  [
+    csv.replace('1.0.0\n', '1.0.0\n').replace('version: 1.0.0', 'version: 1.0'),
+    'failed to derive properties: json: cannot unmarshal number into Go value of type string',
+  ],
+  [
+    csv + owned,
+    "error checking provided apis in bundle a.v1.0.0: couldn't find g.io/v9/Foo (foos) in bundle. found: map[]",
+  ],
+  [
+    csv + owned.replace('foos.g.io', 'foos'),
+    "error checking provided apis in bundle a.v1.0.0: couldn't parse plural.group from crd name: foos",
+  ],
+  [
+    `${csv}  relatedImages: [{image: 1}]\n`,
+    'get related images for bundle "a.v1.0.0": json: cannot unmarshal number into Go struct field RelatedImage.image of type string',
+  ],
+])('refuses %j', async (content, message) => {
+  const folder = await aBundle({ 'manifests/csv.yaml': content });
+  await expect(renderBundle(folder, noImage, noWarning)).rejects.toThrow(message);
+});
+
+test('says which property is of the wrong type', async () => {
+  const folder = await aBundle({
+    'metadata/dependencies.yaml': 'dependencies: [{type: olm.package, value: x}]',
+  });
+  await expect(renderBundle(folder, noImage, noWarning)).rejects.toThrow(
+    'get properties for bundle "a.v1.0.0": parse property[0] of type "olm.package": json: cannot unmarshal string into Go value of type property.Package',
+  );
+});
+
+test('replaces embedded objects by metadata where the bundle has an image', async () => {
+  const folder = await aBundle({
+    'manifests/csv.yaml': `${csv}  keywords: [k]\n  displayName: A\n`,
+  });
+  const { bundle, csv: json } = await renderBundle(folder, () => 'q/a:1', noWarning);
+  const [migrated] = migrationsUpTo('all')
+    .slice(-1)
+    .map(({ migrate }) => migrate(bundle, json));
+  expect(migrated?.properties.at(-1)?.json).toBe(
+    '{"apiServiceDefinitions":{},"crdDescriptions":{},"displayName":"A","keywords":["k"],"provider":{}}',
+  );
+  expect(migrated?.properties.map(({ type }) => type)).toEqual(['olm.package', 'olm.csv.metadata']);
+  const plain = await renderBundle(folder, noImage, noWarning);
+  const same = migrationsUpTo('all').map(({ migrate }) => migrate(plain.bundle, plain.csv));
+  expect(same).toEqual([plain.bundle, plain.bundle]);
+  expect(() => migrationsUpTo('foo')).toThrow('unknown migration level "foo"');
+});

@@ -1,0 +1,81 @@
+import { beforeEach, expect, test, vi } from 'vitest';
+import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
+import { FakeKubeClient } from '../../../test/helpers/fake-kube-client.ts';
+import { ManualClock } from '../../../test/helpers/manual-clock.ts';
+import { aStoredBundle } from '../../../test/helpers/stored-objects.ts';
+import type { UploadStore } from '../../contracts/upload-store.ts';
+import { IndexedCache } from '../../platform/runtime/index.ts';
+import { createUploadCollector } from './uploads.ts';
+
+const source = { type: 'upload', upload: {} };
+const interval = 60_000;
+let client: FakeKubeClient;
+let clock: ManualClock;
+let bundles: IndexedCache<Bundle>;
+const collect = vi.fn<UploadStore['collect']>();
+const onLeftover = vi.fn<(error: unknown) => void>();
+
+beforeEach(() => {
+  client = new FakeKubeClient();
+  clock = new ManualClock();
+  bundles = new IndexedCache<Bundle>();
+  collect.mockReset();
+  onLeftover.mockReset();
+});
+
+async function passes(intervals: number): Promise<void> {
+  for (let passed = 0; passed < intervals; passed += 1) {
+    clock.advance(interval);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+function start(): { stop: () => Promise<void> } {
+  const stop = new AbortController();
+  const kinds = { bundles };
+  const options = { store: { collect }, client, kinds, interval, clock, onLeftover };
+  const running = createUploadCollector(options).run(stop.signal);
+  return {
+    stop: async () => {
+      stop.abort();
+      await running;
+    },
+  };
+}
+
+test('what Bundles of the cache or of the API server want is kept', async () => {
+  bundles.upsert(aStoredBundle({ name: 'known', source }));
+  client.put(aStoredBundle({ name: 'new', source }));
+  const collector = start();
+  await passes(1);
+  const isWanted = collect.mock.calls[0]?.[0];
+  expect(await isWanted?.({ name: 'known', uid: 'uid-of-known' })).toBe(true);
+  expect(client.calls).toEqual([]);
+  expect(await isWanted?.({ name: 'new', uid: 'uid-of-new' })).toBe(true);
+  expect(await isWanted?.({ name: 'new', uid: 'of-its-predecessor' })).toBe(false);
+  expect(await isWanted?.({ name: 'gone', uid: 'uid-of-gone' })).toBe(false);
+  await collector.stop();
+});
+
+test('nobody looks where no Bundle takes uploads, once what was left is gone', async () => {
+  const collector = start();
+  await passes(3);
+  expect(collect).toHaveBeenCalledTimes(1);
+  const bundle = aStoredBundle({ source });
+  bundles.upsert(bundle);
+  await passes(2);
+  expect(collect).toHaveBeenCalledTimes(3);
+  bundles.remove(bundle);
+  await passes(3);
+  expect(collect).toHaveBeenCalledTimes(4);
+  await collector.stop();
+});
+
+test('a failure is tried again after the next interval', async () => {
+  collect.mockRejectedValueOnce(new Error('cannot reach the API server'));
+  const collector = start();
+  await passes(2);
+  expect(collect).toHaveBeenCalledTimes(2);
+  expect(onLeftover).toHaveBeenCalledOnce();
+  await collector.stop();
+});

@@ -1,0 +1,121 @@
+import type { Logger } from '../../../contracts/logger.ts';
+import { errorMessage } from '../../../errors.ts';
+import { type Clock, withDeadline } from '../../clock.ts';
+import { isAlreadyExists, isConflict } from '../../kube/index.ts';
+import { LeaseLock, type LeaseLockOptions } from './lease-lock.ts';
+
+interface LeaderElectorOptions extends LeaseLockOptions {
+  readonly logger: Logger;
+}
+
+interface LeaderCallbacks {
+  /** Leads until the signal is aborted, then resolves when its work is finished. */
+  onStarted(signal: AbortSignal): Promise<void>;
+  /** Another process took the Lease, or renewing it took too long: another may lead by now. */
+  onLost(): void;
+}
+
+/** Milliseconds, as in client-go; shorter than the Lease's 15 s. */
+const renewDeadline = 10_000;
+const retryPeriod = 2_000;
+
+/**
+ * Ensures that at most one of several processes leads: the one that holds the Lease and renews it.
+ */
+export class LeaderElector {
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #lock: LeaseLock;
+
+  constructor({ logger, ...lock }: LeaderElectorOptions) {
+    this.#clock = lock.clock;
+    this.#logger = logger.child({
+      lease: `${lock.namespace}/${lock.name}`,
+      identity: lock.identity,
+    });
+    this.#lock = new LeaseLock(lock);
+  }
+
+  /**
+   * Waits for the Lease, leads, and releases the Lease when the signal is aborted and the work is
+   * finished. Rejects at once when leadership is lost, and with the error of the work itself.
+   */
+  async run(signal: AbortSignal, callbacks: LeaderCallbacks): Promise<void> {
+    if (!(await this.#acquire(signal))) return;
+    this.#logger.info({}, 'leading');
+    const lead = new AbortController();
+    const finished = new AbortController();
+    const onStop = (): void => lead.abort(signal.reason);
+    signal.addEventListener('abort', onStop, { once: true });
+    if (signal.aborted) onStop();
+    const work = callbacks.onStarted(lead.signal).finally(() => finished.abort());
+    // Renews the Lease until the work is finished, so that no other process starts before.
+    const lost = await this.#renewUntil(finished.signal);
+    signal.removeEventListener('abort', onStop);
+    if (lost) {
+      work.catch(() => undefined);
+      const error = new Error('leadership is lost: the lease was not renewed in time');
+      lead.abort(error);
+      callbacks.onLost();
+      throw error;
+    }
+    await this.#release();
+    await work;
+  }
+
+  /** True when this process has the Lease, false when the signal is aborted first. */
+  async #acquire(signal: AbortSignal): Promise<boolean> {
+    this.#logger.info({}, 'waiting for the lease');
+    while (!signal.aborted) {
+      if (await this.#try(renewDeadline, signal)) return true;
+      await this.#pause(retryPeriod * (1 + Math.random() * 0.2), signal);
+    }
+    return false;
+  }
+
+  /** True when the Lease is lost, false when the signal is aborted first. */
+  async #renewUntil(signal: AbortSignal): Promise<boolean> {
+    let renewedAt = this.#clock.monotonic();
+    for (;;) {
+      await this.#pause(retryPeriod, signal);
+      if (signal.aborted) return false;
+      const startedAt = this.#clock.monotonic();
+      const left = renewedAt + renewDeadline - startedAt;
+      if (left > 0 && (await this.#try(left, signal))) renewedAt = startedAt;
+      else if (signal.aborted) return false;
+      else if (left <= 0 || this.#lock.heldByOther) return true;
+    }
+  }
+
+  /** A request that hangs must not exceed the deadline. */
+  async #try(ms: number, signal: AbortSignal): Promise<boolean> {
+    try {
+      return await withDeadline({ ms, signal, timeoutError }, async (within) => {
+        return await this.#lock.takeOrRenew(within);
+      });
+    } catch (error) {
+      if (!signal.aborted && !isConflict(error) && !isAlreadyExists(error)) {
+        this.#logger.warn({ error: errorMessage(error) }, 'cannot take or renew the lease');
+      }
+      return false;
+    }
+  }
+
+  async #release(): Promise<void> {
+    try {
+      await withDeadline({ ms: retryPeriod, timeoutError }, async (within) => {
+        await this.#lock.release(within);
+      });
+    } catch (error) {
+      this.#logger.warn({ error: errorMessage(error) }, 'cannot release the lease');
+    }
+  }
+
+  async #pause(ms: number, signal: AbortSignal): Promise<void> {
+    await this.#clock.sleep(ms, signal).catch(() => undefined);
+  }
+}
+
+function timeoutError(): Error {
+  return new Error('the API server does not answer in time');
+}

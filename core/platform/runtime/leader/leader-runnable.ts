@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { EventSink } from '../../../contracts/event-sink.ts';
+import type { Logger } from '../../../contracts/logger.ts';
+import type { Clock } from '../../clock.ts';
+import type { KubeClient } from '../../kube/index.ts';
+import type { Runnable } from '../manager.ts';
+import { LeaderElector } from './leader-elector.ts';
+
+interface LeaderOptions {
+  readonly client: KubeClient;
+  readonly namespace: string;
+  /** Name of the Lease; without it the process leads at once. */
+  readonly leaseName: string | undefined;
+  readonly events: EventSink;
+  readonly metrics: { readonly leader: { leads(lease: string, leads: boolean): void } };
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** The parts that run in only one process, behind the Lease if there is one. */
+export function leaderRunnable(
+  runnables: readonly Pick<Runnable, 'run'>[],
+  options: LeaderOptions,
+): Runnable {
+  const runAll = async (signal: AbortSignal): Promise<void> => {
+    await Promise.all(runnables.map((runnable) => runnable.run(signal)));
+  };
+  const { client, namespace, leaseName, clock, logger } = options;
+  if (leaseName === undefined) return { name: 'controllers', run: runAll };
+  const identity = `${hostname()}_${randomUUID()}`;
+  const lock = { client, namespace, name: leaseName, identity };
+  const elector = new LeaderElector({ ...lock, clock, logger });
+  const announce = announcements(lock, options);
+  announce(false);
+  return {
+    name: 'leader election',
+    run: (signal) =>
+      elector.run(signal, {
+        onStarted: async (leading) => {
+          announce(true);
+          await runAll(leading).finally(() => announce(false));
+        },
+        onLost: () => {
+          announce(false);
+          logger.error({ lease: leaseName }, 'another process leads now');
+        },
+      }),
+  };
+}
+
+/** Reports the leader in metrics, and changes in Events on the Lease, as client-go does. */
+function announcements(
+  { namespace, name, identity }: { namespace: string; name: string; identity: string },
+  { events, metrics }: LeaderOptions,
+): (leads: boolean) => void {
+  const lease = {
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: { namespace, name },
+  };
+  let led = false;
+  return (leads) => {
+    metrics.leader.leads(name, leads);
+    if (leads === led) return;
+    led = leads;
+    const message = `${identity} ${leads ? 'became leader' : 'stopped leading'}`;
+    events.event(lease, { type: 'Normal', reason: 'LeaderElection', message });
+  };
+}
