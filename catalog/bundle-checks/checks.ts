@@ -1,13 +1,13 @@
-import { bundle } from './bundle.ts';
 import type { Check } from './bundle-content.ts';
-import { crd } from './crd.ts';
-import { csv } from './csv.ts';
-import { dependencies } from './dependencies.ts';
-import { deprecatedApis } from './deprecated-apis.ts';
-import { format } from './format.ts';
-import { goodPractices, objects } from './good-practices.ts';
-import { capabilities, categories, operatorHub } from './operator-hub.ts';
-import { properties } from './properties.ts';
+import { bundle } from './objects/bundle.ts';
+import { crd } from './objects/crd.ts';
+import { csv } from './objects/csv.ts';
+import { dependencies } from './objects/dependencies.ts';
+import { format } from './objects/format.ts';
+import { properties } from './objects/properties.ts';
+import { deprecatedApis } from './optional/deprecated-apis.ts';
+import { goodPractices, objects } from './optional/good-practices.ts';
+import { capabilities, categories, operatorHub } from './optional/operator-hub.ts';
 
 /**
  * The checks of `opm` and `operator-sdk` for a registry+v1 bundle. Omits `multiarch`, which pulls

@@ -15,7 +15,7 @@ import {
   validators,
 } from '../../provisioners/registry/index.ts';
 import { annotationPrefix, type BundleContent, fileAlone, placeOf } from './bundle-content.ts';
-import { unfitResources } from './object-rules.ts';
+import { unfitResources } from './objects/object-rules.ts';
 import { error, type Finding, warning } from './problem.ts';
 import type { FieldPath, FieldPlace } from './source-lines.ts';
 

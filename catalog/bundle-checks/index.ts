@@ -1,11 +1,11 @@
 export { optionalChecks } from './checks.ts';
-export { decodedKind } from './opm-files.ts';
+export { decodedKind } from './opm/opm-files.ts';
 export {
   bundleMediaType,
   type OpmVerdict,
   type OpmVerdictOptions,
   opmVerdict,
-} from './opm-verdict.ts';
+} from './opm/opm-verdict.ts';
 export { type Problem, problemLine } from './problem.ts';
 export {
   isError,

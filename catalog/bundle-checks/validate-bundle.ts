@@ -20,7 +20,7 @@ import {
 } from './bundle-content.ts';
 import { checks } from './checks.ts';
 import { classFindings, sampleFindings } from './class-findings.ts';
-import { objectRules, plainObjectRules } from './object-rules.ts';
+import { objectRules, plainObjectRules } from './objects/object-rules.ts';
 import { type Problem, problemOf } from './problem.ts';
 import { SourceLines } from './source-lines.ts';
 

@@ -1,7 +1,7 @@
+import { convertTemplateRows } from './catalog/convert-template.ts';
 import type { CobraRow } from './cobra/command.ts';
 import { noArgs } from './cobra/positional-args.ts';
 import { completionRow } from './completion.ts';
-import { convertTemplateRows } from './convert-template.ts';
 import { replaced } from './replaced.ts';
 
 /** opm's commands, one file each. */
@@ -9,7 +9,7 @@ export const commandTable: readonly CobraRow[] = [
   {
     name: 'init',
     short: 'Generate an olm.package declarative config blob',
-    load: async () => (await import('./init.ts')).initCommand,
+    load: async () => (await import('./catalog/init.ts')).initCommand,
   },
   {
     name: 'version',
@@ -24,7 +24,8 @@ export const commandTable: readonly CobraRow[] = [
       {
         name: 'dockerfile',
         short: 'Generate a Dockerfile for a file-based catalog',
-        load: async () => (await import('./generate-dockerfile.ts')).generateDockerfileCommand,
+        load: async () =>
+          (await import('./catalog/generate-dockerfile.ts')).generateDockerfileCommand,
       },
     ],
   },
@@ -32,22 +33,22 @@ export const commandTable: readonly CobraRow[] = [
     name: 'render',
     short: 'Generate a stream of file-based catalog objects from catalogs and bundles',
     load: async () =>
-      (await import('./render.ts')).renderCommand(process.env['HELP_ALPHA'] === 'true'),
+      (await import('./catalog/render.ts')).renderCommand(process.env['HELP_ALPHA'] === 'true'),
   },
   {
     name: 'validate',
     short: 'Validate the declarative index config',
-    load: async () => (await import('./validate.ts')).validateCommand,
+    load: async () => (await import('./catalog/validate.ts')).validateCommand,
   },
   {
     name: 'migrate',
     short: 'Migrate a sqlite-based index image or database file to a file-based catalog',
-    load: async () => (await import('./migrate.ts')).migrateCommand,
+    load: async () => (await import('./catalog/migrate.ts')).migrateCommand,
   },
   {
     name: 'serve',
     short: 'serve declarative configs',
-    load: async () => (await import('./serve.ts')).serveCommand,
+    load: async () => (await import('./catalog/serve.ts')).serveCommand,
   },
   completionRow,
   replaced(
@@ -65,29 +66,29 @@ const bundleCommands: readonly CobraRow[] = [
   {
     name: 'build',
     short: 'Build operator bundle image',
-    load: async () => (await import('./bundle-build.ts')).bundleBuildCommand,
+    load: async () => (await import('./bundle/bundle-build.ts')).bundleBuildCommand,
   },
   {
     name: 'generate',
     short: 'Generate operator bundle metadata and Dockerfile',
-    load: async () => (await import('./bundle-generate.ts')).bundleGenerateCommand,
+    load: async () => (await import('./bundle/bundle-generate.ts')).bundleGenerateCommand,
   },
   {
     name: 'unpack',
     short: 'Unpacks the content of an operator bundle',
-    load: async () => (await import('./bundle-unpack.ts')).bundleUnpackCommand,
+    load: async () => (await import('./bundle/bundle-unpack.ts')).bundleUnpackCommand,
   },
   {
     name: 'validate',
     short: 'Validate bundle image',
     // cobra hides deprecated commands.
     hidden: true,
-    load: async () => (await import('./bundle-validate.ts')).bundleValidateCommand,
+    load: async () => (await import('./bundle/bundle-validate.ts')).bundleValidateCommand,
   },
   {
     name: 'extract',
     short: 'Extracts the data in a bundle directory via ConfigMap',
-    load: async () => (await import('./bundle-extract.ts')).bundleExtractCommand,
+    load: async () => (await import('./bundle/bundle-extract.ts')).bundleExtractCommand,
   },
 ];
 
@@ -96,17 +97,17 @@ const listCommands: readonly CobraRow[] = [
   {
     name: 'packages',
     short: 'List packages in an index',
-    load: async () => (await import('./list.ts')).listPackagesCommand,
+    load: async () => (await import('./catalog/list.ts')).listPackagesCommand,
   },
   {
     name: 'channels',
     short: 'List package channels in an index',
-    load: async () => (await import('./list.ts')).listChannelsCommand,
+    load: async () => (await import('./catalog/list.ts')).listChannelsCommand,
   },
   {
     name: 'bundles',
     short: 'List package bundles in an index',
-    load: async () => (await import('./list.ts')).listBundlesCommand,
+    load: async () => (await import('./catalog/list.ts')).listBundlesCommand,
   },
 ];
 
@@ -125,18 +126,18 @@ export const alphaCommands: readonly CobraRow[] = [
   {
     name: 'list',
     short: 'List contents of an index',
-    load: async () => (await import('./list.ts')).listCommand,
+    load: async () => (await import('./catalog/list.ts')).listCommand,
     commands: listCommands,
   },
   {
     name: 'render-graph',
     short: 'Generate mermaid-formatted view of upgrade graph of operators in an index',
-    load: async () => (await import('./render-graph.ts')).renderGraphCommand,
+    load: async () => (await import('./catalog/render-graph.ts')).renderGraphCommand,
   },
   {
     name: 'render-template',
     short: 'Render a catalog template (auto-detects type from schema if TYPE not specified)',
-    load: async () => (await import('./render-template.ts')).renderTemplateCommand,
+    load: async () => (await import('./catalog/render-template.ts')).renderTemplateCommand,
   },
   {
     name: 'convert-template',

@@ -5,7 +5,7 @@ import {
   announceContentServer,
   contentServerCertificate,
   localControlPlane,
-} from '../../deploy/local/cluster/content-server.ts';
+} from '../../deploy/local/cluster/components/content-server.ts';
 import type { CoreFlags } from '../flags/core-flags.ts';
 
 const loopback = ['127.0.0.1', 'localhost', '0.0.0.0', undefined] as const;

@@ -24,8 +24,8 @@ function librariesOf(path: string): readonly string[] {
 // Libraries took 0.2 s of processor time and 30 MiB of each run (ADR 57).
 test.each([
   'cmd/opm.ts',
-  'cmd/opm/validate.ts',
-  'cmd/opm/render.ts',
+  'cmd/opm/catalog/validate.ts',
+  'cmd/opm/catalog/render.ts',
   'catalog/load/index.ts',
   'catalog/render/index.ts',
   'catalog/validate/index.ts',

@@ -6,7 +6,7 @@ import { createSecretReader, type TlsOptions } from '../../../core/platform/kube
 import {
   announcedContentServer,
   localControlPlane,
-} from '../../../deploy/local/cluster/content-server.ts';
+} from '../../../deploy/local/cluster/components/content-server.ts';
 import type { Cluster } from '../cluster.ts';
 import { defaultCaSecret, type ServerFlags } from '../flags.ts';
 import { openPortForward, podOfService } from './port-forward.ts';

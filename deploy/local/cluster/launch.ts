@@ -4,13 +4,15 @@ import type { Binaries } from '../binaries/find-binaries.ts';
 import type { Progress } from '../binaries/progress.ts';
 import type { ApiClient } from './api-client.ts';
 import { connectApi } from './api-client.ts';
-import { apiserver, prepareApiserver } from './apiserver.ts';
 import type { Certificates } from './certificates.ts';
 import { generateCertificates } from './certificates.ts';
-import { controllerManager } from './controller-manager.ts';
-import { etcd, etcdUrl } from './etcd.ts';
+import { apiserver, prepareApiserver } from './components/apiserver.ts';
+import { controllerManager } from './components/controller-manager.ts';
+import { etcd, etcdUrl } from './components/etcd.ts';
+import { kwok } from './components/kwok.ts';
+import { prepareRegistry, registry } from './components/registry.ts';
+import { scheduler } from './components/scheduler.ts';
 import { writeKubeconfig } from './kubeconfig.ts';
-import { kwok } from './kwok.ts';
 import type { Layout } from './layout.ts';
 import { freePorts, LOOPBACK } from './ports.ts';
 import type { Part, ProcessRecord } from './processes.ts';
@@ -24,8 +26,6 @@ import {
   serviceAccountReady,
   waitUntilReady,
 } from './readiness.ts';
-import { prepareRegistry, registry } from './registry.ts';
-import { scheduler } from './scheduler.ts';
 import type { ClusterState } from './state.ts';
 import { writeState } from './state.ts';
 

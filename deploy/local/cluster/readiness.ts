@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { request } from 'undici';
 import { z } from 'zod';
 import type { ApiClient } from './api-client.ts';
-import { NODE, NODE_NAME } from './kwok.ts';
+import { NODE, NODE_NAME } from './components/kwok.ts';
 import { LOOPBACK } from './ports.ts';
 import type { ProcessRecord } from './processes.ts';
 import { isRunning } from './processes.ts';

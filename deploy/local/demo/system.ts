@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { endWithCluster } from '../cluster/companions.ts';
+import { endWithCluster } from '../cluster/components/companions.ts';
 import { layoutOf } from '../cluster/layout.ts';
 import { type Part, startPart } from '../cluster/processes.ts';
 import { acceptsConnections, waitUntilReady } from '../cluster/readiness.ts';
