@@ -6,7 +6,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 const root = join(import.meta.dirname, '../../..');
-const folders = '{api,catalog,cmd,core,provisioners,testing,webhooks}';
+const folders = '{api,catalog,cmd,core,operators,provisioners,resolver,testing,webhooks}';
 
 interface Shape {
   readonly files: number;
