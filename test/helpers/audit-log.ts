@@ -63,6 +63,14 @@ export class AuditLog {
     });
   }
 
+  /** `<verb> <resource>/<name>` of the system's processes about objects of these names. */
+  async about(names: ReadonlySet<string>, position: number): Promise<readonly string[]> {
+    const events = (await this.#events(position)).filter(isCounted);
+    return events
+      .filter(({ objectRef: { name = '' } = {} }) => names.has(name))
+      .map((event) => `${event.verb} ${requestOf(event).resource}/${event.objectRef?.name}`);
+  }
+
   /** Installed objects and the different contents that the system's processes applied of each. */
   async appliedSince(position: number): Promise<ReadonlyMap<string, readonly string[]>> {
     const applied = new Map<string, string[]>();
