@@ -19,5 +19,11 @@ export {
   renderReference,
 } from './render.ts';
 export { type MigrateOptions, migrateCatalog } from './sqlite/migrated-catalog.ts';
-export { type Migration, migrations, migrationsUpTo, operatorNameOf } from './sqlite/migrations.ts';
+export {
+  embeddedCsv,
+  type Migration,
+  migrations,
+  migrationsUpTo,
+  operatorNameOf,
+} from './sqlite/migrations.ts';
 export { SpooledCatalog, type WriteCatalog } from './sqlite/spooled-catalog.ts';

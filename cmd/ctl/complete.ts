@@ -2,6 +2,7 @@ import { Command, type Option } from 'commander';
 import { bundleDeploymentResource, bundleResource } from '../../api/v1alpha1/resources.ts';
 import type { Resource } from '../../core/platform/kube/index.ts';
 import type { ClusterFlags } from './flags.ts';
+import type { OperatorName } from './operator/complete-names.ts';
 import { writeOutput } from './output.ts';
 
 /** Instructions for the shell besides the candidates, by cobra's numbers. */
@@ -17,13 +18,31 @@ interface Completion {
   readonly directive: number;
 }
 
-/** Names of all objects of a kind. */
-type NameLookUp = (resource: Resource, flags: ClusterFlags) => Promise<readonly string[]>;
+/** What the cluster completes: objects of a kind, or something of operators. */
+export type CompletedName = Resource | OperatorName;
 
-/** Arguments that are names of objects or directories, by their names in the commands' usage. */
-const namedKinds: ReadonlyMap<string, Resource> = new Map<string, Resource>([
+interface TypedFlags extends ClusterFlags {
+  readonly [flag: string]: unknown;
+}
+
+interface NameRequest {
+  readonly what: CompletedName;
+  readonly flags: TypedFlags;
+  /** Arguments before the last word. */
+  readonly positionals: readonly string[];
+}
+
+type NameLookUp = (request: NameRequest) => Promise<readonly string[]>;
+
+/** Arguments, and values of flags, that are such names, by their names in the commands' usage. */
+const namedValues: ReadonlyMap<string, CompletedName> = new Map<string, CompletedName>([
   ['bundleDeploymentName', bundleDeploymentResource],
   ['bundleName', bundleResource],
+  ['packageName', 'package'],
+  ['operatorName', 'operator'],
+  ['channelName', 'channel'],
+  ['versionOrRange', 'version'],
+  ['versionRange', 'version'],
 ]);
 const directories: ReadonlySet<string> = new Set(['bundleDir']);
 
@@ -62,20 +81,38 @@ async function offered(
   last: string,
   lookUp: NameLookUp,
 ): Promise<Completion> {
-  if (pending !== undefined) return choicesOr(pending.argChoices, directive.files);
+  const ask = { flags: Object.fromEntries(values), positionals };
+  if (pending !== undefined) return await valuesOf(pending, ask, lookUp);
   if (last.startsWith('-')) return only(flagsOf(command));
   if (command.commands.length > 0) return only(commandsOf(command));
   const all = command.registeredArguments;
   const argument = all[positionals.length] ?? (all.at(-1)?.variadic ? all.at(-1) : undefined);
   if (argument === undefined) return only([]);
   const name = argument.name();
-  const kind = namedKinds.get(name);
-  if (kind !== undefined) {
-    const names = await lookUp(kind, Object.fromEntries(values)).catch(() => []);
-    return only(names.map((text) => ({ text })));
-  }
+  const what = namedValues.get(name);
+  if (what !== undefined) return await named({ what, ...ask }, lookUp);
   if (directories.has(name)) return { candidates: [], directive: directive.directories };
   return choicesOr(argument.argChoices, directive.files);
+}
+
+async function valuesOf(
+  option: Option,
+  ask: Omit<NameRequest, 'what'>,
+  lookUp: NameLookUp,
+): Promise<Completion> {
+  const what = namedValues.get(placeholderOf(option));
+  if (what === undefined) return choicesOr(option.argChoices, directive.files);
+  return await named({ what, ...ask }, lookUp);
+}
+
+async function named(request: NameRequest, lookUp: NameLookUp): Promise<Completion> {
+  const names = await lookUp(request).catch(() => []);
+  return only(names.map((text) => ({ text })));
+}
+
+/** `versionRange` of `--version <versionRange>`. */
+function placeholderOf({ flags }: Option): string {
+  return /<(\w+)>/.exec(flags)?.[1] ?? '';
 }
 
 function choicesOr(choices: readonly string[] | undefined, otherwise: number): Completion {
@@ -148,11 +185,15 @@ class TypedWords {
 /** Milliseconds that a shell waits. */
 const patience = 3_000;
 
-/** The names of all objects of a kind, for completion. */
-async function namesOf(resource: Resource, flags: ClusterFlags): Promise<readonly string[]> {
+/** The names that the cluster has, for completion. */
+async function namesOf({ what, flags, positionals }: NameRequest): Promise<readonly string[]> {
+  if (typeof what === 'string') {
+    const { operatorNames } = await import('./operator/complete-names.ts');
+    return await operatorNames(what, { flags, name: positionals[0] ?? '', patience });
+  }
   const { withCluster } = await import('./cluster.ts');
   return await withCluster(flags, async ({ client }) => {
-    const { items } = await client.list(resource, { signal: AbortSignal.timeout(patience) });
+    const { items } = await client.list(what, { signal: AbortSignal.timeout(patience) });
     return items.flatMap(({ metadata }) => metadata.name ?? []);
   });
 }

@@ -3,9 +3,10 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { bundleCommands } from './bundle/commands.ts';
 import { catalogCommands } from './catalog/commands.ts';
+import { operatorCommands } from './operator/commands.ts';
 import { commandTable } from './program.ts';
 
-const rows = [...commandTable, ...bundleCommands, ...catalogCommands];
+const rows = [...commandTable, ...bundleCommands, ...catalogCommands, ...operatorCommands];
 
 test.each(rows)('"$usage" is what its command takes', async ({ usage, load }) => {
   const command = await load([]);

@@ -130,6 +130,11 @@ export const commandTable: readonly CommandRow[] = [
     load: async (args) => (await import('./catalog/commands.ts')).catalogCommand(args),
   },
   {
+    usage: 'operator',
+    summary: 'Find, install, upgrade and explain operators of the cluster’s catalogs',
+    load: async (args) => (await import('./operator/commands.ts')).operatorCommand(args),
+  },
+  {
     usage: 'provisioner',
     summary: 'Create, run and test a provisioner class',
     load: async () => (await import('./provisioner.ts')).provisionerCommand(),
@@ -173,6 +178,8 @@ export async function runProgram(name: string, args: readonly string[]): Promise
   try {
     const program = new Command(name)
       .description('Validate, install and inspect bundles')
+      // Commands may have a flag --version of their own.
+      .enablePositionalOptions()
       .version(`rukpakctl ${version()}`, '--version', 'Print the version of this program');
     await addCommands(program, commandTable, args);
     await program.parseAsync(args, { from: 'user' });

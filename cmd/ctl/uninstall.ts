@@ -1,34 +1,24 @@
-import { createInterface } from 'node:readline/promises';
 import { Argument, Command } from 'commander';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
-import { TerminalError } from '../../core/errors.ts';
-import { durationOption } from '../flags/flag-values.ts';
 import type { Cluster } from './cluster.ts';
-import type { ForeseenDeletion, ForeseenObject } from './deployments/foreseen-deletion.ts';
+import {
+  addDeletionFlags,
+  confirmDeletion,
+  type DeletionFlags,
+  deletionLines,
+} from './deployments/deletion-dialogue.ts';
 import { addClusterFlags, type ClusterFlags } from './flags.ts';
-import { type OutputFlags, outputOption, progressOn, Report } from './output.ts';
+import { outputOption, progressOn, Report } from './output.ts';
 import { visibleLine } from './terminal/text.ts';
 
-interface UninstallFlags extends ClusterFlags, OutputFlags {
-  readonly systemNamespace: string;
-  readonly yes?: true;
-  readonly dryRun?: true;
-  /** Milliseconds. */
-  readonly timeout: number;
-}
+interface UninstallFlags extends ClusterFlags, DeletionFlags {}
 
 /** `rukpakctl uninstall`: deletes a BundleDeployment, after listing what is deleted with it. */
 export function uninstallCommand(): Command {
-  const command = new Command('uninstall')
-    .addArgument(new Argument('<bundleDeploymentName>', 'Name of the BundleDeployment'))
-    .option(
-      '-y, --yes',
-      'Do not ask for confirmation; required without a terminal, and with -o json',
-    )
-    .option('--dry-run', 'Print what would be deleted, and change nothing')
-    .addOption(durationOption('--timeout', 'Maximum time for the deletion', '5m'))
-    .option('--system-namespace <name>', 'Namespace that core runs in', 'rukpak-system');
-  return addClusterFlags(command).addOption(outputOption()).action(uninstall);
+  const command = new Command('uninstall').addArgument(
+    new Argument('<bundleDeploymentName>', 'Name of the BundleDeployment'),
+  );
+  return addClusterFlags(addDeletionFlags(command)).addOption(outputOption()).action(uninstall);
 }
 
 async function uninstall(name: string, flags: UninstallFlags): Promise<void> {
@@ -61,10 +51,12 @@ async function removed(cluster: Cluster, { name, flags, warnings }: Removal): Pr
     foreseeDeletion(cluster, { name, systemNamespace, signal }),
   );
   const { deployment, deletes, keeps, hidden } = foreseen;
-  await report.lines(foreseenLines(name, foreseen, flags.output === 'wide'));
+  const nothing = deletes.length === 0 ? ', which has installed nothing that goes with it' : '';
+  const title = `BundleDeployment "${name}" is deleted${nothing || ', and with it:'}`;
+  await report.lines([title, ...deletionLines(foreseen, flags.output === 'wide')]);
   const result = { bundleDeployment: name, deletes, keeps, hidden, warnings: [...warnings] };
   if (flags.dryRun === true) return await report.result({ ...result, deleted: false });
-  await confirm(name, flags, signal);
+  await confirmDeletion(name, flags, signal);
   const { uid = '' } = deployment.metadata;
   await cluster.client.delete(bundleDeploymentResource, { name }, { uid, signal });
   await progress(`waiting until "${name}" is gone`, () =>
@@ -72,55 +64,4 @@ async function removed(cluster: Cluster, { name, flags, warnings }: Removal): Pr
   );
   await report.line(`bundledeployment.core.rukpak.io "${name}" deleted`);
   await report.result({ ...result, deleted: true });
-}
-
-/** Maximum number of listed objects; the rest is a count. */
-const listed = 50;
-
-function foreseenLines(
-  name: string,
-  { deletes, keeps, hidden }: ForeseenDeletion,
-  all: boolean,
-): readonly string[] {
-  const nothing = deletes.length === 0 ? ', which has installed nothing that goes with it' : '';
-  return [
-    `BundleDeployment "${name}" is deleted${nothing || ', and with it:'}`,
-    ...objectLines(deletes, all),
-    ...(keeps.length === 0 ? [] : ['These stay:', ...objectLines(keeps, all)]),
-    ...hidden.map((kind) => `  ${kind}: you may not list this kind`),
-  ];
-}
-
-function objectLines(objects: readonly ForeseenObject[], all: boolean): readonly string[] {
-  const shown = all ? objects : objects.slice(0, listed);
-  const more = objects.length - shown.length;
-  return [
-    ...shown.map(({ kind, namespace, name, note }) => {
-      const path = namespace === undefined ? `${kind}/${name}` : `${kind}/${namespace}/${name}`;
-      return visibleLine(note === undefined ? `  ${path}` : `  ${path} (${note})`);
-    }),
-    ...(more === 0 ? [] : [`  … and ${more} more; --output wide lists all`]),
-  ];
-}
-
-/**
- * Asks for confirmation after the list.
- * @throws TerminalError without a yes.
- */
-async function confirm(name: string, flags: UninstallFlags, signal: AbortSignal): Promise<void> {
-  if (flags.yes === true) return;
-  const isShown = flags.output === 'text' || flags.output === 'wide';
-  if (!process.stdin.isTTY || !isShown) {
-    throw new TerminalError(
-      'nothing is deleted: there is no terminal to ask for confirmation, so pass --yes',
-    );
-  }
-  const lines = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    const answer = await lines.question(`Delete "${name}"? [y/N] `, { signal });
-    if (/^y(?:es)?$/i.test(answer.trim())) return;
-  } finally {
-    lines.close();
-  }
-  throw new TerminalError('nothing is deleted');
 }

@@ -12,3 +12,6 @@ export {
   type CatalogControllersOptions,
   catalogControllers,
 } from './catalog-controllers.ts';
+export { contentOf, recordOf } from './content/package-record.ts';
+export { catalogAdapter } from './kinds/catalog.ts';
+export { clusterCatalogAdapter } from './kinds/cluster-catalog.ts';

@@ -1,3 +1,4 @@
+export { dependenciesOf } from './dependencies.ts';
 export type {
   InstalledBundle,
   PackageContents,

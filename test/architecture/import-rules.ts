@@ -114,7 +114,7 @@ const rooms = [
   ...['render', 'templates', 'images', 'serve', 'mirror'].map(inCatalog),
   ...['versions', 'constraints', 'candidates', 'solver', 'explain', 'olm0', 'olm1'].map(inResolver),
   ...['plain', 'registry', 'helm'].map((name) => `provisioners/${name}`),
-  ...['catalogs', 'extensions'].map((name) => `operators/${name}`),
+  ...['catalogs', 'extensions', 'client'].map((name) => `operators/${name}`),
 ];
 
 function inCore(name: string): string {

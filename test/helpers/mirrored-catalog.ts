@@ -9,6 +9,8 @@ import { rukpakctl } from './rukpakctl.ts';
 export interface TestOperator {
   readonly name: string;
   readonly versions: readonly string[];
+  /** Value of the property `olm.csv.metadata` of each bundle (default: none). */
+  readonly metadata?: object;
 }
 
 /** Where the images of a test catalog are. */
@@ -58,8 +60,9 @@ type Images = Pick<Required<TestPlace>, 'registry' | 'prefix'>;
 
 async function blobsOf(
   images: Images,
-  { name, versions }: TestOperator,
+  { name, versions, metadata }: TestOperator,
 ): Promise<readonly object[]> {
+  const described = metadata === undefined ? [] : [{ type: 'olm.csv.metadata', value: metadata }];
   const bundles: object[] = [];
   for (const version of versions) {
     const image = await pushBundle(images, name, version);
@@ -68,7 +71,7 @@ async function blobsOf(
       name: `${name}.v${version}`,
       package: name,
       image,
-      properties: [{ type: 'olm.package', value: { packageName: name, version } }],
+      properties: [{ type: 'olm.package', value: { packageName: name, version } }, ...described],
       relatedImages: [{ name: 'related', image: imageOf(images, `${name}/related:v${version}`) }],
     });
   }

@@ -79,9 +79,16 @@ describe('a catalog over HTTP', () => {
     ['package=..%2F..%2Fetc', []],
     ['name=%ff%00', []],
   ])('metas?%s are the blobs that match', async (query, numbers) => {
-    const response = await get(`/catalogs/shop/api/v1/metas?${query}`);
-    expect(response.status).toBe(200);
-    expect(await response.text()).toBe(numbers.map((number) => `${lines[number]}\n`).join(''));
+    const matching = numbers.map((number) => `${lines[number]}\n`).join('');
+    for (const path of ['api/v1/metas', 'all.json']) {
+      const response = await get(`/catalogs/shop/${path}?${query}`);
+      expect(response.status).toBe(200);
+      expect(await response.text()).toBe(matching);
+    }
+  });
+
+  test('all.json with other parameters is all of it', async () => {
+    expect(await (await get('/catalogs/shop/all.json?schema=olm.bundle&x=y')).text()).toBe(all);
   });
 
   test('is answered with 304 until it changes', async () => {

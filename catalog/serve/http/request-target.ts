@@ -30,7 +30,9 @@ const badRequest: Refusal = { status: 400, text: '400 Bad Request' };
 /**
  * Reads method and URL of a request: `/catalogs/NAME/all.json` and `/catalogs/NAME/api/v1/all`, the
  * whole catalog; `/catalogs/NAME/api/v1/metas?schema=&package=&name=`, the matching blobs. Ignores
- * empty parameters and all but the first of repeated ones; refuses unknown parameters.
+ * empty parameters and all but the first of repeated ones; refuses unknown parameters. `all.json`
+ * takes the same parameters: a ClusterCatalog of the same name hides a Catalog's `api/v1/metas`. It
+ * is the whole catalog with unknown ones, as for catalogd, which reads none.
  */
 export function requestTarget(method: string, url: string): RequestTarget | Refusal {
   if (method !== 'GET' && method !== 'HEAD') return notAllowed;
@@ -38,11 +40,10 @@ export function requestTarget(method: string, url: string): RequestTarget | Refu
   const [, written = '', what] = pathPattern.exec(path) ?? [];
   if (what === undefined) return notFound;
   const catalog = decoded(written);
+  const query = what === 'api/v1/all' ? {} : queryOf(new URLSearchParams(search));
   if (catalog === undefined) return badRequest;
-  const endpoint = what === 'all.json' ? what : 'api/v1';
-  if (what !== 'api/v1/metas') return { catalog, endpoint, query: {} };
-  const query = queryOf(new URLSearchParams(search));
-  return query === undefined ? badRequest : { catalog, endpoint, query };
+  if (what === 'all.json') return { catalog, endpoint: what, query: query ?? {} };
+  return query === undefined ? badRequest : { catalog, endpoint: 'api/v1', query };
 }
 
 function partsOf(url: string): { readonly path: string; readonly search: string } {

@@ -50,7 +50,8 @@ export async function openContentServer(
   const tls = { ...caller.certificate, ...(ca === undefined ? {} : { ca }) };
   const url = new URL(server ?? `https://${place.service}.${place.namespace}.svc`);
   const connector = buildConnector({ ...tls, timeout: connectTimeout });
-  const connect = server === undefined ? forwarded(cluster, place, connector) : connector;
+  const connect =
+    server === undefined ? forwarded(cluster, { ...place, port: 'https' }, connector) : connector;
   const pool = new Pool(url.origin, {
     connect,
     connections: 1,
@@ -75,21 +76,33 @@ export async function openContentServer(
   };
 }
 
-function forwarded(
-  cluster: Cluster,
-  { namespace, service }: ServerPlace,
+interface ForwardedPlace {
+  readonly namespace: string;
+  readonly service: string;
+  /** Name or number of the Service's port. */
+  readonly port: string | number;
+}
+
+/** Connects through the API server; the connector adds TLS if the URL wants it. */
+export function forwarded(
+  cluster: Pick<Cluster, 'client' | 'config'>,
+  { namespace, service, port }: ForwardedPlace,
   connector: buildConnector.connector,
 ): buildConnector.connector {
   const open = async (): Promise<Duplex> => {
     const signal = AbortSignal.timeout(connectTimeout);
-    const pod = await podOfService(cluster, { namespace, service, port: 'https' }, signal);
+    const pod = await podOfService(cluster, { namespace, service, port }, signal);
     return await openPortForward(cluster, pod);
   };
   const connect = async (...[options, callback]: Parameters<typeof connector>): Promise<void> => {
     try {
       const stream = await open();
-      // A TLS handshake works on any stream; only the types require a socket.
-      connector({ ...options, httpSocket: stream as never }, callback);
+      // TLS and HTTP work on any stream; only the types require a socket.
+      if (options.protocol === 'https:') {
+        connector({ ...options, httpSocket: stream as never }, callback);
+      } else {
+        callback(null, stream as never);
+      }
     } catch (error) {
       callback(error as Error, null);
     }
@@ -118,10 +131,13 @@ async function authorityOf(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   if (caFile !== undefined) return await readAuthority(caFile);
-  return server === undefined ? await publishedAuthority(cluster, place, signal) : undefined;
+  if (server !== undefined) return undefined;
+  const cure = 'name another one with --ca-secret-name, or use --server';
+  return await publishedAuthority(cluster, { ...place, cure }, signal);
 }
 
-async function readAuthority(file: string): Promise<string> {
+/** @throws TerminalError */
+export async function readAuthority(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
@@ -129,14 +145,19 @@ async function readAuthority(file: string): Promise<string> {
   }
 }
 
+interface AuthorityPlace extends Pick<ServerPlace, 'namespace' | 'service' | 'caSecretName'> {
+  /** What a user can do if there is none. */
+  readonly cure: string;
+}
+
 /**
  * Finds the CA of a server. The process that makes the certificate stores the CA in the same
  * Secret. A separate CA Secret may be left from a deleted installation: by default it is the second
  * choice, and the first when the user names another one.
  */
-async function publishedAuthority(
-  { client }: Cluster,
-  { namespace, service, caSecretName }: ServerPlace,
+export async function publishedAuthority(
+  { client }: Pick<Cluster, 'client'>,
+  { namespace, service, caSecretName, cure }: AuthorityPlace,
   signal: AbortSignal,
 ): Promise<string> {
   const secrets = createSecretReader(client, namespace);
@@ -148,7 +169,7 @@ async function publishedAuthority(
     if (ca !== undefined) return Buffer.from(ca).toString('utf8');
   }
   throw new TerminalError(
-    `no CA to trust the content server by: neither Secret "${names.join('" nor "')}" in namespace "${namespace}" has a ca.crt; name another one with --ca-secret-name, or use --server`,
+    `no CA to trust the content server by: neither Secret "${names.join('" nor "')}" in namespace "${namespace}" has a ca.crt; ${cure}`,
   );
 }
 

@@ -120,8 +120,8 @@ class ForwardedPort extends Duplex {
 interface ServicePort {
   readonly namespace: string;
   readonly service: string;
-  /** Name of the Service's port. */
-  readonly port: string;
+  /** Name or number of the Service's port. */
+  readonly port: string | number;
 }
 
 interface PodPort {
@@ -176,8 +176,11 @@ export async function podOfService(
   const path = `${core}/services/${encodeURIComponent(service)}`;
   const { spec } = serviceSchema.parse(await client.request({ method: 'GET', path, signal }));
   const place = `Service "${service}" in namespace "${namespace}"`;
-  const wanted = spec.ports.find(({ name }) => name === port);
-  if (wanted === undefined) throw new TerminalError(`${place} has no port named "${port}"`);
+  const isNamed = typeof port === 'string';
+  const wanted = spec.ports.find((each) => (isNamed ? each.name : each.port) === port);
+  if (wanted === undefined) {
+    throw new TerminalError(`${place} has no port ${isNamed ? `named "${port}"` : port}`);
+  }
   const selector = Object.entries(spec.selector).map(([key, value]) => `${key}=${value}`);
   if (selector.length === 0) {
     throw new TerminalError(`${place} selects no pods: use --server with a URL that is reachable`);

@@ -62,7 +62,8 @@ function unavailable({ name, problem }: AbsentCatalog): UnavailableCatalog {
   return { name, reason: problem };
 }
 
-function requestOf({ extension, installation }: Subject): PackageRequest {
+/** What is asked of the resolver for an extension. */
+export function requestOf({ extension, installation }: Subject): PackageRequest {
   return { ...extension.request, installed: installedBundle(extension, installation) };
 }
 

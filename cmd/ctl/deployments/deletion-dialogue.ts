@@ -1,0 +1,80 @@
+import { createInterface } from 'node:readline/promises';
+import type { Command } from 'commander';
+import { TerminalError } from '../../../core/errors.ts';
+import { durationOption } from '../../flags/flag-values.ts';
+import type { OutputFlags } from '../output.ts';
+import { visibleLine } from '../terminal/text.ts';
+import type { ForeseenDeletion, ForeseenObject } from './foreseen-deletion.ts';
+
+/** Flags of commands that delete what core has installed. */
+export interface DeletionFlags extends OutputFlags {
+  readonly systemNamespace: string;
+  readonly yes?: true;
+  readonly dryRun?: true;
+  /** Milliseconds. */
+  readonly timeout: number;
+}
+
+export function addDeletionFlags(command: Command): Command {
+  return command
+    .option(
+      '-y, --yes',
+      'Do not ask for confirmation; required without a terminal, and with -o json',
+    )
+    .option('--dry-run', 'Print what would be deleted, and change nothing')
+    .addOption(durationOption('--timeout', 'Maximum time for the deletion', '5m'))
+    .option('--system-namespace <name>', 'Namespace that core runs in', 'rukpak-system');
+}
+
+/** Maximum number of listed objects; the rest is a count. */
+const listed = 50;
+
+/** The objects that a deletion deletes, and those that stay. */
+export function deletionLines(
+  { deletes, keeps, hidden }: Omit<ForeseenDeletion, 'deployment'>,
+  all: boolean,
+): readonly string[] {
+  return [
+    ...objectLines(deletes, all),
+    ...(keeps.length === 0 ? [] : ['These stay:', ...objectLines(keeps, all)]),
+    ...hidden.map((kind) => `  ${kind}: you may not list this kind`),
+  ];
+}
+
+function objectLines(objects: readonly ForeseenObject[], all: boolean): readonly string[] {
+  const shown = all ? objects : objects.slice(0, listed);
+  const more = objects.length - shown.length;
+  return [
+    ...shown.map(({ kind, namespace, name, note }) => {
+      const path = namespace === undefined ? `${kind}/${name}` : `${kind}/${namespace}/${name}`;
+      return visibleLine(note === undefined ? `  ${path}` : `  ${path} (${note})`);
+    }),
+    ...(more === 0 ? [] : [`  … and ${more} more; --output wide lists all`]),
+  ];
+}
+
+/**
+ * Asks for confirmation after the list.
+ * @throws TerminalError without a yes.
+ */
+export async function confirmDeletion(
+  name: string,
+  flags: DeletionFlags,
+  signal: AbortSignal,
+): Promise<void> {
+  if (flags.yes === true) return;
+  const isShown = flags.output === 'text' || flags.output === 'wide';
+  if (!process.stdin.isTTY || !isShown) {
+    throw new TerminalError(
+      'nothing is deleted: there is no terminal to ask for confirmation, so pass --yes',
+    );
+  }
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const answer = await lines.question(`Delete "${name}"? [y/N] `, { signal });
+    if (/^y(?:es)?$/i.test(answer.trim())) return;
+  } finally {
+    lines.close();
+  }
+  throw new TerminalError('nothing is deleted');
+}

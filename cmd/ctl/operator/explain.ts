@@ -1,0 +1,44 @@
+import { Argument, Command } from 'commander';
+import { addOperatorFlags, channelOption, type OperatorFlags, withOperators } from './session.ts';
+import { subjectOf } from './subject.ts';
+
+interface ExplainFlags extends OperatorFlags {
+  readonly channel?: readonly string[];
+  readonly version?: string;
+  readonly clusterExtension?: true;
+}
+
+/** `rukpakctl operator explain`: why an Operator or ClusterExtension gets its bundle, or none. */
+export function explainCommand(): Command {
+  const command = new Command('explain')
+    .addArgument(
+      new Argument('<operatorName>', 'Name of the Operator or ClusterExtension, or of a package'),
+    )
+    .addOption(channelOption('As if the object had this channel'))
+    .option('-v, --version <versionRange>', 'As if the object had this version or range')
+    .option('--cluster-extension', 'For a package: resolve as for a ClusterExtension');
+  return addOperatorFlags(command).action(explain);
+}
+
+async function explain(reference: string, flags: ExplainFlags): Promise<void> {
+  const [{ explainExtension }, { explanationText }] = await Promise.all([
+    import('../../../operators/client/index.ts'),
+    import('../../../resolver/explain/index.ts'),
+  ]);
+  await withOperators(flags, async (session) => {
+    const { channel: channels, version, clusterExtension } = flags;
+    const subject = await subjectOf(session, reference, { channels, version, clusterExtension });
+    const catalogs = await session.catalogs();
+    const { selected, explanation } = await session.progress('reading catalogs', () =>
+      explainExtension(subject, catalogs),
+    );
+    const { installed } = subject.installation;
+    const { report } = session;
+    const { id, request } = subject.extension;
+    await report.line(`${id}: ${installed?.version || 'nothing'} is installed`);
+    await report.line(explanationText(explanation).trimEnd());
+    const answer = { selected: selected ?? null, explanation };
+    const object = { of: id, package: request.packageName, installed: installed ?? null };
+    await report.result({ ...object, ...answer });
+  });
+}

@@ -1,0 +1,146 @@
+import { Argument, Command } from 'commander';
+import type { KubernetesObject } from '../../../api/meta.ts';
+import { TerminalError } from '../../../core/errors.ts';
+import type {
+  ExtensionKindName,
+  ExtensionProgress,
+  PackageWish,
+  UpgradePlan,
+} from '../../../operators/client/index.ts';
+import { durationOption } from '../../flags/flag-values.ts';
+import { counted } from '../terminal/text.ts';
+import { awaitReady } from './await-extension.ts';
+import { stepLines } from './path.ts';
+import {
+  addOperatorFlags,
+  channelOption,
+  type OperatorFlags,
+  type OperatorSession,
+  warn,
+  withOperators,
+} from './session.ts';
+
+interface UpgradeFlags extends OperatorFlags {
+  readonly to?: string;
+  readonly channel?: readonly string[];
+  readonly force?: true;
+  readonly watch?: true;
+  readonly dryRun?: true;
+  /** Milliseconds. */
+  readonly timeout: number;
+}
+
+/** `rukpakctl operator upgrade`: changes version and channel, after a check of what that does. */
+export function upgradeCommand(): Command {
+  const command = new Command('upgrade')
+    .addArgument(new Argument('<operatorName>', 'Name of the Operator or ClusterExtension'))
+    .option('--to <versionOrRange>', 'New spec.version: a version or a range')
+    .addOption(channelOption('New channel; repeatable for a ClusterExtension'))
+    .option('--force', 'Upgrade, or downgrade, although no path of upgrades leads there')
+    .option('-w, --watch', 'Wait for each upgrade; required if the path has several')
+    .addOption(durationOption('--timeout', 'Maximum time of each upgrade, for --watch', '5m'))
+    .option('--dry-run', 'Print what the upgrade would do, and change nothing');
+  return addOperatorFlags(command).action(upgrade);
+}
+
+async function upgrade(reference: string, flags: UpgradeFlags): Promise<void> {
+  const { planUpgrade, withWish } = await import('../../../operators/client/index.ts');
+  const { to: version, channel: channels, force } = flags;
+  if (version === undefined && channels === undefined) {
+    throw new TerminalError('nothing to change: pass --to, --channel, or both');
+  }
+  await withOperators(flags, async (session) => {
+    const extensions = await session.extensions();
+    const live = extensions.named(reference);
+    const wish: PackageWish = { version, channels, force };
+    const subject = await extensions.subjectOf(withWish(live, wish));
+    const catalogs = await session.catalogs();
+    const plan = await session.progress('reading catalogs', () => planUpgrade(subject, catalogs));
+    await session.report.lines(planLines(plan, session.report.width));
+    if (plan.refusal !== undefined) {
+      throw new TerminalError(`nothing is changed: ${plan.refusal}`);
+    }
+    checkSteps(plan, reference, flags);
+    const done = flags.dryRun === true ? [] : await carryOut(session, live, { wish, plan, flags });
+    await session.report.result({ ...plan, changed: flags.dryRun !== true, states: done });
+  });
+}
+
+function planLines({ from, target, steps }: UpgradePlan, width: number): readonly string[] {
+  if (target === undefined) return [];
+  const to = target.version || target.name;
+  if (steps.length === 0) {
+    return [from === '' ? `${to} is to be installed` : `${from} stays installed`];
+  }
+  const count = steps.length === 1 ? '' : ` in ${counted(steps.length, 'upgrade')}`;
+  return [
+    `${from || 'the installed bundle'} is to be upgraded to ${to}${count}:`,
+    ...stepLines(steps, width),
+  ];
+}
+
+/** @throws TerminalError for several steps without --watch: each has to be installed before the next */
+function checkSteps({ steps }: UpgradePlan, reference: string, flags: UpgradeFlags): void {
+  if (steps.length < 2 || flags.watch === true || flags.dryRun === true) return;
+  throw new TerminalError(
+    `nothing is changed: the path has ${steps.length} upgrades: pass --watch to take one after the other, or begin with rukpakctl operator upgrade ${reference} --to ${steps[0]?.version}`,
+  );
+}
+
+interface Work {
+  readonly wish: PackageWish;
+  readonly plan: UpgradePlan;
+  readonly flags: UpgradeFlags;
+}
+
+async function carryOut(
+  session: OperatorSession,
+  live: KubernetesObject,
+  { wish, plan: { steps }, flags }: Work,
+): Promise<readonly ExtensionProgress[]> {
+  const { extensionKinds } = await import('../../../operators/client/index.ts');
+  const kind = live.kind as ExtensionKindName;
+  const { resource } = extensionKinds[kind];
+  const { name = '' } = live.metadata;
+  const between = steps.slice(0, -1).map(({ version }) => ({ ...wish, version }));
+  const states: ExtensionProgress[] = [];
+  let current = live;
+  for (const each of [...between, wish]) {
+    current = await change(session, current, each);
+    const version = each.version === undefined ? '' : ` to version "${each.version}"`;
+    await session.report.line(
+      `${kind.toLowerCase()}.${resource.group} "${name}" changed${version}`,
+    );
+    if (flags.watch !== true) continue;
+    states.push(await awaitReady(session, { resource, name, timeout: flags.timeout }));
+    current = await session.cluster.client.get(resource, { name }, session.signal);
+  }
+  if (flags.force === true) await session.report.line(forcedText(kind));
+  return states;
+}
+
+function forcedText(kind: ExtensionKindName): string {
+  const [now, before] =
+    kind === 'Operator' ? ['Ignore', 'Enforce'] : ['SelfCertified', 'CatalogProvided'];
+  return `upgradeConstraintPolicy is ${now} now: every allowed version is installed, downgrades too, until you set it to ${before}`;
+}
+
+/** Changes the named fields alone, unless the object has changed since it was read. */
+async function change(
+  { cluster: { client }, signal }: OperatorSession,
+  live: KubernetesObject,
+  wish: PackageWish,
+): Promise<KubernetesObject> {
+  const { extensionKinds, otherManagers, wishPatch } = await import(
+    '../../../operators/client/index.ts'
+  );
+  const kind = live.kind as ExtensionKindName;
+  const { name = '', resourceVersion } = live.metadata;
+  const patch = wishPatch(kind, wish);
+  for (const manager of otherManagers(live, patch)) {
+    warn(`field manager "${manager}" has applied these fields too, and may set them back`);
+  }
+  const target = { resource: extensionKinds[kind].resource, key: { name } };
+  const body = { metadata: { resourceVersion }, ...patch };
+  return await client.patch(target, body, { type: 'merge', signal });
+}

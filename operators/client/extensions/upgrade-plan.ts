@@ -1,0 +1,65 @@
+import type { UpgradeStep } from '../../../resolver/explain/index.ts';
+import { versionProblem } from '../../../resolver/versions/index.ts';
+import { type Choice, choose, type Subject } from '../../extensions/index.ts';
+import {
+  type Contents,
+  extensionPath,
+  type SelectedBundle,
+  selectedBundle,
+} from './extension-answers.ts';
+
+/** What a change of an extension would do. */
+export interface UpgradePlan {
+  /** The installed version; empty if none is installed. */
+  readonly from: string;
+  /** The bundle at the end; undefined if the change is refused. */
+  readonly target: SelectedBundle | undefined;
+  /** The upgrades to it, each a version of its own; none if it is installed, or nothing is. */
+  readonly steps: readonly UpgradeStep[];
+  /** Why the change would get no bundle, and what would help; undefined if it gets one. */
+  readonly refusal: string | undefined;
+}
+
+/** @param subject as it is after the change */
+export async function planUpgrade(subject: Subject, contents: Contents): Promise<UpgradePlan> {
+  const { choice } = await choose(subject, contents);
+  const from = subject.installation.installed?.version ?? '';
+  if (choice.kind === 'resolved') {
+    const target = selectedBundle(choice);
+    const steps = await stepsOf(subject, contents, choice);
+    return { from, target, steps, refusal: undefined };
+  }
+  const steps = await stepsToVersion(subject, contents);
+  const last = steps.at(-1);
+  if (last !== undefined) {
+    const target = { name: last.bundle, version: last.version, catalog: last.catalog };
+    return { from, target, steps, refusal: undefined };
+  }
+  const refusal = choice.kind === 'failed' ? choice.advice : choice.message;
+  return { from, target: undefined, steps: [], refusal };
+}
+
+/** The upgrade to the chosen bundle. */
+async function stepsOf(
+  subject: Subject,
+  contents: Contents,
+  choice: Extract<Choice, { kind: 'resolved' }>,
+): Promise<readonly UpgradeStep[]> {
+  const { installed } = subject.installation;
+  if (installed === undefined || installed.image === choice.bundle.image) return [];
+  const to = selectedBundle(choice)?.version ?? '';
+  const { path } = await extensionPath(subject, contents, { to });
+  return path.kind === 'path' ? path.steps : [];
+}
+
+/** Several upgrades to the one version that is asked for, which the resolver does not look for. */
+async function stepsToVersion(
+  subject: Subject,
+  contents: Contents,
+): Promise<readonly UpgradeStep[]> {
+  const { version } = subject.extension.request;
+  const isOne = version !== undefined && versionProblem(version) === undefined;
+  if (subject.installation.installed === undefined || !isOne) return [];
+  const { path } = await extensionPath(subject, contents, { to: version });
+  return path.kind === 'path' && path.steps.length > 1 ? path.steps : [];
+}

@@ -1,0 +1,40 @@
+export {
+  type ReadContent,
+  RemoteCatalogs,
+  type UnreadCatalog,
+} from './catalogs/remote-catalogs.ts';
+export {
+  ClusterExtensions,
+  type ExtensionKindName,
+  extensionKinds,
+} from './extensions/cluster-extensions.ts';
+export {
+  type ExtensionExplanation,
+  explainExtension,
+  extensionPath,
+  type PackagePath,
+} from './extensions/extension-answers.ts';
+export {
+  type ExtensionProgress,
+  type ExtensionRow,
+  extensionProgress,
+  extensionRow,
+} from './extensions/extension-row.ts';
+export { planUpgrade, type UpgradePlan } from './extensions/upgrade-plan.ts';
+export {
+  differingFields,
+  type ExtensionWish,
+  fieldManager,
+  newExtension,
+  otherManagers,
+  type PackageWish,
+  wishPatch,
+  withWish,
+} from './extensions/wanted-extension.ts';
+export { closeNames } from './packages/close-names.ts';
+export { type PackageInfo, packageInfo } from './packages/package-info.ts';
+export {
+  type AvailablePackage,
+  packageNames,
+  searchPackages,
+} from './packages/package-search.ts';
