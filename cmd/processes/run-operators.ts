@@ -48,6 +48,7 @@ export async function runOperators(
     const extensions = extensionControllers({
       ...parts,
       contents: catalogs.contents,
+      resolver: catalogs.resolver,
       forceSemverUpgradeConstraints: flags.featureGates.ForceSemverUpgradeConstraints,
     });
     const manager = managerOf(flags, { ...parts, catalogs, extensions });

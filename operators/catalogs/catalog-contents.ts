@@ -1,4 +1,4 @@
-import type { PackageContent } from '../../resolver/candidates/index.ts';
+import type { CatalogReference, PackageContent } from '../../resolver/candidates/index.ts';
 
 /** A kind of catalog. */
 export type CatalogKind = 'Catalog' | 'ClusterCatalog';
@@ -72,4 +72,18 @@ export interface CatalogContents {
   ): Promise<readonly FoundPackage[]>;
   /** Calls the listener after each change; returns a function that ends that. */
   onChange(listener: (change: ContentChange) => void): () => void;
+}
+
+/** Contents in directories, which other processes of this machine can read too. */
+export interface StoredContents extends CatalogContents {
+  /** Bytes that `findPackage` reads. */
+  packageBytes(name: string, isWanted: (catalog: ServingCatalog) => boolean): number;
+  /** Where the content of the accepted catalogs is, in the order of `serving`. */
+  places(isWanted: (catalog: ServingCatalog) => boolean): readonly StoredPlace[];
+}
+
+/** Content of a catalog on the disk, until newer content replaces it. */
+export interface StoredPlace {
+  readonly catalog: CatalogReference;
+  readonly directory: string;
 }

@@ -26,6 +26,8 @@ import { catalogAdapter } from './kinds/catalog.ts';
 import type { CatalogKindAdapter } from './kinds/catalog-kind.ts';
 import { clusterCatalogAdapter } from './kinds/cluster-catalog.ts';
 import { type CatalogParts, CatalogReconciler } from './reconcile/catalog-reconciler.ts';
+import type { PackageResolver } from './resolution/package-resolver.ts';
+import { ServedResolver } from './resolution/served-resolver.ts';
 import { catalogServer } from './serving/catalog-server.ts';
 import { ServedCatalogs } from './serving/served-catalogs.ts';
 import { CatalogImages } from './source/catalog-image.ts';
@@ -83,6 +85,8 @@ const unpackedAtOnce = 2;
 export interface CatalogControllers {
   /** What the cluster's catalogs have, for controllers of extensions. */
   readonly contents: CatalogContents;
+  /** Resolves packages of them without holding the event loop. */
+  readonly resolver: PackageResolver;
   /** Watches, to start first. */
   readonly reflectors: readonly Runnable[];
   /** The content server, and the controllers that bring content to this replica; on every replica. */
@@ -99,6 +103,7 @@ export interface CatalogControllers {
 export function catalogControllers(options: CatalogControllersOptions): CatalogControllers {
   const { cacheDir, logger } = options;
   const served = new ServedCatalogs();
+  const resolver = new ServedResolver(served, options.clock);
   const store = new ContentStore(cacheDir);
   let isLeading = false;
   const parts = createParts(options, { served, store, isLeading: () => isLeading });
@@ -115,6 +120,7 @@ export function catalogControllers(options: CatalogControllersOptions): CatalogC
   };
   return {
     contents: served,
+    resolver,
     reflectors: kinds.map(({ reflector, adapter }) =>
       reflectorRunnable(`${adapter.kind} watch`, reflector),
     ),
@@ -126,7 +132,7 @@ export function catalogControllers(options: CatalogControllersOptions): CatalogC
           await store.prepare();
           const collecting = collect(signal, options, { store, kinds });
           await Promise.all([collecting, ...kinds.map((kind) => kind.controller.run(signal))]);
-          await served.close();
+          await Promise.all([served.close(), resolver.close()]);
         },
       },
     ],

@@ -6,6 +6,7 @@ export type {
   ContentChange,
   FoundPackage,
   ServingCatalog,
+  StoredContents,
 } from './catalog-contents.ts';
 export {
   type CatalogControllers,
@@ -15,3 +16,9 @@ export {
 export { contentOf, recordOf } from './content/package-record.ts';
 export { catalogAdapter } from './kinds/catalog.ts';
 export { clusterCatalogAdapter } from './kinds/cluster-catalog.ts';
+export type { PackageAnswer } from './resolution/package-answer.ts';
+export {
+  type AskedPackage,
+  inlineResolver,
+  type PackageResolver,
+} from './resolution/package-resolver.ts';

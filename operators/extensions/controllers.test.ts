@@ -4,6 +4,7 @@ import { ExtensionCluster } from '../../test/helpers/extension-cluster.ts';
 import { aClusterExtension, anOperator } from '../../test/helpers/extension-fixture.ts';
 import { aPackage, FixedContents } from '../../test/helpers/fixed-contents.ts';
 import { aStoredDeployment } from '../../test/helpers/stored-objects.ts';
+import { inlineResolver } from '../catalogs/index.ts';
 
 let contents: FixedContents;
 let cluster: ExtensionCluster;
@@ -178,5 +179,34 @@ test('a dependency is judged again when another Operator installs it', async () 
   await eventually(async () => {
     const condition = cluster.condition('Operator', 'p0', 'DependenciesSatisfied');
     expect(condition).toMatch(/^False DependencyMissing/);
+  });
+});
+
+describe('resolutions without end', () => {
+  const stuck = Array.from({ length: 20 }, (_, index) => `stuck-${index}`);
+
+  test('delay no other object, and nothing comes of those of deleted ones', async () => {
+    const inline = inlineResolver(contents);
+    const answers = Promise.withResolvers<void>();
+    let waiting = 0;
+    cluster = new ExtensionCluster(contents, {
+      resolve: async (asked, signal) => {
+        if (asked.request.packageName === 'stuck') {
+          waiting += 1;
+          await answers.promise;
+        }
+        return await inline.resolve(asked, signal);
+      },
+    });
+    contents.serve({}, aPackage({ name: 'stuck' }), aPackage({ name: 'p0' }));
+    cluster.put(...stuck.map((name) => anOperator({ packageName: 'stuck' }, name)));
+    await cluster.start();
+    await expect.poll(() => waiting).toBe(20);
+    cluster.put(anOperator({ packageName: 'p0' }, 'p0'));
+    await installed([0]);
+    cluster.remove('Operator', 'stuck-0');
+    answers.resolve();
+    await eventually(async () => expect(cluster.image('stuck-19')).toBeDefined());
+    expect(cluster.image('stuck-0')).toBeUndefined();
   });
 });

@@ -12,8 +12,9 @@ import {
   type Resource,
   type Runnable,
   reflectorRunnable,
+  Semaphore,
 } from '../../core/controller.ts';
-import type { CatalogContents, ContentChange } from '../catalogs/index.ts';
+import type { CatalogContents, ContentChange, PackageResolver } from '../catalogs/index.ts';
 import { ChoiceMemory } from './choice/choice-memory.ts';
 import { Neighbours } from './choice/neighbours.ts';
 import type { ExtensionKind } from './extension.ts';
@@ -24,12 +25,11 @@ import { ExtensionReconciler } from './reconciler.ts';
 export interface ExtensionOptions extends OperatorOptions {
   readonly client: KubeClient;
   readonly contents: CatalogContents;
+  readonly resolver: PackageResolver;
   readonly events: Pick<EventRecorder, 'event'>;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics?: ControllerMetrics | undefined;
-  /** Number of concurrent objects of each kind (default: 8). */
-  readonly workers?: number;
 }
 
 export interface ExtensionControllers {
@@ -43,6 +43,9 @@ interface KindInUse {
   readonly kind: ExtensionKind;
   readonly objects: IndexedCache;
 }
+
+/** Objects of one kind that are written at the same time. */
+const writtenAtOnce = 8;
 
 const packageIndex = 'package';
 
@@ -81,9 +84,10 @@ interface KindParts {
 }
 
 function startKind({ kind, objects }: KindInUse, { options, deployments, neighbours }: KindParts) {
-  const { client, contents, events, clock, logger, metrics, workers } = options;
-  const choices = new ChoiceMemory(contents, neighbours);
-  const parts = { kind, client, objects, deployments, choices, events, clock };
+  const { client, contents, resolver, events, clock, logger, metrics } = options;
+  const choices = new ChoiceMemory({ contents, resolver, neighbours, clock });
+  const places = new Semaphore(writtenAtOnce);
+  const parts = { kind, client, objects, deployments, choices, places, events, clock };
   const reconciler = new ExtensionReconciler(parts);
   const { kind: kindName } = kind.resource;
   const controller = new Controller({
@@ -93,7 +97,8 @@ function startKind({ kind, objects }: KindInUse, { options, deployments, neighbo
     clock,
     logger,
     metrics,
-    ...(workers === undefined ? {} : { workers }),
+    // A slow resolution delays no other object: resolving and writing have their places.
+    workers: Number.POSITIVE_INFINITY,
   });
   objects.onChange(({ object }) => controller.enqueue(object.metadata.name ?? ''));
   contents.onChange((change) => {

@@ -52,9 +52,17 @@ export interface FailedChoice {
   readonly deprecations: readonly Deprecation[];
 }
 
+export interface ChoiceRequest {
+  readonly extension: Extension;
+  readonly installation: Installation;
+}
+
 /** Chooses bundles for extensions. */
 export interface Chooser {
-  choose(extension: Extension, installation: Installation): Promise<Choice>;
+  /** @throws the reason of the signal */
+  choose(request: ChoiceRequest, signal: AbortSignal): Promise<Choice>;
+  /** Milliseconds until the choice is to be made again although nothing changes. */
+  retryAfter(id: string): number | undefined;
   /** The extension is gone. */
   forget(id: string): void;
 }

@@ -1,4 +1,4 @@
-export { choose, requestOf, type Subject } from './choice/choose.ts';
+export { chooseInline, requestOf, type Subject } from './choice/choose.ts';
 export { Neighbours } from './choice/neighbours.ts';
 export {
   type ExtensionControllers,

@@ -5,6 +5,8 @@ import {
   type IndexedCache,
   type KubeClient,
   type ReconcileContext,
+  type ReconcileResult,
+  type Semaphore,
   statusPatch,
   unlessGone,
 } from '../../core/controller.ts';
@@ -21,6 +23,8 @@ export interface ExtensionReconcilerOptions {
   readonly objects: Pick<IndexedCache, 'get' | 'upsertIfNewer'>;
   readonly deployments: Pick<IndexedCache<BundleDeployment>, 'get' | 'upsertIfNewer'>;
   readonly choices: Chooser;
+  /** Limits the objects that are written at the same time. */
+  readonly places: Semaphore;
   readonly events: EventSink;
   readonly clock: Clock;
 }
@@ -37,17 +41,29 @@ export class ExtensionReconciler {
   }
 
   /** A rejection requests a retry with back-off. */
-  async reconcile(name: string, { signal }: Pick<ReconcileContext, 'signal'>): Promise<void> {
+  async reconcile(
+    name: string,
+    { signal, stopping }: Pick<ReconcileContext, 'signal' | 'stopping'>,
+  ): Promise<ReconcileResult> {
     const { kind, objects, choices } = this.#options;
     const object = objects.get({ name });
     if (object === undefined || object.metadata.deletionTimestamp !== undefined) {
       choices.forget(`${kind.resource.kind}/${name}`);
-      return;
+      return {};
     }
     const extension = kind.read(object);
-    const before = this.#installation(extension);
-    const choice = await choices.choose(extension, before);
-    const request = { extension, installation: before, choice, signal };
+    const asked = { extension, installation: this.#installation(extension) };
+    const choice = await choices.choose(asked, stopping);
+    // A resolution may take a while: the change of the object has requested another one.
+    if (isOther(object, objects.get({ name }))) return {};
+    await this.#options.places.run(() => this.#install(extension, choice, signal), stopping);
+    const requeueAfter = choices.retryAfter(extension.id);
+    return requeueAfter === undefined ? {} : { requeueAfter };
+  }
+
+  async #install(extension: Extension, choice: Choice, signal: AbortSignal): Promise<void> {
+    const installation = this.#installation(extension);
+    const request = { extension, installation, choice, signal };
     const { deployment, refusal, error } = await place(request, this.#options.client);
     if (deployment !== undefined) this.#options.deployments.upsertIfNewer(deployment);
     await this.#report({ extension, choice, refusal }, signal);
@@ -88,6 +104,14 @@ export class ExtensionReconciler {
     objects.upsertIfNewer(after);
     recordNews(events, after, { before: findings.conditions, after: conditionsOf(after) });
   }
+}
+
+/** Whether an object is no longer what it was. */
+function isOther({ metadata }: KubernetesObject, now: KubernetesObject | undefined): boolean {
+  const { uid, generation, deletionTimestamp } = now?.metadata ?? {};
+  return (
+    uid !== metadata.uid || generation !== metadata.generation || deletionTimestamp !== undefined
+  );
 }
 
 function conditionsOf(object: KubernetesObject): readonly Condition[] {

@@ -14,4 +14,5 @@ export type {
   PackageResolution,
   ResolvedPackage,
 } from './package-resolution.ts';
+export { limitFailure } from './resolution-failure.ts';
 export { explainPackage, resolvePackage } from './resolve-package.ts';

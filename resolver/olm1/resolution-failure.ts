@@ -1,3 +1,5 @@
+import { goQuote } from '../../api/go-quote.ts';
+import type { PackageRequest } from './package-request.ts';
 import type { FailedPackage } from './package-resolution.ts';
 
 /** Why nothing can be resolved: ends a choice; the message is upstream's. */
@@ -12,4 +14,19 @@ export class ResolutionFailure extends Error {
     this.reason = reason;
     this.help = help;
   }
+}
+
+/** The failure of a request whose resolution a limit ends: it `takes more than 4 steps`. */
+export function limitFailure({ packageName }: PackageRequest, what: string): FailedPackage {
+  const name = goQuote(packageName);
+  const message = `resolving package ${name} ${what}: request one channel and a narrow version range, or ask the authors of its catalogs for fewer bundles, channel entries and constraints`;
+  const explanation = { asked: `package ${name}`, message, chain: [], considered: [] };
+  return {
+    kind: 'failed',
+    reason: 'limit',
+    message,
+    deprecations: [],
+    newest: undefined,
+    explanation: { ...explanation, suggestions: [] },
+  };
 }

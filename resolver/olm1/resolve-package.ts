@@ -13,7 +13,7 @@ import { chooseForOperator } from './operator-choice.ts';
 import { PackageQuestion } from './package-question.ts';
 import type { PackageContents, PackageRequest, Surroundings } from './package-request.ts';
 import type { FailedPackage, PackageResolution, ResolvedPackage } from './package-resolution.ts';
-import { ResolutionFailure } from './resolution-failure.ts';
+import { limitFailure, ResolutionFailure } from './resolution-failure.ts';
 
 /**
  * Chooses a bundle for one request, for itself alone: other requests change nothing but what is
@@ -66,7 +66,7 @@ function withinBudget<T>(
     return work();
   } catch (error) {
     if (!(error instanceof BudgetError)) throw error;
-    return tooLong(request, budget);
+    return limitFailure(request, `takes more than ${budget.limit} steps`);
   }
 }
 
@@ -179,19 +179,5 @@ function invalidVersion(
       considered: [],
       suggestions: ['Write a version range such as "1.2.x", "~1.12" or ">=1.11, <1.13".'],
     },
-  };
-}
-
-function tooLong({ packageName }: PackageRequest, { limit }: Budget): FailedPackage {
-  const name = goQuote(packageName);
-  const message = `resolving package ${name} takes more than ${limit} steps: request one channel and a narrow version range, or ask the authors of its catalogs for fewer bundles, channel entries and constraints`;
-  const explanation = { asked: `package ${name}`, message, chain: [], considered: [] };
-  return {
-    kind: 'failed',
-    reason: 'limit',
-    message,
-    deprecations: [],
-    newest: undefined,
-    explanation: { ...explanation, suggestions: [] },
   };
 }

@@ -3,6 +3,7 @@ import type { BundleDeployment, Condition } from '../../api/v1alpha1/index.ts';
 import { bundleName, templateHash } from '../../api/v1alpha1/template-hash.ts';
 import { systemClock } from '../../core/controller.ts';
 import type { KubeClient } from '../../core/platform/kube/index.ts';
+import { inlineResolver, type PackageResolver } from '../../operators/catalogs/index.ts';
 import { extensionControllers } from '../../operators/extensions/index.ts';
 import { CountingClient } from './counting-client.ts';
 import { EventList } from './event-list.ts';
@@ -17,13 +18,15 @@ type Kind = (typeof kinds)[number];
 export class ExtensionCluster {
   readonly events = new EventList();
   readonly #contents: FixedContents;
+  readonly #resolver: PackageResolver;
   readonly #stores: Readonly<Record<Kind, FakeKubeClient>>;
   readonly #client: CountingClient;
   #stop = new AbortController();
   #running: Promise<unknown> = Promise.resolve();
 
-  constructor(contents: FixedContents) {
+  constructor(contents: FixedContents, resolver: PackageResolver = inlineResolver(contents)) {
     this.#contents = contents;
+    this.#resolver = resolver;
     this.#stores = {
       Operator: new FakeKubeClient(),
       ClusterExtension: new FakeKubeClient(),
@@ -39,6 +42,7 @@ export class ExtensionCluster {
     const { caches, controllers } = extensionControllers({
       client: this.#client,
       contents: this.#contents,
+      resolver: this.#resolver,
       events: this.events,
       clock: systemClock,
       logger: silentLogger,

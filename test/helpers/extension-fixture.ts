@@ -8,7 +8,7 @@ import {
   kstatusCondition,
 } from '../../api/v1alpha1/index.ts';
 import { bundleName, templateHash } from '../../api/v1alpha1/template-hash.ts';
-import { type ApiError, IndexedCache } from '../../core/controller.ts';
+import { type ApiError, IndexedCache, Semaphore } from '../../core/controller.ts';
 import type { ExtensionKind } from '../../operators/extensions/extension.ts';
 import type { Choice, FailedChoice, ResolvedChoice } from '../../operators/extensions/findings.ts';
 import { clusterExtensionKind } from '../../operators/extensions/kinds/cluster-extension-kind.ts';
@@ -123,7 +123,12 @@ export class ExtensionFixture {
       },
       objects: this.#objects,
       deployments: this.#deployments,
-      choices: { choose: async () => this.choice, forget: () => undefined },
+      choices: {
+        choose: async () => this.choice,
+        retryAfter: () => undefined,
+        forget: () => undefined,
+      },
+      places: new Semaphore(1),
       events: this.events,
       clock: new ManualClock(),
     });
@@ -158,7 +163,8 @@ export class ExtensionFixture {
   }
 
   async reconcile(): Promise<void> {
-    await this.#reconciler.reconcile(this.#name, { signal: new AbortController().signal });
+    const { signal } = new AbortController();
+    await this.#reconciler.reconcile(this.#name, { signal, stopping: signal });
   }
 
   /** The requests since the last call. */

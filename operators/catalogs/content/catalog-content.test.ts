@@ -65,7 +65,7 @@ test('a package is read as resolvers need it', async () => {
     { schema: 'acme', package: 'a', name: 'anything' },
     { schema: 'olm.package', name: 'b' },
   ]);
-  expect(await content.findPackage('a', catalog)).toEqual({
+  expect(await content.records.findPackage('a', catalog)).toEqual({
     content: {
       catalog,
       name: 'a',
@@ -91,8 +91,8 @@ test('a package is read as resolvers need it', async () => {
       deprecations: [{ schema: 'olm.bundle', name: 'a.v1', message: 'old' }],
     },
   });
-  expect([...content.packages]).toEqual(['a', 'b']);
-  expect(await content.findPackage('__proto__', catalog)).toBeUndefined();
+  expect([...content.records.packages]).toEqual(['a', 'b']);
+  expect(await content.records.findPackage('__proto__', catalog)).toBeUndefined();
 });
 
 test('a broken package breaks no other', async () => {
@@ -100,10 +100,10 @@ test('a broken package breaks no other', async () => {
     { schema: 'olm.channel', package: 'a', name: 'x', entries: 'none' },
     { schema: 'olm.package', name: 'b', defaultChannel: 'c' },
   ]);
-  expect(await content.findPackage('a', catalog)).toEqual({
+  expect(await content.records.findPackage('a', catalog)).toEqual({
     problem: expect.stringContaining('cannot unmarshal string'),
   });
-  expect(await content.findPackage('b', catalog)).toMatchObject({
+  expect(await content.records.findPackage('b', catalog)).toMatchObject({
     content: { defaultChannel: 'c' },
   });
 });
@@ -113,7 +113,7 @@ test('a channel of 100,000 entries is read', async () => {
   await using content = await contentOf([
     { schema: 'olm.channel', package: 'a', name: 'x', entries },
   ]);
-  const found = await content.findPackage('a', catalog);
+  const found = await content.records.findPackage('a', catalog);
   expect(found).toMatchObject({ content: { channels: [{ name: 'x' }] } });
 });
 
@@ -126,10 +126,10 @@ test('a package that is too large has a problem of its own', async () => {
     properties: [{ type: 'acme', value }],
   }));
   await using content = await contentOf([...bundles, { schema: 'olm.package', name: 'b' }]);
-  expect(await content.findPackage('a', catalog)).toEqual({
+  expect(await content.records.findPackage('a', catalog)).toEqual({
     problem: expect.stringContaining('more than 8388608 bytes'),
   });
-  expect(await content.findPackage('b', catalog)).toHaveProperty('content');
+  expect(await content.records.findPackage('b', catalog)).toHaveProperty('content');
 });
 
 test.each([

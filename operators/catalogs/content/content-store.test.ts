@@ -38,7 +38,7 @@ describe('stored content', () => {
     await (await put('1', ['a'])).content[Symbol.asyncDispose]();
     const again = await new ContentStore(directory).open(key, 'uid-1');
     expect(again?.state).toEqual(stateOf('1'));
-    expect([...(again?.content.packages ?? [])]).toEqual(['a']);
+    expect([...(again?.content.records.packages ?? [])]).toEqual(['a']);
     await again?.content[Symbol.asyncDispose]();
     expect(await store.open(key, 'uid-2')).toBeUndefined();
     expect(await store.open({ ...key, kind: 'ClusterCatalog' }, 'uid-1')).toBeUndefined();
@@ -73,7 +73,7 @@ describe('stored content', () => {
     await damage(join(directory, 'catalogs/rukpak.v1/Catalog/shop'));
     expect(await store.open(key, 'uid-1')).toBeUndefined();
     const again = await put('1', ['b']);
-    expect([...again.content.packages]).toEqual(['b']);
+    expect([...again.content.records.packages]).toEqual(['b']);
     await again.content[Symbol.asyncDispose]();
   });
 });

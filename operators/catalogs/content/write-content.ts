@@ -11,9 +11,8 @@ import {
 } from '../../../catalog/index/index.ts';
 import { errorMessage, TerminalError } from '../../../core/errors.ts';
 import { recordOf } from './package-record.ts';
+import { recordsFolder } from './package-records.ts';
 
-/** Folder of the records of all packages, below the folder of the content. */
-export const recordsFolder = 'packages';
 /** Schema of a record; its package is the package, its name the digest of the package's blobs. */
 const recordSchema = 'package-record';
 

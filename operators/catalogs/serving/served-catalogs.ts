@@ -1,13 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type RequestedCatalog, ServedCatalog } from '../../../catalog/serve/index.ts';
+import type { CatalogReference } from '../../../resolver/candidates/index.ts';
 import type {
   AbsentCatalog,
-  CatalogContents,
   CatalogIdentity,
   CatalogKind,
   ContentChange,
   FoundPackage,
   ServingCatalog,
+  StoredContents,
+  StoredPlace,
 } from '../catalog-contents.ts';
 import type { CatalogContent } from '../content/catalog-content.ts';
 import type { CatalogKey, StoredContent, StoredState } from '../content/content-store.ts';
@@ -30,7 +32,7 @@ interface Entry {
 const none: ReadonlySet<string> = new Set();
 
 /** The catalogs of the cluster, and the content of those that this process serves. */
-export class ServedCatalogs implements CatalogContents {
+export class ServedCatalogs implements StoredContents {
   readonly #entries = new Map<string, Entry>();
   readonly #listeners = new Set<(change: ContentChange) => void>();
 
@@ -43,7 +45,7 @@ export class ServedCatalogs implements CatalogContents {
       this.#notify(identity, none);
     } else if (!isDeepStrictEqual(entry.identity, identity)) {
       entry.identity = identity;
-      this.#notify(identity, entry.serving?.content.packages ?? none);
+      this.#notify(identity, entry.serving?.content.records.packages ?? none);
     }
   }
 
@@ -54,7 +56,7 @@ export class ServedCatalogs implements CatalogContents {
 
   /** Number of packages that are served of a catalog. */
   packagesOf(key: CatalogKey): number {
-    return this.#entries.get(keyOf(key))?.serving?.content.packages.size ?? 0;
+    return this.#entries.get(keyOf(key))?.serving?.content.records.packages.size ?? 0;
   }
 
   /** Serves content from now on; former content closes after its last reader. */
@@ -67,7 +69,9 @@ export class ServedCatalogs implements CatalogContents {
     entry.problem = undefined;
     this.#notify(
       entry.identity,
-      former === undefined ? content.packages : content.changedSince(former.content),
+      former === undefined
+        ? content.records.packages
+        : content.records.changedSince(former.content.records),
     );
     if (former !== undefined) await catalog.replace(content);
   }
@@ -152,6 +156,22 @@ export class ServedCatalogs implements CatalogContents {
     return found.filter((each) => each !== undefined);
   }
 
+  packageBytes(name: string, isWanted: (catalog: ServingCatalog) => boolean): number {
+    return this.serving()
+      .filter(isWanted)
+      .map((catalog) => this.#servedOf(catalog)?.content.records.bytesOf(name) ?? 0)
+      .reduce((sum, bytes) => sum + bytes, 0);
+  }
+
+  places(isWanted: (catalog: ServingCatalog) => boolean): readonly StoredPlace[] {
+    return this.serving()
+      .filter(isWanted)
+      .flatMap((catalog) => {
+        const directory = this.#servedOf(catalog)?.content.directory;
+        return directory === undefined ? [] : [{ catalog: referenceOf(catalog), directory }];
+      });
+  }
+
   onChange(listener: (change: ContentChange) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -164,24 +184,31 @@ export class ServedCatalogs implements CatalogContents {
     await Promise.all(entries.map(async ({ serving }) => await serving?.catalog.close()));
   }
 
+  #servedOf(catalog: CatalogKey): Serving | undefined {
+    return this.#entries.get(keyOf(catalog))?.serving;
+  }
+
   async #packageOf(catalog: ServingCatalog, name: string): Promise<FoundPackage | undefined> {
-    const served = this.#entries.get(keyOf(catalog))?.serving?.catalog;
+    const served = this.#servedOf(catalog)?.catalog;
     if (served === undefined) return undefined;
     await using borrowed = served.borrow();
-    const { name: catalogName, priority } = catalog;
-    const reference = { name: catalogName, namespace: '', priority };
-    const result = await borrowed.content.findPackage(name, reference);
+    const reference = referenceOf(catalog);
+    const result = await borrowed.content.records.findPackage(name, reference);
     return result === undefined ? undefined : { catalog, ...result };
   }
 
   async #close(identity: CatalogIdentity, former: Serving | undefined): Promise<void> {
-    this.#notify(identity, former?.content.packages ?? none);
+    this.#notify(identity, former?.content.records.packages ?? none);
     await former?.catalog.close();
   }
 
   #notify(catalog: CatalogIdentity, packages: ReadonlySet<string>): void {
     for (const listener of this.#listeners) listener({ catalog, packages });
   }
+}
+
+function referenceOf({ name, priority }: CatalogIdentity): CatalogReference {
+  return { name, namespace: '', priority };
 }
 
 function keyOf({ kind, name }: CatalogKey): string {

@@ -59,7 +59,7 @@ test('makes content of an image, as catalogd stores it', async () => {
   });
   expect(await unpackInProcess(job, process, signal)).toBeUndefined();
   await using content = await CatalogContent.open(job.content);
-  expect([...content.packages]).toEqual(['a', 'b']);
+  expect([...content.records.packages]).toEqual(['a', 'b']);
   expect((await readFile(join(job.content, 'all.jsonl'), 'utf8')).split('\n')).toEqual([
     '{"defaultChannel":"<x>","false":1.1,"name":"a","schema":"olm.package"}',
     '{"name":"b","schema":"olm.package","z":1}',

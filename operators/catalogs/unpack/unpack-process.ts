@@ -1,8 +1,8 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { setPriority } from 'node:os';
+import type { ChildProcess } from 'node:child_process';
 import { extname, join } from 'node:path';
 import { z } from 'zod';
 import type { Clock } from '../../../core/controller.ts';
+import { type Death, deathOf, isOutOfMemory, startLimited } from '../limited-process.ts';
 import type { UnpackJob, UnpackProblem } from './unpack-catalog.ts';
 
 export interface ProcessLimits {
@@ -23,10 +23,6 @@ const answerSchema = z.union([
   }),
 ]);
 
-/** Below the manager, whose health checks must be answered. */
-const lowPriority = 5;
-const shownOutput = 2000;
-
 /**
  * Unpacks a catalog in a process of its own: strangers' files cannot delay or end the manager, and
  * the process gives its memory back.
@@ -38,12 +34,7 @@ export async function unpackInProcess(
   signal: AbortSignal,
 ): Promise<UnpackProblem> {
   signal.throwIfAborted();
-  const child = fork(entry, [], {
-    execArgv: [`--max-old-space-size=${memoryMegabytes}`, '--max-semi-space-size=8'],
-    env: environment(),
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-  });
-  standBack(child);
+  const child = startLimited(entry, memoryMegabytes);
   const ended = new AbortController();
   const kill = (): void => void child.kill('SIGKILL');
   let isTooLong = false;
@@ -59,7 +50,7 @@ export async function unpackInProcess(
     if (isTooLong) return tooMuch(`takes more than ${timeout / 1000} s to read`);
     if ('answer' in end) return problemOf(end.answer);
     if (isOutOfMemory(end)) return tooMuch(`needs more than ${memoryMegabytes} MiB to be read`);
-    throw new Error(`the process that unpacks the catalog ended: ${end.output.trim()}`);
+    throw new Error(`the process that unpacks the catalog ended: ${end.output}`);
   } finally {
     ended.abort();
     signal.removeEventListener('abort', kill);
@@ -76,50 +67,16 @@ function problemOf(answer: unknown): UnpackProblem {
   return read.problem;
 }
 
-interface Death {
-  readonly code: number | null;
-  readonly signal: NodeJS.Signals | null;
-  /** The end of what it has printed. */
-  readonly output: string;
-}
-
-/** Resolves when the process has ended and its pipes are closed. */
 async function endOf(
   child: ChildProcess,
   job: UnpackJob,
 ): Promise<{ readonly answer: unknown } | Death> {
   let answer: { readonly answer: unknown } | undefined;
-  let output = '';
   child.on('message', (message) => {
     answer = { answer: message };
   });
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    output = (output + text).slice(-shownOutput);
-  });
-  return await new Promise((resolve, reject) => {
-    child.on('error', reject);
-    child.on('close', (code, signal) => resolve(answer ?? { code, signal, output }));
-    // A process that has ended already reports that by itself.
-    child.send(job, () => undefined);
-  });
-}
-
-/** V8 aborts, and the kernel kills. */
-function isOutOfMemory({ code, signal }: Death): boolean {
-  return signal === 'SIGABRT' || signal === 'SIGKILL' || code === 134;
-}
-
-function standBack({ pid }: ChildProcess): void {
-  try {
-    if (pid !== undefined) setPriority(pid, lowPriority);
-  } catch {
-    // It has ended already.
-  }
-}
-
-/** Without tokens, and proxies with passwords. */
-function environment(): NodeJS.ProcessEnv {
-  const { TZ, LANG, MALLOC_ARENA_MAX, NODE_COMPILE_CACHE, NODE_V8_COVERAGE } = process.env;
-  const passed = { TZ, LANG, MALLOC_ARENA_MAX, NODE_COMPILE_CACHE, NODE_V8_COVERAGE };
-  return Object.fromEntries(Object.entries(passed).filter(([, value]) => value !== undefined));
+  // A process that has ended already reports that by itself.
+  child.send(job, () => undefined);
+  const death = await deathOf(child);
+  return answer ?? death;
 }

@@ -10,7 +10,7 @@ import {
   versionText,
 } from '../../../resolver/versions/index.ts';
 import type { CatalogContents } from '../../catalogs/index.ts';
-import { type Choice, choose, requestOf, type Subject } from '../../extensions/index.ts';
+import { type Choice, chooseInline, requestOf, type Subject } from '../../extensions/index.ts';
 
 /** The catalogs to select from. */
 export type Contents = Pick<CatalogContents, 'serving' | 'absent' | 'findPackage'>;
@@ -34,7 +34,7 @@ export async function explainExtension(
   subject: Subject,
   contents: Contents,
 ): Promise<ExtensionExplanation> {
-  const { choice, packages } = await choose(subject, contents);
+  const { choice, packages } = await chooseInline(subject, contents);
   const request = requestOf(subject);
   const found = new Map<string, readonly PackageContent[]>();
   for (const name of packages) found.set(name, await packageContents(subject, contents, name));

@@ -1,6 +1,6 @@
 import type { UpgradeStep } from '../../../resolver/explain/index.ts';
 import { versionProblem } from '../../../resolver/versions/index.ts';
-import { type Choice, choose, type Subject } from '../../extensions/index.ts';
+import { type Choice, chooseInline, type Subject } from '../../extensions/index.ts';
 import {
   type Contents,
   extensionPath,
@@ -22,7 +22,7 @@ export interface UpgradePlan {
 
 /** @param subject as it is after the change */
 export async function planUpgrade(subject: Subject, contents: Contents): Promise<UpgradePlan> {
-  const { choice } = await choose(subject, contents);
+  const { choice } = await chooseInline(subject, contents);
   const from = subject.installation.installed?.version ?? '';
   if (choice.kind === 'resolved') {
     const target = selectedBundle(choice);

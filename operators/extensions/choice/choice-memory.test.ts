@@ -3,6 +3,8 @@ import type { PresentBundle } from '../../../resolver/olm1/index.ts';
 import { parseVersion } from '../../../resolver/versions/index.ts';
 import { aClusterExtension, anOperator } from '../../../test/helpers/extension-fixture.ts';
 import { aChannel, aPackage, FixedContents } from '../../../test/helpers/fixed-contents.ts';
+import { ManualClock } from '../../../test/helpers/manual-clock.ts';
+import { inlineResolver, type PackageResolver } from '../../catalogs/index.ts';
 import type { Installation } from '../deployment/installation.ts';
 import type { Extension } from '../extension.ts';
 import type { Choice } from '../findings.ts';
@@ -18,6 +20,9 @@ const nothing: Installation = {
   conflict: undefined,
 };
 
+const { signal } = new AbortController();
+const clock = new ManualClock();
+
 let contents: FixedContents;
 let neighbours: { revision: number; presentBeside: () => readonly PresentBundle[] };
 let memory: ChoiceMemory;
@@ -25,9 +30,14 @@ let memory: ChoiceMemory;
 beforeEach(() => {
   contents = new FixedContents();
   neighbours = { revision: 0, presentBeside: () => [] };
-  memory = new ChoiceMemory(contents, neighbours);
+  memory = memoryAmidst(neighbours);
   contents.onChange((change) => memory.note(change));
 });
+
+function memoryAmidst(surrounding: typeof neighbours): ChoiceMemory {
+  const resolver = inlineResolver(contents);
+  return new ChoiceMemory({ contents, resolver, neighbours: surrounding, clock });
+}
 
 function having(version: string, fields: Partial<Installation['installed']> = {}): Installation {
   const name = `painter.v${version}`;
@@ -37,7 +47,7 @@ function having(version: string, fields: Partial<Installation['installed']> = {}
 }
 
 async function choose(extension: Extension, installation = nothing): Promise<Choice> {
-  return await memory.choose(extension, installation);
+  return await memory.choose({ extension, installation }, signal);
 }
 
 function nameOf(choice: Choice): string {
@@ -197,10 +207,30 @@ describe('a choice is made again', () => {
     };
     const of = 'Operator "b"';
     neighbours = memoryOf([{ packageName: 'brush', bundle, of, isInstalled: true }]);
-    memory = new ChoiceMemory(contents, neighbours);
+    memory = memoryAmidst(neighbours);
     const after = await choose(operator());
     expect(after).toMatchObject({ dependencies: [{ metBy: { of: 'Operator "b"' } }] });
   });
+});
+
+test('a choice that took too much time is made again after a minute, two, … an hour', async () => {
+  contents.serve({}, aPackage());
+  const inline = inlineResolver(contents);
+  const resolver: PackageResolver = {
+    resolve: async (asked, by) => ({ ...(await inline.resolve(asked, by)), isWorthRetry: true }),
+  };
+  memory = new ChoiceMemory({ contents, resolver, neighbours, clock });
+  const waits: number[] = [];
+  for (let attempt = 0; attempt < 8; attempt += 1) {
+    await choose(operator());
+    await choose(operator());
+    expect(contents.reads).toHaveLength(attempt + 1);
+    const wait = memory.retryAfter('Operator/painter') ?? 0;
+    waits.push(wait / 60_000);
+    clock.advance(wait);
+  }
+  expect(waits).toEqual([1, 2, 4, 8, 16, 32, 60, 60]);
+  expect(memory.retryAfter('Operator/other')).toBeUndefined();
 });
 
 function memoryOf(present: readonly PresentBundle[]) {

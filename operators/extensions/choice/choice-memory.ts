@@ -1,31 +1,50 @@
+import type { Clock } from '../../../core/controller.ts';
 import type { Surroundings } from '../../../resolver/olm1/index.ts';
-import type { CatalogContents, ContentChange } from '../../catalogs/index.ts';
+import type { CatalogContents, ContentChange, PackageResolver } from '../../catalogs/index.ts';
 import type { Installation } from '../deployment/installation.ts';
 import type { Extension } from '../extension.ts';
-import type { Choice, Chooser } from '../findings.ts';
+import type { Choice, ChoiceRequest, Chooser } from '../findings.ts';
 import { type Chosen, choose } from './choose.ts';
 
-interface Remembered extends Chosen {
+interface Remembered extends Omit<Chosen, 'isWorthRetry'> {
   readonly question: string;
   readonly revisions: ReadonlyMap<string, number>;
+  readonly retry: Retry | undefined;
 }
+
+/** Another attempt of a choice that took too much time or memory. */
+interface Retry {
+  /** Attempts so far. */
+  readonly attempts: number;
+  /** By the clock's monotonic time. */
+  readonly at: number;
+}
+
+/** Milliseconds until the second attempt; each later wait is twice as long, up to the last. */
+const firstRetry = 60_000;
+const lastRetry = 3_600_000;
 
 export interface Surrounding {
   readonly revision: number;
   presentBeside(id: string): Surroundings['present'];
 }
 
+export interface ChoiceParts {
+  readonly contents: Pick<CatalogContents, 'serving' | 'absent'>;
+  readonly resolver: PackageResolver;
+  readonly neighbours: Surrounding;
+  readonly clock: Pick<Clock, 'monotonic'>;
+}
+
 /** Chooses bundles, and chooses again only when something has changed that the choice depends on. */
 export class ChoiceMemory implements Chooser {
-  readonly #contents: CatalogContents;
-  readonly #neighbours: Surrounding;
+  readonly #parts: ChoiceParts;
   readonly #choices = new Map<string, Remembered>();
   /** How often a package has changed. */
   readonly #revisions = new Map<string, number>();
 
-  constructor(contents: CatalogContents, neighbours: Surrounding) {
-    this.#contents = contents;
-    this.#neighbours = neighbours;
+  constructor(parts: ChoiceParts) {
+    this.#parts = parts;
   }
 
   /** Call this before anything is chosen again because of the change. */
@@ -48,24 +67,39 @@ export class ChoiceMemory implements Chooser {
     return choice?.kind === 'resolved' && choice.dependencies.length > 0;
   }
 
-  async choose(extension: Extension, installation: Installation): Promise<Choice> {
+  /** Milliseconds until another attempt may choose otherwise; undefined if only a change helps. */
+  retryAfter(id: string): number | undefined {
+    const retry = this.#choices.get(id)?.retry;
+    return retry && Math.max(0, retry.at - this.#parts.clock.monotonic());
+  }
+
+  async choose({ extension, installation }: ChoiceRequest, signal: AbortSignal): Promise<Choice> {
     const { id } = extension;
     const known = this.#choices.get(id);
     const question = this.#questionOf(extension, installation, known?.choice);
     if (known?.question === question && this.#isCurrent(known)) return known.choice;
     // Before the packages are read: what changes meanwhile is read again.
     const before = new Map(this.#revisions);
-    const neighbours = this.#neighbours;
+    const { neighbours } = this.#parts;
     const present = () => neighbours.presentBeside(id);
-    const chosen = await choose({ extension, installation, present }, this.#contents);
+    const place = { ...this.#parts, signal };
+    const { isWorthRetry, ...chosen } = await choose({ extension, installation, present }, place);
     const revisions = new Map(chosen.packages.map((name) => [name, before.get(name) ?? 0]));
     const asked = this.#questionOf(extension, installation, chosen.choice);
-    this.#choices.set(id, { ...chosen, question: asked, revisions });
+    const retry = isWorthRetry ? this.#retryAfter(known) : undefined;
+    this.#choices.set(id, { ...chosen, question: asked, revisions, retry });
     return chosen.choice;
   }
 
-  #isCurrent({ choice, revisions }: Remembered): boolean {
+  #retryAfter(former: Remembered | undefined): Retry {
+    const attempts = (former?.retry?.attempts ?? 0) + 1;
+    const wait = Math.min(firstRetry * 2 ** (attempts - 1), lastRetry);
+    return { attempts, at: this.#parts.clock.monotonic() + wait };
+  }
+
+  #isCurrent({ choice, revisions, retry }: Remembered): boolean {
     if (choice.kind === 'pending') return false;
+    if (retry !== undefined && retry.at <= this.#parts.clock.monotonic()) return false;
     return [...revisions].every(([name, revision]) => this.#revisionOf(name) === revision);
   }
 
@@ -79,15 +113,15 @@ export class ChoiceMemory implements Chooser {
     { installed }: Installation,
     choice: Choice | undefined,
   ): string {
-    const serving = this.#contents.serving().filter(usesCatalog);
-    const absent = this.#contents.absent().filter(usesCatalog);
+    const serving = this.#parts.contents.serving().filter(usesCatalog);
+    const absent = this.#parts.contents.absent().filter(usesCatalog);
     const depends = choice?.kind === 'resolved' && choice.dependencies.length > 0;
     return JSON.stringify([
       request,
       installed ?? null,
       serving.map(({ name, priority }) => [name, priority]),
       absent.map(({ name, state, problem }) => [name, state, problem]),
-      depends || choice?.kind === 'failed' ? this.#neighbours.revision : 0,
+      depends || choice?.kind === 'failed' ? this.#parts.neighbours.revision : 0,
     ]);
   }
 }

@@ -1,13 +1,17 @@
-import type { Deprecation, PackageContent } from '../../../resolver/candidates/index.ts';
-import {
-  type InstalledBundle,
-  type PackageRequest,
-  type PackageResolution,
-  resolvePackage,
-  type Surroundings,
-  type UnavailableCatalog,
+import type { Deprecation } from '../../../resolver/candidates/index.ts';
+import type {
+  InstalledBundle,
+  PackageRequest,
+  Surroundings,
+  UnavailableCatalog,
 } from '../../../resolver/olm1/index.ts';
-import type { AbsentCatalog, CatalogContents, ServingCatalog } from '../../catalogs/index.ts';
+import {
+  type AbsentCatalog,
+  type CatalogContents,
+  inlineResolver,
+  type PackageAnswer,
+  type PackageResolver,
+} from '../../catalogs/index.ts';
 import type { Installation } from '../deployment/installation.ts';
 import type { Extension } from '../extension.ts';
 import type { Choice, FailedChoice } from '../findings.ts';
@@ -19,38 +23,61 @@ export interface Subject {
   readonly present: () => Surroundings['present'];
 }
 
-type Contents = Pick<CatalogContents, 'serving' | 'absent' | 'findPackage'>;
-
 /** What a choice was made from. */
 export interface Chosen {
   readonly choice: Choice;
   /** Names of the packages that were read. */
   readonly packages: readonly string[];
+  /** Another attempt may have another answer, although nothing changes. */
+  readonly isWorthRetry: boolean;
 }
 
-/** Chooses a bundle for an extension from the catalogs that it may use. Never throws for content. */
-export async function choose(subject: Subject, contents: Contents): Promise<Chosen> {
+/** Where a choice is made. */
+export interface ChoicePlace {
+  readonly contents: Pick<CatalogContents, 'absent'>;
+  readonly resolver: PackageResolver;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Chooses a bundle for an extension from the catalogs that it may use. Never throws for content.
+ * @throws the reason of the signal
+ */
+export async function choose(
+  subject: Subject,
+  { contents, resolver, signal }: ChoicePlace,
+): Promise<Chosen> {
   const { extension } = subject;
   const absent = contents.absent().filter(extension.usesCatalog);
   const pending = absent.filter(({ state }) => state === 'Pending');
-  if (pending.length > 0) return { choice: waitingFor(pending), packages: [] };
-  const library = new PackageLibrary(contents, extension.usesCatalog);
-  const { packageName } = extension.request;
-  await library.load([packageName]);
-  const resolution = await library.resolve(requestOf(subject), {
+  if (pending.length > 0) {
+    return { choice: waitingFor(pending), packages: [], isWorthRetry: false };
+  }
+  const surroundings: Surroundings = {
     // The list of most resolutions is never read.
     get present() {
       return subject.present();
     },
     unavailable: absent.filter(({ state }) => state === 'Failed').map(unavailable),
-  });
-  const choice = choiceOf(packageName, resolution, library.of(packageName));
-  const { problems } = library;
-  const doubt = problems[0] ?? lostOrigin(subject, choice, absent);
+  };
+  const asked = { request: requestOf(subject), surroundings, isWanted: extension.usesCatalog };
+  const answer = await resolver.resolve(asked, signal);
+  const choice = choiceOf(extension.request.packageName, answer);
+  const doubt = answer.problems[0] ?? lostOrigin(subject, choice, absent);
   return {
     choice: doubt === undefined ? choice : doubtful(choice, doubt),
-    packages: library.packages,
+    packages: answer.packages,
+    isWorthRetry: answer.isWorthRetry,
   };
+}
+
+/** Chooses in this process, whatever it takes: for programs that serve nothing meanwhile. */
+export async function chooseInline(
+  subject: Subject,
+  contents: Pick<CatalogContents, 'absent' | 'findPackage'>,
+): Promise<Chosen> {
+  const { signal } = new AbortController();
+  return await choose(subject, { contents, resolver: inlineResolver(contents), signal });
 }
 
 function waitingFor(catalogs: readonly AbsentCatalog[]): Choice {
@@ -79,77 +106,21 @@ function installedBundle(
   return { by: 'name', name: bundle, version };
 }
 
-/** What catalogs have of the packages that a resolution reads. */
-class PackageLibrary {
-  readonly problems: string[] = [];
-  readonly #contents: Contents;
-  readonly #isWanted: (catalog: ServingCatalog) => boolean;
-  readonly #packages = new Map<string, readonly PackageContent[]>();
-  readonly #missing = new Set<string>();
-
-  constructor(contents: Contents, isWanted: (catalog: ServingCatalog) => boolean) {
-    this.#contents = contents;
-    this.#isWanted = isWanted;
-  }
-
-  get packages(): readonly string[] {
-    return [...this.#packages.keys()];
-  }
-
-  of(name: string): readonly PackageContent[] {
-    const found = this.#packages.get(name);
-    if (found === undefined) this.#missing.add(name);
-    return found ?? [];
-  }
-
-  async load(names: Iterable<string>): Promise<void> {
-    for (const name of names) {
-      const found = await this.#contents.findPackage(name, this.#isWanted);
-      const whole = found.flatMap((each) => ('content' in each ? [each.content] : []));
-      this.#packages.set(name, whole);
-      for (const each of found) {
-        if ('problem' in each) {
-          this.problems.push(
-            `error getting package "${name}" from catalog "${each.catalog.name}": ${each.problem}`,
-          );
-        }
-      }
-    }
-  }
-
-  /** Resolves again as long as the resolution asks for packages that are not loaded. */
-  async resolve(request: PackageRequest, surroundings: Surroundings): Promise<PackageResolution> {
-    for (;;) {
-      this.#missing.clear();
-      const resolution = resolvePackage(request, this, surroundings);
-      if (this.#missing.size === 0) return resolution;
-      await this.load([...this.#missing]);
-    }
-  }
-}
-
 function choiceOf(
   packageName: string,
-  resolution: PackageResolution,
-  contents: readonly PackageContent[],
+  { resolution, deprecations: ofCatalogs }: PackageAnswer,
 ): Choice {
   if (resolution.kind === 'failed') {
     const { reason, message, explanation, newest } = resolution;
     const advice = [...explanation.chain, ...explanation.suggestions].join(' ') || message;
-    const deprecations = contents.flatMap((content) => content.deprecations);
+    const deprecations = ofCatalogs.flatMap((each) => each.deprecations);
     return { kind: 'failed', reason, message, advice, newest, deprecations };
   }
   const { bundle, catalog, newest, dependencies } = resolution;
-  const deprecations = deprecationsIn(contents, catalog.name);
+  const deprecations: readonly Deprecation[] =
+    ofCatalogs.find((each) => each.catalog === catalog.name)?.deprecations ?? [];
   const found = { bundle, catalog, newest, dependencies, deprecations };
   return { kind: 'resolved', packageName, ...found };
-}
-
-function deprecationsIn(
-  contents: readonly PackageContent[],
-  catalog: string,
-): readonly Deprecation[] {
-  return contents.find((each) => each.catalog.name === catalog)?.deprecations ?? [];
 }
 
 /**

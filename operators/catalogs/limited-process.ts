@@ -1,0 +1,61 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { setPriority } from 'node:os';
+
+/** Below the manager, whose health checks must be answered. */
+const lowPriority = 5;
+const shownOutput = 2000;
+
+/** How a process has ended. */
+export interface Death {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  /** The end of what it has printed. */
+  readonly output: string;
+}
+
+/**
+ * Starts a program of this package that reads what strangers wrote: with so many megabytes of
+ * JavaScript objects, a low priority, no credentials, and a channel for messages.
+ */
+export function startLimited(program: string, memoryMegabytes: number): ChildProcess {
+  const child = fork(program, [], {
+    execArgv: [`--max-old-space-size=${memoryMegabytes}`, '--max-semi-space-size=8'],
+    env: environment(),
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  });
+  standBack(child);
+  return child;
+}
+
+/** Resolves when the process has ended and its pipes are closed. */
+export async function deathOf(child: ChildProcess): Promise<Death> {
+  let output = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    output = (output + text).slice(-shownOutput);
+  });
+  return await new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code, signal) => resolve({ code, signal, output: output.trim() }));
+  });
+}
+
+/** V8 aborts, and the kernel kills. */
+export function isOutOfMemory({ code, signal }: Death): boolean {
+  return signal === 'SIGABRT' || signal === 'SIGKILL' || code === 134;
+}
+
+function standBack({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) setPriority(pid, lowPriority);
+  } catch {
+    // It has ended already.
+  }
+}
+
+/** Without tokens, and proxies with passwords. */
+function environment(): NodeJS.ProcessEnv {
+  const { TZ, LANG, MALLOC_ARENA_MAX, NODE_V8_COVERAGE } = process.env;
+  const passed = { TZ, LANG, MALLOC_ARENA_MAX, NODE_V8_COVERAGE };
+  return Object.fromEntries(Object.entries(passed).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,163 @@
+import type { ChildProcess } from 'node:child_process';
+import { extname, join } from 'node:path';
+import { type Clock, Semaphore } from '../../../core/controller.ts';
+import { type Death, deathOf, isOutOfMemory, startLimited } from '../limited-process.ts';
+import { limitAnswer } from './package-answer.ts';
+import type { JobAnswer, ResolutionJob } from './resolution-job.ts';
+
+export interface ResolutionLimits {
+  /** Maximum megabytes of JavaScript objects. */
+  readonly memoryMegabytes: number;
+  /** Maximum milliseconds of one resolution, with the start of the process. */
+  readonly timeout: number;
+  /** Milliseconds after which an idle process ends. */
+  readonly idleTime: number;
+}
+
+// The same extension as this file: TypeScript from a checkout, JavaScript from dist.
+const entry = join(import.meta.dirname, `resolution-entry${extname(import.meta.filename)}`);
+
+/**
+ * Resolves packages in a process of its own, one after the other. The process starts when there is
+ * something to resolve, and ends when it is idle, or has reached a limit.
+ */
+export class ResolutionProcess {
+  readonly #limits: ResolutionLimits;
+  readonly #clock: Clock;
+  readonly #turns = new Semaphore(1);
+  readonly #closing = new AbortController();
+  #worker: Worker | undefined;
+  #busy = new AbortController();
+
+  constructor(limits: ResolutionLimits, clock: Clock) {
+    this.#limits = limits;
+    this.#clock = clock;
+  }
+
+  /** @throws Error if the process ends by itself; the reason of the signal */
+  async resolve(job: ResolutionJob, signal: AbortSignal): Promise<JobAnswer> {
+    const stop = AbortSignal.any([signal, this.#closing.signal]);
+    return await this.#turns.run(async () => {
+      stop.throwIfAborted();
+      this.#busy.abort();
+      try {
+        return await this.#answer(job, stop);
+      } finally {
+        this.#busy = new AbortController();
+        void this.#endWhenIdle(this.#busy.signal);
+      }
+    }, stop);
+  }
+
+  /** Ends the process; what it resolves, or is to resolve, rejects. */
+  async close(): Promise<void> {
+    this.#closing.abort(new Error('the resolution of packages has been stopped'));
+    this.#busy.abort();
+    await this.#end();
+  }
+
+  async #answer(job: ResolutionJob, stop: AbortSignal): Promise<JobAnswer> {
+    const { memoryMegabytes, timeout } = this.#limits;
+    const worker = (this.#worker ??= this.#start(memoryMegabytes));
+    const ended = new AbortController();
+    let isTooLong = false;
+    const expire = (): void => {
+      isTooLong = true;
+      worker.kill();
+    };
+    const kill = (): void => worker.kill();
+    this.#clock.sleep(timeout, ended.signal).then(expire, () => undefined);
+    stop.addEventListener('abort', kill, { once: true });
+    try {
+      const end = await worker.run(job);
+      if ('answer' in end) return end.answer;
+      stop.throwIfAborted();
+      const what = isTooLong
+        ? `takes more than ${timeout / 1000} s`
+        : isOutOfMemory(end) && `needs more than ${memoryMegabytes} MiB`;
+      if (what === false)
+        throw new Error(`the process that resolves packages ended: ${end.output}`);
+      return { ...limitAnswer(job.request, what), isWorthRetry: true };
+    } finally {
+      ended.abort();
+      stop.removeEventListener('abort', kill);
+    }
+  }
+
+  #start(memoryMegabytes: number): Worker {
+    const worker = new Worker(memoryMegabytes);
+    const forget = (): void => {
+      if (this.#worker === worker) this.#worker = undefined;
+    };
+    worker.death.then(forget, forget);
+    return worker;
+  }
+
+  async #endWhenIdle(busy: AbortSignal): Promise<void> {
+    try {
+      await this.#clock.sleep(this.#limits.idleTime, busy);
+    } catch {
+      return;
+    }
+    await this.#end();
+  }
+
+  async #end(): Promise<void> {
+    const worker = this.#worker;
+    this.#worker = undefined;
+    worker?.kill();
+    await worker?.death.catch(() => undefined);
+  }
+}
+
+type JobEnd = { readonly answer: JobAnswer } | Death;
+
+/** A process that resolves one job at a time. */
+class Worker {
+  readonly death: Promise<Death>;
+  readonly #child: ChildProcess;
+
+  constructor(memoryMegabytes: number) {
+    this.#child = startLimited(entry, memoryMegabytes);
+    this.death = deathOf(this.#child);
+  }
+
+  kill(): void {
+    this.#child.kill('SIGKILL');
+  }
+
+  /** @throws Error of the program */
+  async run(job: ResolutionJob): Promise<JobEnd> {
+    const child = this.#child;
+    this.#hold(true);
+    const answered = Promise.withResolvers<JobEnd>();
+    const receive = (message: unknown): void => {
+      const { error, answer } = message as { error?: string; answer?: JobAnswer };
+      if (error === undefined) answered.resolve({ answer });
+      else answered.reject(new Error(error));
+    };
+    child.once('message', receive);
+    try {
+      // A process that has ended already reports that by itself.
+      child.send(job, () => undefined);
+      return await Promise.race([answered.promise, this.death]);
+    } finally {
+      child.off('message', receive);
+      this.#hold(false);
+    }
+  }
+
+  /** An idle process does not keep this one alive. */
+  #hold(isBusy: boolean): void {
+    const { channel, stderr } = this.#child;
+    // A pipe is a socket, whatever its type says.
+    for (const handle of [
+      this.#child,
+      channel,
+      stderr as { ref?(): void; unref?(): void } | null,
+    ]) {
+      if (isBusy) handle?.ref?.();
+      else handle?.unref?.();
+    }
+  }
+}
