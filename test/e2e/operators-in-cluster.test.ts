@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { packageBlobs } from '../helpers/catalog-reconciler-fixture.ts';
 import { eventually } from '../helpers/eventually.ts';
+import { ForwardingNode } from '../helpers/forwarding-node.ts';
 import { catalogsHost, InClusterSystem } from '../helpers/in-cluster-system.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import type { LocalPod } from '../helpers/local-pod.ts';
@@ -18,6 +19,7 @@ const ref = `${plane.registry}/operators-in-cluster/catalog:v1`;
 let system: InClusterSystem;
 let first: LocalPod;
 let second: LocalPod;
+let node: ForwardingNode | undefined;
 
 const catalogs = [
   {
@@ -48,7 +50,9 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await kubectl.delete(catalogs);
+  // Before the node: a pod whose node is gone is collected a minute later.
   await system?.remove();
+  await node?.remove();
 });
 
 test('its pods are admitted', async () => {
@@ -114,6 +118,26 @@ test('each replica serves catalogs over TLS, at the address that their status na
       });
     }
   }
+});
+
+test('rukpakctl operator reads the catalogs of both kinds through the API server, over TLS', async () => {
+  node = await ForwardingNode.start({
+    kubectl,
+    kubeconfig: plane.kubeconfig,
+    clusterDir: plane.clusterDir,
+    name: 'operators-in-cluster',
+    forwards: { 8083: first.ports[1] ?? 0 },
+  });
+  await node.take(namespace, 'rukpak-operators');
+  const env = { KUBECONFIG: plane.kubeconfig };
+  const { stdout, stderr } = await rukpakctl(['operator', 'search'], { env });
+  expect(stderr).toBe('');
+  expect(stdout.split('\n').map((line) => line.split(/ {2,}/).slice(0, 4))).toEqual([
+    ['NAME', 'VERSION', 'CATALOG', 'CHANNELS'],
+    ['shop', '1.0.0', 'catalog/in-cluster', 'stable*'],
+    ['shop', '1.0.0', 'clustercatalog/in-cluster', 'stable*'],
+    [''],
+  ]);
 });
 
 test('one leads, its metrics say so, and the other takes over', async () => {
