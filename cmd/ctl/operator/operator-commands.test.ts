@@ -1,0 +1,236 @@
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { catalogResource } from '../../../api/catalogd/v1alpha1/index.ts';
+import type { KubernetesObject } from '../../../api/meta.ts';
+import { clusterCatalogResource, clusterExtensionResource } from '../../../api/olm/v1/index.ts';
+import { operatorResource } from '../../../api/operators/v1alpha1/index.ts';
+import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
+import { anOperator } from '../../../test/helpers/extension-fixture.ts';
+import { FakeApiServer } from '../../../test/helpers/fake-api-server.ts';
+import { aServedCatalog, packageOf } from '../../../test/helpers/remote-catalogs.ts';
+import { type CtlResult, rukpakctl } from '../../../test/helpers/rukpakctl.ts';
+
+let api: FakeApiServer;
+let server: Server;
+let seen: IncomingHttpHeaders[];
+/** What the server of catalogs sends, whatever is asked. */
+let content: string;
+
+beforeAll(async () => {
+  api = await FakeApiServer.start();
+  server = createServer((request, response) => {
+    seen.push(request.headers);
+    response.end(content);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+});
+
+afterAll(async () => {
+  await api.stop();
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+beforeEach(() => {
+  seen = [];
+  api.reset();
+  api.serve(operatorResource, clusterExtensionResource, catalogResource, clusterCatalogResource);
+  api.serve(bundleDeploymentResource);
+  content = linesOf(packageOf('painter', { versions: ['1.0.0', '1.1.0'] }));
+});
+
+function linesOf(blobs: readonly object[]): string {
+  return blobs.map((blob) => `${JSON.stringify(blob)}\n`).join('');
+}
+
+/** A Catalog that the server has, or another address. */
+function putCatalog(name: string, address?: string): void {
+  const { port } = server.address() as AddressInfo;
+  const catalog = aServedCatalog(name);
+  const contentURL = `${address ?? `http://127.0.0.1:${port}`}/catalogs/${name}/all.json`;
+  const status = { ...(catalog['status'] as object), contentURL };
+  api.put(catalogResource, { ...catalog, status });
+}
+
+/** An Operator whose condition Ready is False. */
+function putOperator(reason: string, message: string): void {
+  const ready = { type: 'Ready', status: 'False', reason, message, observedGeneration: 1 };
+  const operator: KubernetesObject = { ...anOperator(), status: { conditions: [ready] } };
+  api.put(operatorResource, operator);
+}
+
+async function ctl(...args: readonly string[]): Promise<CtlResult> {
+  return await rukpakctl(['operator', ...args], { env: { KUBECONFIG: api.kubeconfig } });
+}
+
+describe('a cluster without the kinds of OLM 1.0', () => {
+  test.each([
+    ['search'],
+    ['info', 'painter'],
+    ['list'],
+    ['install', 'painter'],
+    ['explain', 'painter'],
+    ['path', 'painter', '--to=1.0.0', '--from=0.1.0'],
+  ])('is named by %s', async (...args) => {
+    api.reset();
+    const { code, stdout, stderr } = await ctl(...args);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain(
+      'the cluster serves neither Operators nor ClusterExtensions: install with "rukpak install --operators"\n',
+    );
+  });
+
+  test('with ClusterExtensions alone needs a flag', async () => {
+    api.reset();
+    api.serve(clusterExtensionResource);
+    const { stderr } = await ctl('install', 'painter');
+    expect(stderr).toContain(
+      'the cluster does not serve kind Operator: pass --cluster-extension and --namespace\n',
+    );
+  });
+});
+
+describe('catalogs', () => {
+  test('get no credentials', async () => {
+    putCatalog('a');
+    expect(await ctl('search')).toMatchObject({ code: 0, stderr: '' });
+    expect(seen.length).toBeGreaterThan(0);
+    for (const headers of seen) {
+      expect(Object.keys(headers).sort()).toEqual([
+        'accept-encoding',
+        'connection',
+        'host',
+        'user-agent',
+      ]);
+    }
+  });
+
+  test('that cannot be read are named, and the others answer', async () => {
+    putCatalog('a');
+    putCatalog('b', 'http://127.0.0.1:1');
+    const { code, stdout, stderr } = await ctl('search');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^painter +1\.1\.0 +catalog\/a +stable\*, old +-$/m);
+    expect(stderr).toMatch(
+      /^Warning: Catalog "b" cannot be read: http:\/\/127\.0\.0\.1:1: .*ECONNREFUSED.*\n$/,
+    );
+  });
+
+  test('none of which can be read are an error', async () => {
+    putCatalog('b', 'http://127.0.0.1:1');
+    const { code, stdout, stderr } = await ctl('search');
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain('no catalog of the cluster can be read\n');
+  });
+
+  test('that do not exist are an error', async () => {
+    const { stderr } = await ctl('search');
+    expect(stderr).toContain('the cluster has no catalog: create a Catalog or ClusterCatalog\n');
+  });
+
+  test('write nothing to the terminal but text', async () => {
+    const hostile = 'red\u001b[31m\u202etxt\nsecond';
+    const metadata = {
+      displayName: hostile,
+      annotations: { description: hostile },
+      provider: { name: hostile },
+      installModes: [{ type: hostile, supported: true }],
+    };
+    const old = { reference: { schema: 'olm.package' }, message: hostile };
+    const deprecations = { schema: 'olm.deprecations', package: 'painter', entries: [old] };
+    content = linesOf([...packageOf('painter', { metadata }), deprecations]);
+    putCatalog('a');
+    for (const args of [['search'], ['info', 'painter'], ['info', 'painter', '-o', 'wide']]) {
+      const { code, stdout } = await ctl(...args);
+      expect(code).toBe(0);
+      expect(stdout).toContain('red');
+      expect(stdout).not.toContain('\u001b');
+      expect(stdout).not.toContain('\u202e');
+      expect(stdout).not.toMatch(/^second/m);
+    }
+  });
+});
+
+describe('install', () => {
+  test('creates nothing if the package is unknown', async () => {
+    putCatalog('a');
+    const { code, stderr } = await ctl('install', 'paintr');
+    expect(code).toBe(1);
+    expect(stderr).toContain('no catalog has package "paintr": did you mean "painter"?\n');
+    expect(api.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+
+  test.each([
+    [['--namespace=x'], 'an Operator has no --namespace: pass --cluster-extension too'],
+    [['--catalog=x'], 'an Operator has no --catalog: pass --cluster-extension too'],
+    [['--cluster-extension'], 'a ClusterExtension needs --namespace'],
+    [['--channel=a', '--channel=b'], 'an Operator takes one channel: pass --channel once'],
+  ])('refuses %j', async (flags, text) => {
+    const { code, stderr } = await ctl('install', 'painter', ...flags);
+    expect(code).toBe(1);
+    expect(stderr).toContain(`${text}\n`);
+  });
+
+  test('--watch ends with the sentence of the condition', async () => {
+    putOperator('ResolutionFailed', 'Allow 2.x.');
+    const { code, stdout, stderr } = await ctl('install', 'painter', '--watch');
+    expect({ code, stdout }).toEqual({
+      code: 1,
+      stdout: 'operator.operators.operatorframework.io "painter" unchanged\n',
+    });
+    expect(stderr).toContain('Operator "painter": ResolutionFailed: Allow 2.x.\n');
+  });
+
+  test('--watch ends after its time', async () => {
+    putOperator('RollingOut', 'Deployment x/y is not ready.');
+    const { code, stdout, stderr } = await ctl('install', 'painter', '--watch', '--timeout=1s');
+    expect(code).toBe(1);
+    expect(stdout).toContain('Operator "painter": Deployment x/y is not ready.\n');
+    expect(stderr).toContain(
+      'Operator "painter" is not ready after 1 s: RollingOut: Deployment x/y is not ready.\n',
+    );
+  });
+});
+
+describe('upgrade', () => {
+  test('needs something to change, and an object', async () => {
+    putCatalog('a');
+    expect((await ctl('upgrade', 'painter')).stderr).toContain(
+      'nothing to change: pass --to, --channel, or both\n',
+    );
+    expect((await ctl('upgrade', 'painter', '--to=1.1.0')).stderr).toContain(
+      'there is no Operator or ClusterExtension "painter"\n',
+    );
+  });
+});
+
+test('a path that does not exist ends with 1, also for scripts', async () => {
+  putCatalog('a');
+  const { code, stdout } = await ctl(
+    'path',
+    'painter',
+    '--from=1.0.0',
+    '--to=3.0.0',
+    '--output=json',
+  );
+  expect(code).toBe(1);
+  expect(JSON.parse(stdout)).toEqual({
+    package: 'painter',
+    to: '3.0.0',
+    from: '1.0.0',
+    path: {
+      kind: 'none',
+      reason: 'No available catalog has version 3.0.0 of package "painter".',
+      nearest: expect.objectContaining({ version: '1.1.0' }),
+    },
+  });
+});
+
+test('deprecations and what is installed are in the details', async () => {
+  putCatalog('a');
+  putOperator('RollingOut', '');
+  const { stdout } = await ctl('info', 'painter');
+  expect(stdout).toContain('Channel stable:   1.1.0, 1.0.0\nChannel old:      1.0.0\n');
+  expect(stdout).toContain('Operator painter: nothing installed, Ready False (RollingOut)\n');
+});
