@@ -8,6 +8,7 @@ import { benchCorpus } from './corpus/corpus.ts';
 import { benchHelm } from './helm/helm.ts';
 import { benchMirror } from './mirror/mirror.ts';
 import { benchRender } from './render.ts';
+import { benchColdResolution } from './resolution/cold.ts';
 import { benchNamespaces } from './resolution/namespaces.ts';
 import { benchResolvePackage } from './resolution/packages.ts';
 import { benchCrowd } from './scale/crowd.ts';
@@ -28,6 +29,7 @@ const benchmarks = new Map([
   ['served-catalog', benchServedCatalog],
   ['namespaces', benchNamespaces],
   ['resolve-package', benchResolvePackage],
+  ['resolve-cold', benchColdResolution],
 ]);
 
 // What was started is ended at an exit, and a signal alone is none.
