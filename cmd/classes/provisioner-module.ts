@@ -4,8 +4,8 @@ import { homedir } from 'node:os';
 import { dirname, extname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
-import { moduleFolders } from '../../core/classes/index.ts';
 import { errorMessage } from '../../core/errors.ts';
+import { moduleFolders } from '../../core/platform/runtime/index.ts';
 
 /** A class's module, and the paths that it may read. */
 interface ProvisionerModule {

@@ -11,4 +11,3 @@ export { isSmallContent, openClasses, runInWorkers } from './run-in-workers.ts';
 export { runRemote } from './run-remote.ts';
 export { processesPerClass, runThirdParty, type ThirdPartyOptions } from './run-third-party.ts';
 export { OutOfTimeError } from './worker/ends.ts';
-export { moduleFolders } from './worker/start-process.ts';

@@ -101,9 +101,9 @@ export interface CatalogControllers {
 
 /** Controllers of Catalogs and ClusterCatalogs. */
 export function catalogControllers(options: CatalogControllersOptions): CatalogControllers {
-  const { cacheDir, logger } = options;
+  const { cacheDir, clock, logger } = options;
   const served = new ServedCatalogs();
-  const resolver = new ServedResolver(served, options.clock);
+  const resolver = new ServedResolver(served, { directory: cacheDir, clock });
   const store = new ContentStore(cacheDir);
   let isLeading = false;
   const parts = createParts(options, { served, store, isLeading: () => isLeading });

@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { setPriority } from 'node:os';
+import { type FileAccess, nodePermissions } from '../../core/controller.ts';
 
 /** Below the manager, whose health checks must be answered. */
 const lowPriority = 5;
@@ -13,13 +14,20 @@ export interface Death {
   readonly output: string;
 }
 
+export interface ProcessAccess extends FileAccess {
+  /** Maximum megabytes of JavaScript objects. */
+  readonly memoryMegabytes: number;
+}
+
 /**
- * Starts a program of this package that reads what strangers wrote: with so many megabytes of
- * JavaScript objects, a low priority, no credentials, and a channel for messages.
+ * Starts a program of this package that reads what strangers wrote: with limited memory, a low
+ * priority, no credentials, no files but the named ones, and a channel for messages.
  */
-export function startLimited(program: string, memoryMegabytes: number): ChildProcess {
+export function startLimited(program: string, access: ProcessAccess): ChildProcess {
+  const memory = [`--max-old-space-size=${access.memoryMegabytes}`, '--max-semi-space-size=8'];
   const child = fork(program, [], {
-    execArgv: [`--max-old-space-size=${memoryMegabytes}`, '--max-semi-space-size=8'],
+    execArgv: [...memory, ...nodePermissions(access)],
+    cwd: '/',
     env: environment(),
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],

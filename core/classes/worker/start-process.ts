@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { setPriority } from 'node:os';
-import { dirname, extname, join } from 'node:path';
+import { extname, join } from 'node:path';
+import { nodePermissions } from '../../platform/runtime/index.ts';
 
 /**
  * Restrictions for foreign code: it gets as little access to this process and machine as possible.
@@ -42,7 +42,7 @@ export function startProcess(options: StartOptions): ChildProcess {
   const env = confinement === undefined ? trustedEnvironment(process.env) : passedOn(process.env);
   const child = spawn(
     process.execPath,
-    [...flags, ...permissions(confinement?.readable ?? [], env), entry, 'confined'],
+    [...flags, ...permissions(confinement, env), entry, 'confined'],
     // The environment has neither the kubeconfig's path nor tokens, nor proxies with passwords.
     { stdio: [...stdio], cwd: '/', env },
   );
@@ -50,43 +50,15 @@ export function startProcess(options: StartOptions): ChildProcess {
   return child;
 }
 
-/** Node records coverage through its inspector, and warns about that. */
-const forCoverage = ['--allow-inspector', '--disable-warning=PERM0004'] as const;
-
-/** Denies other files, writing, child processes, threads, add-ons, WASI and the inspector. */
 function permissions(
-  readable: readonly string[],
-  { NODE_V8_COVERAGE: coverage }: NodeJS.ProcessEnv,
+  confinement: Confinement | undefined,
+  { NODE_V8_COVERAGE: coverage = '' }: NodeJS.ProcessEnv,
 ): readonly string[] {
   return [
-    '--permission',
-    ...[...ownFolders(), ...readable].map((path) => `--allow-fs-read=${path}`),
-    ...(coverage === undefined ? [] : [...forCoverage, `--allow-fs-write=${coverage}`]),
-    // SQLite opens and writes any file, regardless of those permissions.
-    '--no-experimental-sqlite',
+    ...nodePermissions({ readable: confinement?.readable ?? [] }, coverage),
     // A file from a ConfigMap has no package.json that names its module type.
     '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON',
   ];
-}
-
-/** Folders from which core's own modules are loaded. */
-function ownFolders(): readonly string[] {
-  const root = packageRoot(import.meta.dirname);
-  return [join(root, '/'), ...moduleFolders(root)];
-}
-
-/** The existing folders in which Node looks for packages, from here upwards. */
-export function moduleFolders(from: string): readonly string[] {
-  const parent = dirname(from);
-  const above = parent === from ? [] : moduleFolders(parent);
-  const folder = join(from, 'node_modules');
-  return existsSync(folder) ? [folder, ...above] : above;
-}
-
-/** The program runs from its sources, or from dist/. */
-function packageRoot(folder: string): string {
-  if (existsSync(join(folder, 'package.json')) || dirname(folder) === folder) return folder;
-  return packageRoot(dirname(folder));
 }
 
 /** Variables with which Node and malloc work as in this process. */

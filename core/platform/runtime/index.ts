@@ -12,6 +12,7 @@ export { LeaderElector } from './leader/leader-elector.ts';
 export { leaderRunnable } from './leader/leader-runnable.ts';
 export { type Lease, leaseResource } from './leader/lease-lock.ts';
 export { Manager, type Runnable, reflectorRunnable, stopSignal } from './manager.ts';
+export { type FileAccess, moduleFolders, nodePermissions } from './node-permissions.ts';
 export { ObjectController } from './object-controller.ts';
 export { ByteBudget } from './queue/byte-budget.ts';
 export { type Claim, precedence } from './queue/fair-queue.ts';

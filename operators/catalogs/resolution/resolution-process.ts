@@ -1,11 +1,19 @@
 import type { ChildProcess } from 'node:child_process';
 import { extname, join } from 'node:path';
 import { type Clock, Semaphore } from '../../../core/controller.ts';
-import { type Death, deathOf, isOutOfMemory, startLimited } from '../limited-process.ts';
+import {
+  type Death,
+  deathOf,
+  isOutOfMemory,
+  type ProcessAccess,
+  startLimited,
+} from '../limited-process.ts';
 import { limitAnswer } from './package-answer.ts';
 import type { JobAnswer, ResolutionJob } from './resolution-job.ts';
 
-export interface ResolutionLimits {
+export interface ResolutionProcessOptions {
+  /** Directory with the content of all catalogs: the process reads nothing else. */
+  readonly directory: string;
   /** Maximum megabytes of JavaScript objects. */
   readonly memoryMegabytes: number;
   /** Maximum milliseconds of one resolution, with the start of the process. */
@@ -22,15 +30,15 @@ const entry = join(import.meta.dirname, `resolution-entry${extname(import.meta.f
  * something to resolve, and ends when it is idle, or has reached a limit.
  */
 export class ResolutionProcess {
-  readonly #limits: ResolutionLimits;
+  readonly #options: ResolutionProcessOptions;
   readonly #clock: Clock;
   readonly #turns = new Semaphore(1);
   readonly #closing = new AbortController();
   #worker: Worker | undefined;
   #busy = new AbortController();
 
-  constructor(limits: ResolutionLimits, clock: Clock) {
-    this.#limits = limits;
+  constructor(options: ResolutionProcessOptions, clock: Clock) {
+    this.#options = options;
     this.#clock = clock;
   }
 
@@ -57,8 +65,8 @@ export class ResolutionProcess {
   }
 
   async #answer(job: ResolutionJob, stop: AbortSignal): Promise<JobAnswer> {
-    const { memoryMegabytes, timeout } = this.#limits;
-    const worker = (this.#worker ??= this.#start(memoryMegabytes));
+    const { memoryMegabytes, timeout } = this.#options;
+    const worker = (this.#worker ??= this.#start());
     const ended = new AbortController();
     let isTooLong = false;
     const expire = (): void => {
@@ -84,8 +92,9 @@ export class ResolutionProcess {
     }
   }
 
-  #start(memoryMegabytes: number): Worker {
-    const worker = new Worker(memoryMegabytes);
+  #start(): Worker {
+    const { memoryMegabytes, directory } = this.#options;
+    const worker = new Worker({ memoryMegabytes, readable: [directory] });
     const forget = (): void => {
       if (this.#worker === worker) this.#worker = undefined;
     };
@@ -95,7 +104,7 @@ export class ResolutionProcess {
 
   async #endWhenIdle(busy: AbortSignal): Promise<void> {
     try {
-      await this.#clock.sleep(this.#limits.idleTime, busy);
+      await this.#clock.sleep(this.#options.idleTime, busy);
     } catch {
       return;
     }
@@ -117,8 +126,8 @@ class Worker {
   readonly death: Promise<Death>;
   readonly #child: ChildProcess;
 
-  constructor(memoryMegabytes: number) {
-    this.#child = startLimited(entry, memoryMegabytes);
+  constructor(access: ProcessAccess) {
+    this.#child = startLimited(entry, access);
     this.death = deathOf(this.#child);
   }
 

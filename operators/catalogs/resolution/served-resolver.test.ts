@@ -25,7 +25,7 @@ beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'served-resolver-'));
   served = new ServedCatalogs();
   served.note(colours);
-  resolver = new ServedResolver(served, systemClock);
+  resolver = new ServedResolver(served, { directory, clock: systemClock });
 });
 
 afterEach(async () => {
@@ -35,7 +35,7 @@ afterEach(async () => {
 });
 
 function limitedTo(limits: Partial<ServedResolverLimits>): void {
-  resolver = new ServedResolver(served, systemClock, limits);
+  resolver = new ServedResolver(served, { directory, clock: systemClock, limits });
 }
 
 /** Serves content of these blobs, from a directory of this name. */
@@ -174,7 +174,7 @@ describe('a resolution that reaches a limit of its process', () => {
   test('of time is worth a retry, and the next one has a process of its own', async () => {
     await serve([...aPackage('p', 1, slowRules), ...aPackage('other', 1, [rule('true')])]);
     const clock = new ManualClock();
-    resolver = new ServedResolver(served, clock);
+    resolver = new ServedResolver(served, { directory, clock });
     const stuck = resolve('p');
     const other = resolve('other');
     await expect.poll(childProcesses).toBe(1);

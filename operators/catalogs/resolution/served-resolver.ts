@@ -15,6 +15,13 @@ export interface ServedResolverLimits {
   readonly idleTime: number;
 }
 
+interface ServedResolverOptions {
+  /** Directory with the content of all catalogs. */
+  readonly directory: string;
+  readonly clock: Clock;
+  readonly limits?: Partial<ServedResolverLimits>;
+}
+
 const defaultLimits: ServedResolverLimits = {
   inlineBytes: 256 * 1024,
   inlineSteps: 100_000,
@@ -37,10 +44,10 @@ export class ServedResolver implements PackageResolver {
   /** One at a time: what two of them compute would add up. */
   readonly #inline = new Semaphore(1);
 
-  constructor(contents: StoredContents, clock: Clock, limits: Partial<ServedResolverLimits> = {}) {
+  constructor(contents: StoredContents, { directory, clock, limits }: ServedResolverOptions) {
     this.#contents = contents;
     this.#limits = { ...defaultLimits, ...limits };
-    this.#process = new ResolutionProcess(this.#limits, clock);
+    this.#process = new ResolutionProcess({ ...this.#limits, directory }, clock);
   }
 
   async resolve(asked: AskedPackage, signal: AbortSignal): Promise<PackageAnswer> {

@@ -22,7 +22,7 @@ export interface UnpackJob {
   readonly layout: string;
   /** The image as the spec names it, for messages. */
   readonly ref: string;
-  /** New directories for the catalog's files, and for the content to serve. */
+  /** New directories for the catalog's files, and for the content to serve, in existing ones. */
   readonly files: string;
   readonly content: string;
   readonly limits: UnpackLimits;

@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { extname, join } from 'node:path';
+import { dirname, extname, join } from 'node:path';
 import { z } from 'zod';
 import type { Clock } from '../../../core/controller.ts';
 import { type Death, deathOf, isOutOfMemory, startLimited } from '../limited-process.ts';
@@ -34,7 +34,8 @@ export async function unpackInProcess(
   signal: AbortSignal,
 ): Promise<UnpackProblem> {
   signal.throwIfAborted();
-  const child = startLimited(entry, memoryMegabytes);
+  const writable = [dirname(job.files), dirname(job.content)];
+  const child = startLimited(entry, { memoryMegabytes, readable: [job.layout], writable });
   const ended = new AbortController();
   const kill = (): void => void child.kill('SIGKILL');
   let isTooLong = false;
