@@ -40,10 +40,9 @@ export function requestTarget(method: string, url: string): RequestTarget | Refu
   const [, written = '', what] = pathPattern.exec(path) ?? [];
   if (what === undefined) return notFound;
   const catalog = decoded(written);
-  const query = what === 'api/v1/all' ? {} : queryOf(new URLSearchParams(search));
-  if (catalog === undefined) return badRequest;
-  if (what === 'all.json') return { catalog, endpoint: what, query: query ?? {} };
-  return query === undefined ? badRequest : { catalog, endpoint: 'api/v1', query };
+  const query = queryFor(what, new URLSearchParams(search));
+  if (catalog === undefined || query === undefined) return badRequest;
+  return { catalog, endpoint: what === 'all.json' ? what : 'api/v1', query };
 }
 
 function partsOf(url: string): { readonly path: string; readonly search: string } {
@@ -51,6 +50,12 @@ function partsOf(url: string): { readonly path: string; readonly search: string 
   return mark === -1
     ? { path: url, search: '' }
     : { path: url.slice(0, mark), search: url.slice(mark + 1) };
+}
+
+/** Undefined for a bad request. */
+function queryFor(what: string, parameters: URLSearchParams): BlobQuery | undefined {
+  if (what === 'api/v1/all') return {};
+  return queryOf(parameters) ?? (what === 'all.json' ? {} : undefined);
 }
 
 /** Undefined for an unknown parameter. */
