@@ -7,6 +7,12 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { blobOfValue } from '../../../catalog/blobs/index.ts';
 import { systemClock } from '../../../core/controller.ts';
 import type { PackageRequest } from '../../../resolver/olm1/index.ts';
+import {
+  packageBlobs,
+  rule,
+  rulesWithoutEnd,
+  webOfRequirements,
+} from '../../../test/helpers/hostile-packages.ts';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { CatalogContent } from '../content/catalog-content.ts';
 import { writeContent } from '../content/write-content.ts';
@@ -51,32 +57,6 @@ async function* blobsOf(values: readonly object[]) {
   for (const value of values) yield blobOfValue(value as Parameters<typeof blobOfValue>[0]);
 }
 
-type Properties = readonly { readonly type: string; readonly value: unknown }[];
-
-/** A package with bundles of versions 1.0.0, 1.1.0, … in channel stable. */
-function aPackage(name: string, count = 1, properties: Properties = []): readonly object[] {
-  const versions = Array.from({ length: count }, (_, index) => `1.${index}.0`);
-  const entries = versions.map((version, index) => ({
-    name: `${name}.v${version}`,
-    ...(index === 0 ? {} : { replaces: `${name}.v${versions[index - 1]}` }),
-  }));
-  return [
-    { schema: 'olm.package', name, defaultChannel: 'stable' },
-    { schema: 'olm.channel', name: 'stable', package: name, entries },
-    ...versions.map((version) => ({
-      schema: 'olm.bundle',
-      name: `${name}.v${version}`,
-      package: name,
-      image: `example.com/${name}:${version}`,
-      properties: [{ type: 'olm.package', value: { packageName: name, version } }, ...properties],
-    })),
-  ];
-}
-
-function rule(text: string) {
-  return { type: 'olm.constraint', value: { failureMessage: 'no', cel: { rule: text } } };
-}
-
 async function resolve(
   packageName: string,
   wish: Partial<PackageRequest> = {},
@@ -97,44 +77,24 @@ function textOf({ resolution }: PackageAnswer): string {
   return resolution.kind === 'resolved' ? resolution.bundle.name : resolution.message;
 }
 
-/** Over 40 properties, each rule takes all of its own steps. */
-const nested =
-  'properties.exists(a, properties.exists(b, properties.exists(c, a.type + b.type == c.type)))';
-const slowRules = [
-  ...Array.from({ length: 40 }, (_, index) => ({ type: `t${index}`, value: index })),
-  ...Array.from({ length: 1000 }, (_, index) => rule(`${nested} || ${index} == -1`)),
-];
-/** Each bundle requires others, and no two of them fit together. */
-const web = Array.from({ length: 14 }, (_, number) =>
-  aPackage(
-    number === 0 ? 'web' : `d${number}`,
-    13,
-    Array.from({ length: 13 }, (_unused, other) => ({
-      type: 'olm.package.required',
-      value: { packageName: `d${other + 1}`, versionRange: `!=1.${number}.0 !=1.${other}.0` },
-    })),
-  ),
-).flat();
-
 describe('off the event loop', () => {
   test.each([
     [
       '100,000 channel entries without bundles',
-      aPackage('p', 100_000).slice(0, 12),
+      packageBlobs('p', 100_000).slice(0, 12),
       /^bundle "p\.v1\.10\.0" not found in catalog "colours"/,
     ],
-    ['8,000 bundles', aPackage('p', 8_000), /^p\.v1\.7999\.0$/],
-    ['an expression', aPackage('p', 1, [rule('true')]), /^p\.v1\.0\.0$/],
+    ['2,000 bundles', packageBlobs('p', 2_000), /^p\.v1\.1999\.0$/],
     [
       'rules without end',
-      aPackage('p', 1, slowRules),
+      packageBlobs('p', 1, rulesWithoutEnd()),
       /^resolving package "p" takes more than 40000000 steps: request one channel /,
     ],
-    ['a web of requirements', web, /^constraints not satisfiable:|^resolving package "web" takes/],
+    ['a web of requirements', webOfRequirements('p'), /^constraints not satisfiable:\n/],
   ])('%s end in an answer while other packages are resolved', async (_, blobs, expected) => {
-    await serve([...blobs, ...aPackage('small', 3)]);
+    await serve([...blobs, ...packageBlobs('small', 3)]);
     const order: string[] = [];
-    const answer = resolve(blobs === web ? 'web' : 'p').finally(() => order.push('large'));
+    const answer = resolve('p').finally(() => order.push('large'));
     for (let count = 0; count < 6; count += 1) {
       expect(textOf(await resolve('small'))).toBe('small.v1.2.0');
       order.push('small');
@@ -144,7 +104,7 @@ describe('off the event loop', () => {
   });
 
   test('small packages start no process, and an idle one ends', async () => {
-    await serve([...aPackage('p', 1, [rule('true')]), ...aPackage('small', 3)]);
+    await serve([...packageBlobs('p', 1, [rule('true')]), ...packageBlobs('small', 3)]);
     limitedTo({ idleTime: 1 });
     await resolve('small');
     expect(childProcesses()).toBe(0);
@@ -154,7 +114,7 @@ describe('off the event loop', () => {
   });
 
   test('content that is replaced is read again', async () => {
-    await serve(aPackage('p', 1, [rule('true')]));
+    await serve(packageBlobs('p', 1, [rule('true')]));
     const places = served.places.bind(served);
     const seen: number[] = [];
     served.places = (isWanted) => {
@@ -169,7 +129,10 @@ describe('off the event loop', () => {
 
 describe('a resolution that reaches a limit of its process', () => {
   test('of time is worth a retry, and the next one has a process of its own', async () => {
-    await serve([...aPackage('p', 1, slowRules), ...aPackage('other', 1, [rule('true')])]);
+    await serve([
+      ...packageBlobs('p', 1, rulesWithoutEnd()),
+      ...packageBlobs('other', 1, [rule('true')]),
+    ]);
     const clock = new ManualClock();
     resolver = new ServedResolver(served, { directory, clock });
     const stuck = resolve('p');
@@ -183,7 +146,7 @@ describe('a resolution that reaches a limit of its process', () => {
   });
 
   test('of memory ends neither this process nor another resolution', async () => {
-    await serve([...aPackage('p', 12_000), ...aPackage('other', 1, [rule('true')])]);
+    await serve([...packageBlobs('p', 6_000), ...packageBlobs('other', 1, [rule('true')])]);
     limitedTo({ memoryMegabytes: 16 });
     const answer = await resolve('p');
     expect(textOf(answer)).toMatch(/^resolving package "p" needs more than 16 MiB: request one/);
@@ -193,14 +156,14 @@ describe('a resolution that reaches a limit of its process', () => {
 
   test('with an answer of more than a megabyte has none', async () => {
     const long = { type: 'olm.gvk.required', value: { group: 'g'.repeat(1_100_000) } };
-    await serve(aPackage('p', 1, [long]));
+    await serve(packageBlobs('p', 1, [long]));
     expect(textOf(await resolve('p'))).toMatch(
       /^resolving package "p" has an answer of more than 1048576 bytes: /,
     );
   });
 
   test('is ended by the signal', async () => {
-    await serve(aPackage('p', 1, slowRules));
+    await serve(packageBlobs('p', 1, rulesWithoutEnd()));
     const stop = new AbortController();
     const running = resolve('p', {}, stop.signal);
     await expect.poll(childProcesses).toBe(1);
