@@ -1,7 +1,7 @@
 import { goQuote } from '../../api/go-quote.ts';
-import { checkRule, NoRuleError } from './cel/check-rule.ts';
-import { compileRule } from './cel/evaluate.ts';
+import { compileRule } from './cel/evaluation/evaluate.ts';
 import { ExpressionError } from './cel/syntax.ts';
+import { checkRule, NoRuleError } from './cel/types/check-rule.ts';
 import type { Predicate } from './predicates.ts';
 import { ConstraintError } from './requirement.ts';
 

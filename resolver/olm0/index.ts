@@ -1,4 +1,4 @@
-export { installedCatalog } from './installed-entries.ts';
+export { installedCatalog } from './entries/installed-entries.ts';
 export type {
   ApiDescriptions,
   CatalogContent,

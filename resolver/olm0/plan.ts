@@ -1,11 +1,11 @@
-import type { BundleVariable } from './bundle-variables.ts';
-import type { Entry } from './entry.ts';
+import type { Entry } from './entries/entry.ts';
 import type { NamespaceRequest, Subscription } from './namespace-request.ts';
 import type {
   BundleToInstall,
   GeneratedSubscription,
   ResolvedNamespace,
 } from './namespace-resolution.ts';
+import type { BundleVariable } from './problem/bundle-variables.ts';
 
 /** What has to be done for the selected bundles of catalogs: nothing for those that are up to date. */
 export function plan(

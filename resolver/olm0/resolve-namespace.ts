@@ -1,17 +1,17 @@
 import { Budget, BudgetError } from '../budget.ts';
 import { ChannelError } from '../candidates/index.ts';
 import { solve, type Variable } from '../solver/index.ts';
-import { type BundleVariable, BundleVariables } from './bundle-variables.ts';
-import { catalogEntries } from './catalog-entries.ts';
-import { compareText, type Entry, isReadable, ResolutionError } from './entry.ts';
-import { EntryIndex } from './entry-index.ts';
-import { explainConflicts, explainError } from './explanation.ts';
-import { installedCatalog, installedEntries } from './installed-entries.ts';
-import { invariants } from './invariants.ts';
+import { catalogEntries } from './entries/catalog-entries.ts';
+import { compareText, type Entry, isReadable, ResolutionError } from './entries/entry.ts';
+import { EntryIndex } from './entries/entry-index.ts';
+import { installedCatalog, installedEntries } from './entries/installed-entries.ts';
+import { explainConflicts, explainError } from './explanation/explanation.ts';
 import type { CatalogContent, NamespaceRequest } from './namespace-request.ts';
 import type { NamespaceResolution } from './namespace-resolution.ts';
 import { plan } from './plan.ts';
-import { subscriptionVariable } from './subscription-variables.ts';
+import { type BundleVariable, BundleVariables } from './problem/bundle-variables.ts';
+import { invariants } from './problem/invariants.ts';
+import { subscriptionVariable } from './problem/subscription-variables.ts';
 
 export interface NamespaceResolutionOptions {
   /** What the resolution may take (default: `resolutionSteps`, and expressions). */

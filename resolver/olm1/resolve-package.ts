@@ -3,16 +3,20 @@ import { Budget, BudgetError } from '../budget.ts';
 import type { Deprecation, PackageContent } from '../candidates/index.ts';
 import type { Explanation } from '../explain/index.ts';
 import { VersionError } from '../versions/index.ts';
-import { explainAnswer } from './answer-explanation.ts';
-import type { Candidate } from './candidate.ts';
+import { byRelease, type Candidate, first, label } from './candidate.ts';
+import { chooseForExtension } from './choice/extension-choice.ts';
+import { chooseForOperator } from './choice/operator-choice.ts';
 import { dependenciesOf } from './dependencies.ts';
-import { chooseForExtension } from './extension-choice.ts';
-import { Judge } from './judge.ts';
-import { newestBundle } from './newest-bundle.ts';
-import { chooseForOperator } from './operator-choice.ts';
+import { explainAnswer } from './explanation/answer-explanation.ts';
+import { Judge } from './explanation/judge.ts';
 import { PackageQuestion } from './package-question.ts';
 import type { PackageContents, PackageRequest, Surroundings } from './package-request.ts';
-import type { FailedPackage, PackageResolution, ResolvedPackage } from './package-resolution.ts';
+import type {
+  FailedPackage,
+  NewestBundle,
+  PackageResolution,
+  ResolvedPackage,
+} from './package-resolution.ts';
 import { limitFailure, ResolutionFailure } from './resolution-failure.ts';
 
 /**
@@ -139,6 +143,26 @@ function failed(
     newest: newestBundle(question, judge, undefined),
     explanation: explainAnswer(question, judge, { message, help, surroundings }),
   };
+}
+
+/** The highest version of all catalogs, and why it is not the chosen one. */
+function newestBundle(
+  { candidates }: PackageQuestion,
+  judge: Judge,
+  chosen: Candidate | undefined,
+): NewestBundle | undefined {
+  const newest = first(candidates, byRelease);
+  if (newest === undefined) return undefined;
+  // The same version of another catalog is no news.
+  const shown = chosen !== undefined && byRelease(newest, chosen) === 0 ? chosen : newest;
+  const notTaken =
+    shown === chosen ? undefined : `${title(shown)} is ${judge.whyNot(shown, chosen)}.`;
+  return { bundle: shown.bundle, catalog: shown.content.catalog, notTaken };
+}
+
+function title(candidate: Candidate): string {
+  const { version, name } = candidate.bundle;
+  return version === undefined ? `Bundle ${goQuote(name)}` : `Version ${label(candidate)}`;
 }
 
 /** Deprecations of the package, of the requested channels, and of one bundle. */

@@ -1,6 +1,6 @@
 import { type Budget, BudgetError } from '../budget.ts';
 import type { Constraints } from './numbered-constraints.ts';
-import { search } from './search.ts';
+import { search } from './search/search.ts';
 
 /**
  * Leaves out of a core, one after the other, each constraint without which the rest still cannot hold.

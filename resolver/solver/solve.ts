@@ -2,7 +2,7 @@ import { Budget } from '../budget.ts';
 import { minimalCore } from './core.ts';
 import { numberedConstraints } from './numbered-constraints.ts';
 import type { Solution, Variable } from './problem.ts';
-import { search } from './search.ts';
+import { search } from './search/search.ts';
 
 /**
  * Finds the solution that OLM's solver prefers: mandatory variables, and for each dependency of what is
