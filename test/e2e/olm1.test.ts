@@ -1,9 +1,8 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../helpers/eventually.ts';
-import { followHowto } from '../helpers/howto.ts';
 import { removeOperatorCrds } from '../helpers/install-crds.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { pushTestCatalog } from '../helpers/mirrored-catalog.ts';
@@ -49,12 +48,6 @@ async function aCatalog(name: string, ...versions: readonly string[]): Promise<s
   return await pushTestCatalog({ registry, prefix: 'e2e/', catalog }, [painter]);
 }
 
-async function written(name: string, object: object): Promise<string> {
-  const file = join(dir, name);
-  await writeFile(file, JSON.stringify(object));
-  return file;
-}
-
 /** What a catalog has is known when it is unpacked. */
 async function unpacked(kind: string, name: string, type: string): Promise<void> {
   await eventually(async () => {
@@ -62,36 +55,6 @@ async function unpacked(kind: string, name: string, type: string): Promise<void>
     expect(conditionOf(object, type)).toMatchObject({ status: 'True' });
   });
 }
-
-test('the howto from a package name to a running operator, and back', async () => {
-  const painter = { name: 'painter', versions: ['1.0.0', '1.1.0', '2.0.0'] };
-  const catalog = 'olm1/catalogs/howto:v1';
-  const ref = await pushTestCatalog({ registry, prefix: 'e2e/', catalog }, [painter]);
-  const files = {
-    'catalog.yaml': await written('catalog.yaml', {
-      apiVersion: 'catalogd.operatorframework.io/v1alpha1',
-      kind: 'Catalog',
-      metadata: { name: 'community' },
-      spec: { source: { type: 'image', image: { ref, pollInterval: '1h' } } },
-    }),
-    'operator.yaml': await written('operator.yaml', {
-      apiVersion: 'operators.operatorframework.io/v1alpha1',
-      kind: 'Operator',
-      metadata: { name: 'painter' },
-      spec: { packageName: 'painter', version: '1.0.0' },
-    }),
-  };
-  const howto = { page: 'olm1.md', kubectl, kubeconfig, files };
-  const output = await followHowto(howto, 'Install an operator by the name of its package');
-  expect(output).toMatch(/painter +\S+ +1\.0\.0 +2\.0\.0 +True +Healthy/);
-  expect(output).toContain('(bundle "painter.v1.1.0" stays installed)');
-  await kubectl.must(['delete', 'catalog', 'community', '--timeout=60s']);
-  await eventually(async () => {
-    expect(await kubectl.exists('bundledeployment', 'painter')).toBe(false);
-    const left = await kubectl.list('deployments', 'core.rukpak.io/owner-name=painter');
-    expect(left).toEqual([]);
-  });
-});
 
 describe('a Catalog and its Operators', () => {
   const name = 'operator-painter';

@@ -11,6 +11,12 @@ export interface TestOperator {
   readonly versions: readonly string[];
   /** Value of the property `olm.csv.metadata` of each bundle (default: none). */
   readonly metadata?: object;
+  /** Versions by channel, each of which replaces the one before (default: all in `stable`). */
+  readonly channels?: Readonly<Record<string, readonly string[]>>;
+  /** Messages by the versions that are deprecated. */
+  readonly deprecated?: Readonly<Record<string, string>>;
+  /** Kind of `example.com/v1`, whose CRD each bundle brings (default: none). */
+  readonly kind?: string;
 }
 
 /** Where the images of a test catalog are. */
@@ -58,14 +64,12 @@ export async function pushTestCatalog(
 
 type Images = Pick<Required<TestPlace>, 'registry' | 'prefix'>;
 
-async function blobsOf(
-  images: Images,
-  { name, versions, metadata }: TestOperator,
-): Promise<readonly object[]> {
+async function blobsOf(images: Images, operator: TestOperator): Promise<readonly object[]> {
+  const { name, versions, metadata, channels = { stable: versions } } = operator;
   const described = metadata === undefined ? [] : [{ type: 'olm.csv.metadata', value: metadata }];
   const bundles: object[] = [];
   for (const version of versions) {
-    const image = await pushBundle(images, name, version);
+    const image = await pushBundle(images, operator, version);
     bundles.push({
       schema: 'olm.bundle',
       name: `${name}.v${version}`,
@@ -75,19 +79,42 @@ async function blobsOf(
       relatedImages: [{ name: 'related', image: imageOf(images, `${name}/related:v${version}`) }],
     });
   }
-  const entries = versions.map((version, index) => ({
-    name: `${name}.v${version}`,
-    ...(index === 0 ? {} : { replaces: `${name}.v${versions[index - 1]}` }),
-  }));
   return [
     { schema: 'olm.package', name, defaultChannel: 'stable' },
-    { schema: 'olm.channel', name: 'stable', package: name, entries },
+    ...Object.entries(channels).map(([channel, members]) => ({
+      schema: 'olm.channel',
+      name: channel,
+      package: name,
+      entries: entriesOf(name, members),
+    })),
     ...bundles,
+    ...deprecationsOf(operator),
   ];
 }
 
+function entriesOf(name: string, versions: readonly string[]): readonly object[] {
+  return versions.map((version, index) => ({
+    name: `${name}.v${version}`,
+    ...(index === 0 ? {} : { replaces: `${name}.v${versions[index - 1]}` }),
+  }));
+}
+
+function deprecationsOf({ name, deprecated }: TestOperator): readonly object[] {
+  if (deprecated === undefined) return [];
+  const entries = Object.entries(deprecated).map(([version, message]) => ({
+    reference: { schema: 'olm.bundle', name: `${name}.v${version}` },
+    message,
+  }));
+  return [{ schema: 'olm.deprecations', package: name, entries }];
+}
+
 /** @returns its reference by digest */
-async function pushBundle(images: Images, name: string, version: string): Promise<string> {
+async function pushBundle(
+  images: Images,
+  operator: TestOperator,
+  version: string,
+): Promise<string> {
+  const { name } = operator;
   const { registry, prefix } = images;
   for (const part of ['operator', 'operand', 'related']) {
     const layers = [{ files: { [part]: `${name} ${version}` } }];
@@ -98,22 +125,33 @@ async function pushBundle(images: Images, name: string, version: string): Promis
       layers,
     });
   }
-  const annotations = { 'operators.operatorframework.io.bundle.package.v1': name };
-  const files = {
-    'manifests/csv.yaml': stringify(csv(images, name, version)),
-    'metadata/annotations.yaml': stringify({ annotations }),
-  };
+  const files = testBundleFiles(images, operator, version);
   const layers = [{ files }];
   const pushed = { registry, repository: `${prefix}${name}/bundle`, tag: `v${version}`, layers };
   const { digest } = await pushImage(pushed);
   return imageOf(images, `${name}/bundle@${digest}`);
 }
 
+/** The files of one of its bundles. */
+export function testBundleFiles(
+  { registry, prefix = '' }: TestPlace,
+  operator: TestOperator,
+  version: string,
+): Readonly<Record<string, string>> {
+  const { name, kind } = operator;
+  const annotations = { 'operators.operatorframework.io.bundle.package.v1': name };
+  return {
+    'manifests/csv.yaml': stringify(csv({ registry, prefix }, operator, version)),
+    'metadata/annotations.yaml': stringify({ annotations }),
+    ...(kind === undefined ? {} : { 'manifests/crd.yaml': stringify(definitionOf(kind)) }),
+  };
+}
+
 function imageOf({ registry, prefix }: Images, image: string): string {
   return `${registry}/${prefix}${image}`;
 }
 
-function csv(images: Images, name: string, version: string): object {
+function csv(images: Images, { name, kind }: TestOperator, version: string): object {
   const image = (part: string): string => imageOf(images, `${name}/${part}:v${version}`);
   const container = {
     name: 'operator',
@@ -123,6 +161,8 @@ function csv(images: Images, name: string, version: string): object {
   const labels = { app: name };
   const template = { metadata: { labels }, spec: { containers: [container] } };
   const spec = { selector: { matchLabels: labels }, template };
+  const owned =
+    kind === undefined ? [] : [{ name: `${pluralOf(kind)}.example.com`, kind, version: 'v1' }];
   return {
     apiVersion: 'operators.coreos.com/v1alpha1',
     kind: 'ClusterServiceVersion',
@@ -130,7 +170,28 @@ function csv(images: Images, name: string, version: string): object {
     spec: {
       version,
       installModes: [{ type: 'AllNamespaces', supported: true }],
+      customresourcedefinitions: { owned },
       install: { strategy: 'deployment', spec: { deployments: [{ name, spec }] } },
+    },
+  };
+}
+
+function pluralOf(kind: string): string {
+  return `${kind.toLowerCase()}s`;
+}
+
+function definitionOf(kind: string): object {
+  const plural = pluralOf(kind);
+  const schema = { openAPIV3Schema: { type: 'object' } };
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.example.com` },
+    spec: {
+      group: 'example.com',
+      scope: 'Namespaced',
+      names: { kind, plural },
+      versions: [{ name: 'v1', served: true, storage: true, schema }],
     },
   };
 }
