@@ -89,65 +89,6 @@ async function follow(heading: string): Promise<string> {
   return await followHowto({ page, kubectl, kubeconfig }, heading);
 }
 
-describe('the howto', () => {
-  test('finds a package', async () => {
-    const output = await follow('Find a package');
-    expect(output).toContain(
-      'painter  2.0.0    catalog/community  stable*   Paints walls in each colour.\n',
-    );
-    expect(output).toContain('Channel stable:   2.0.0, 1.2.0, 1.1.0, 1.0.0\n');
-    expect(output).toContain('Install modes:    AllNamespaces\n');
-  });
-
-  test('installs a package', async () => {
-    const output = await follow('Install a package');
-    expect(output).toMatch(
-      /^operator\.operators\.operatorframework\.io "painter" created\n(?:.*\n)*Operator "painter": 1\.0\.0 is installed: Healthy\n/,
-    );
-    expect(output).toMatch(/\nOperator +painter +painter +1\.0\.0 +2\.0\.0 +True +Healthy\n$/);
-  });
-
-  test('an installation changes no existing operator', async () => {
-    const same = 'operator.operators.operatorframework.io "painter" unchanged\n';
-    expect(await ctl('install', 'painter')).toMatchObject({ code: 0, stdout: same });
-    const other = await ctl('install', 'painter', '--version=2');
-    expect(other.stderr).toContain('Operator "painter" exists and has another spec.version: ');
-    const foreign = await ctl('install', 'plumber', '--name=painter');
-    expect(foreign.stderr).toContain('Operator "painter" exists and is of package "painter": ');
-    const { spec } = await kubectl.get(operators, 'painter');
-    expect(spec).toMatchObject({ packageName: 'painter', version: '1.0.0' });
-  });
-
-  test('an upgrade without a path changes nothing', async () => {
-    const { code, stderr } = await ctl('upgrade', 'painter', '--to=2.0.0');
-    expect(code).toBe(1);
-    expect(stderr).toContain('nothing is changed: Package "painter" has 4 bundles in "community".');
-    const { spec } = await kubectl.get(operators, 'painter');
-    expect(spec).toMatchObject({ version: '1.0.0' });
-  });
-
-  test('upgrades along a path, explains what is none, and forces it', async () => {
-    const output = await follow('Upgrade an operator');
-    for (const text of [
-      'painter 1.0.0 to 1.2.0: 1 upgrade\n  1.  1.2.0  catalog community\n',
-      '1.0.0 is to be upgraded to 1.2.0:\n',
-      'Operator "painter": 1.2.0 is installed: Healthy\n',
-      '  - a breaking change from 1.2.0: 2.0.0 (community)\n',
-      '  - Allow 1.x: catalog "community" has 1.2.0.\n',
-      'Operator "painter": 2.0.0 is installed: Healthy\nupgradeConstraintPolicy is Ignore now: ',
-    ]) {
-      expect(output).toContain(text);
-    }
-  });
-
-  test('uninstalls an operator', async () => {
-    const output = await follow('Uninstall an operator');
-    expect(output).toContain('  BundleDeployment/painter\n  Namespace/painter-system ');
-    expect(await kubectl.exists(operators, 'painter')).toBe(false);
-    expect(await kubectl.exists('bundledeployment', 'painter')).toBe(false);
-  });
-});
-
 describe('a ClusterExtension', () => {
   const kind = 'clusterextension';
 
@@ -240,5 +181,65 @@ describe('a ClusterExtension', () => {
       deleted: true,
     });
     expect(await kubectl.exists(kind, 'plumber')).toBe(false);
+  });
+});
+
+describe('the howto', () => {
+  test('finds a package', async () => {
+    const output = await follow('Find a package');
+    expect(output).toContain(
+      'painter  2.0.0    catalog/community  stable*   Paints walls in each colour.\n',
+    );
+    expect(output).toContain('Channel stable:   2.0.0, 1.2.0, 1.1.0, 1.0.0\n');
+    expect(output).toContain('Install modes:    AllNamespaces\n');
+  });
+
+  test('installs a package', async () => {
+    const output = await follow('Install a package');
+    expect(output).toMatch(
+      /^operator\.operators\.operatorframework\.io "painter" created\n(?:.*\n)*Operator "painter": 1\.0\.0 is installed: Healthy\n/,
+    );
+    expect(output).toMatch(/\nOperator +painter +painter +1\.0\.0 +2\.0\.0 +True +Healthy\n$/);
+  });
+
+  test('an installation changes no existing operator', async () => {
+    const same = 'operator.operators.operatorframework.io "painter" unchanged\n';
+    expect(await ctl('install', 'painter')).toMatchObject({ code: 0, stdout: same });
+    const other = await ctl('install', 'painter', '--version=2');
+    expect(other.stderr).toContain('Operator "painter" exists and has another spec.version: ');
+    const foreign = await ctl('install', 'plumber', '--name=painter');
+    expect(foreign.stderr).toContain('Operator "painter" exists and is of package "painter": ');
+    const { spec } = await kubectl.get(operators, 'painter');
+    expect(spec).toMatchObject({ packageName: 'painter', version: '1.0.0' });
+  });
+
+  test('an upgrade without a path changes nothing', async () => {
+    const { code, stderr } = await ctl('upgrade', 'painter', '--to=2.0.0');
+    expect(code).toBe(1);
+    expect(stderr).toContain('nothing is changed: Package "painter" has 4 bundles in "community".');
+    const { spec } = await kubectl.get(operators, 'painter');
+    expect(spec).toMatchObject({ version: '1.0.0' });
+  });
+
+  test('upgrades along a path, explains what is none, and forces it', async () => {
+    const output = await follow('Upgrade an operator');
+    for (const text of [
+      'painter 1.0.0 to 1.2.0: 1 upgrade\n  1.  1.2.0  catalog community\n',
+      '1.0.0 is to be upgraded to 1.2.0:\n',
+      'Operator "painter": 1.2.0 is installed: Healthy\n',
+      'Operator/painter: 1.2.0 is installed, nothing is selected\n',
+      '  - a breaking change from 1.2.0: 2.0.0 (community)\n',
+      '  - Allow 1.x: catalog "community" has 1.2.0.\n',
+      'Operator "painter": 2.0.0 is installed: Healthy\nupgradeConstraintPolicy is Ignore now: ',
+    ]) {
+      expect(output).toContain(text);
+    }
+  });
+
+  test('uninstalls an operator', async () => {
+    const output = await follow('Uninstall an operator');
+    expect(output).toContain('  BundleDeployment/painter\n  Namespace/painter-system ');
+    expect(await kubectl.exists(operators, 'painter')).toBe(false);
+    expect(await kubectl.exists('bundledeployment', 'painter')).toBe(false);
   });
 });

@@ -1,4 +1,5 @@
 import { Argument, Command } from 'commander';
+import type { ExtensionExplanation } from '../../../operators/client/index.ts';
 import { addOperatorFlags, channelOption, type OperatorFlags, withOperators } from './session.ts';
 import { subjectOf } from './subject.ts';
 
@@ -29,16 +30,26 @@ async function explain(reference: string, flags: ExplainFlags): Promise<void> {
     const { channel: channels, version, clusterExtension } = flags;
     const subject = await subjectOf(session, reference, { channels, version, clusterExtension });
     const catalogs = await session.catalogs();
-    const { selected, explanation } = await session.progress('reading catalogs', () =>
+    const answer = await session.progress('reading catalogs', () =>
       explainExtension(subject, catalogs),
     );
     const { installed } = subject.installation;
     const { report } = session;
     const { id, request } = subject.extension;
-    await report.line(`${id}: ${installed?.version || 'nothing'} is installed`);
-    await report.line(explanationText(explanation).trimEnd());
-    const answer = { selected: selected ?? null, explanation };
+    await report.line(`${id}: ${installed?.version || 'nothing'} is installed, ${chosen(answer)}`);
+    await report.lines(answer.requires.map(requirementLine));
+    await report.line(`\n${explanationText(answer.explanation).trimEnd()}`);
     const object = { of: id, package: request.packageName, installed: installed ?? null };
-    await report.result({ ...object, ...answer });
+    await report.result({ ...object, ...answer, selected: answer.selected ?? null });
   });
+}
+
+function chosen({ selected }: ExtensionExplanation): string {
+  if (selected === undefined) return 'nothing is selected';
+  const { version, name, catalog } = selected;
+  return `${version || name} of catalog "${catalog}" is selected`;
+}
+
+function requirementLine({ text, metBy }: ExtensionExplanation['requires'][number]): string {
+  return `  requires ${text}: ${metBy === undefined ? 'not installed' : `met by ${metBy}`}`;
 }

@@ -30,7 +30,8 @@ async function info(name: string, flags: OperatorFlags): Promise<void> {
       await report.lines(tableLines(linesOf(each, flags.output === 'wide'), report.width));
     }
     await report.lines(rows.map(installedLine));
-    await report.result({ package: name, catalogs: found, installed: rows });
+    const { unread } = catalogs;
+    await report.result({ package: name, catalogs: found, installed: rows, unread });
   });
 }
 

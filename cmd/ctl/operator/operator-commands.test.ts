@@ -112,6 +112,8 @@ describe('catalogs', () => {
     const { code, stdout, stderr } = await ctl('search');
     expect(code).toBe(0);
     expect(stdout).toMatch(/^painter +1\.1\.0 +catalog\/a +stable\*, old +-$/m);
+    const found = JSON.parse((await ctl('search', '--output=json')).stdout) as object;
+    expect(found).toMatchObject({ unread: [{ catalog: { kind: 'Catalog', name: 'b' } }] });
     expect(stderr).toMatch(
       /^Warning: Catalog "b" cannot be read: http:\/\/127\.0\.0\.1:1: .*ECONNREFUSED.*\n$/,
     );

@@ -31,7 +31,7 @@ async function search(word: string | undefined, flags: OperatorFlags): Promise<v
     checkAnswers(catalogs);
     await report.lines(tableLines(rowsOf(packages), report.width));
     if (packages.length === 0) await report.line(nothingFound(catalogs, word));
-    await report.result({ packages });
+    await report.result({ packages, unread: catalogs.unread });
   });
 }
 

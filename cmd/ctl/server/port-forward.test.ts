@@ -19,12 +19,20 @@ function aPod(name: string, ready = 'True', metadata: object = {}): object {
 }
 
 async function found(spec: object, ...items: readonly object[]): Promise<unknown> {
+  return await foundFor(place, spec, items);
+}
+
+async function foundFor(
+  wanted: Parameters<typeof podOfService>[1],
+  spec: object,
+  items: readonly object[],
+): Promise<unknown> {
   const paths: string[] = [];
   const request = async ({ path }: RawRequest): Promise<unknown> => {
     paths.push(path);
     return path.includes('/pods') ? { items } : { spec };
   };
-  const pod = await podOfService({ client: { request } as never }, place, signal);
+  const pod = await podOfService({ client: { request } as never }, wanted, signal);
   expect(paths).toEqual([
     '/api/v1/namespaces/sys/services/core',
     '/api/v1/namespaces/sys/pods?labelSelector=app%3Dcore',
@@ -46,6 +54,12 @@ describe('podOfService', () => {
   ])('finds the port behind %s', async (_what, targetPort, port) => {
     const ports = [{ name: 'https', port: 443, targetPort }];
     expect(await found({ ...service, ports }, aPod('a'))).toMatchObject({ port });
+  });
+
+  it('finds a port by its number', async () => {
+    const pod = await foundFor({ ...place, port: 443 }, service, [aPod('a')]);
+    expect(pod).toMatchObject({ port: 8443 });
+    await expect(foundFor({ ...place, port: 80 }, service, [])).rejects.toThrow('has no port 80');
   });
 
   it.each([

@@ -26,7 +26,16 @@ export interface SelectedBundle {
 export interface ExtensionExplanation {
   /** Undefined if nothing meets the request. */
   readonly selected: SelectedBundle | undefined;
+  /** What the selected bundle requires of others. */
+  readonly requires: readonly ExtensionRequirement[];
   readonly explanation: Explanation;
+}
+
+export interface ExtensionRequirement {
+  /** `package "d" in version range ">=1.0.0"`. */
+  readonly text: string;
+  /** The object whose bundle meets it: `Operator "d"`; undefined for none. */
+  readonly metBy: string | undefined;
 }
 
 /** As the controller selects a bundle, from the same contents. */
@@ -44,13 +53,19 @@ export async function explainExtension(
     { present: subject.present(), unavailable: unavailable(subject, contents) },
   );
   const selected = selectedBundle(choice);
+  const requires = requirementsOf(choice);
   if (choice.kind === 'resolved' || choice.message === explanation.message) {
-    return { selected, explanation };
+    return { selected, requires, explanation };
   }
   // A catalog that cannot be read puts any other answer in doubt.
   const { asked } = explanation;
   const answer = { asked, message: choice.message, chain: [], considered: [], suggestions: [] };
-  return { selected, explanation: answer };
+  return { selected, requires, explanation: answer };
+}
+
+function requirementsOf(choice: Choice): readonly ExtensionRequirement[] {
+  if (choice.kind !== 'resolved') return [];
+  return choice.dependencies.map(({ text, metBy }) => ({ text, metBy: metBy?.of }));
 }
 
 /** Undefined for no choice. */

@@ -99,6 +99,25 @@ describe('an explanation', () => {
     });
   });
 
+  test('says what the selected bundle requires, and who has it', async () => {
+    const required = (packageName: string) => ({
+      type: 'olm.package.required',
+      value: { packageName, versionRange: '>=1.0.0' },
+    });
+    const contents = new FixedContents();
+    const properties = [required('painter'), required('brush')];
+    const brush = aPackage({ name: 'brush' });
+    contents.serve({}, aPackage({ name: 'wall', properties }), aPackage(), brush);
+    const operator = anOperator();
+    const all = await clusterOf(operator, deploymentOf(operator, '1.0.0'));
+    const wall = anOperator({ packageName: 'wall' }, 'wall');
+    const { requires } = await explainExtension(await all.subjectOf(wall), contents);
+    expect(requires).toEqual([
+      { text: 'package "painter" in version range ">=1.0.0"', metBy: 'Operator "painter"' },
+      { text: 'package "brush" in version range ">=1.0.0"', metBy: undefined },
+    ]);
+  });
+
   test('names a catalog that cannot be read', async () => {
     const contents = colours();
     contents.breakPackage('painter', 'no connection');
