@@ -1,4 +1,5 @@
 import type { CatalogReference, PackageContent } from '../../resolver/candidates/index.ts';
+import type { GroupVersionKind } from '../../resolver/constraints/index.ts';
 
 /** A kind of catalog. */
 export type CatalogKind = 'Catalog' | 'ClusterCatalog';
@@ -56,6 +57,13 @@ export type FoundPackage =
       readonly problem: string;
     };
 
+/** Packages of one catalog. */
+export interface ProvidingPackages {
+  readonly catalog: ServingCatalog;
+  /** Sorted. */
+  readonly packages: readonly string[];
+}
+
 /** The content of all catalogs of the cluster, as this process has it on disk. */
 export interface CatalogContents {
   /** Catalogs with content, by descending priority, and by name. */
@@ -70,6 +78,11 @@ export interface CatalogContents {
     name: string,
     isWanted: (catalog: ServingCatalog) => boolean,
   ): Promise<readonly FoundPackage[]>;
+  /**
+   * Names of packages with a bundle that provides an API, by catalog in the order of `serving`;
+   * catalogs without one are left out. Reads nothing from disk.
+   */
+  packagesProviding(api: GroupVersionKind): readonly ProvidingPackages[];
   /** Calls the listener after each change; returns a function that ends that. */
   onChange(listener: (change: ContentChange) => void): () => void;
 }

@@ -5,6 +5,7 @@ export type {
   CatalogKind,
   ContentChange,
   FoundPackage,
+  ProvidingPackages,
   ServingCatalog,
   StoredContents,
 } from './catalog-contents.ts';

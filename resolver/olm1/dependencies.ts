@@ -35,7 +35,7 @@ export function dependenciesOf(owner: PossibleProvider, place: Place): readonly 
     } catch (error) {
       if (!(error instanceof ConstraintError)) throw error;
       const text = `what property ${goQuote(property.type)} names, which is invalid: ${error.message}`;
-      return [{ type: property.type, text, package: undefined, metBy: undefined }];
+      return [{ property, text, package: undefined, metBy: undefined }];
     }
   });
 }
@@ -51,7 +51,7 @@ function judged(property: Property, requirement: Requirement, providers: Provide
       ? `an operator ${requirement.text}`
       : `package ${goQuote(required.name)} in version range ${goQuote(required.versionRange)}`;
   const metBy = providers.find(requirement);
-  return { type: property.type, text, package: required, metBy };
+  return { property, text, package: required, metBy };
 }
 
 /** Undefined for other requirements than that of a package. */

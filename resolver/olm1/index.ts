@@ -14,5 +14,11 @@ export type {
   PackageResolution,
   ResolvedPackage,
 } from './package-resolution.ts';
+export {
+  chooseProvider,
+  meetsDemands,
+  type ProviderChoice,
+  type ProviderRequest,
+} from './provider-choice.ts';
 export { limitFailure } from './resolution-failure.ts';
 export { explainPackage, resolvePackage } from './resolve-package.ts';

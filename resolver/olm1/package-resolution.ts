@@ -1,4 +1,4 @@
-import type { Bundle, CatalogReference, Deprecation } from '../candidates/index.ts';
+import type { Bundle, CatalogReference, Deprecation, Property } from '../candidates/index.ts';
 import type { Explanation } from '../explain/index.ts';
 import type { PresentBundle } from './package-request.ts';
 
@@ -47,8 +47,8 @@ export interface NewestBundle {
 
 /** One requirement of a bundle, judged by what is installed or asked for. */
 export interface Dependency {
-  /** The property's type, such as `olm.package.required`. */
-  readonly type: string;
+  /** The property that names it, such as one of type `olm.package.required`. */
+  readonly property: Property;
   /** `package "d" in range ">=1.0.0"`. */
   readonly text: string;
   /** Set for `olm.package.required`. */

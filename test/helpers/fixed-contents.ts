@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import type {
   AbsentCatalog,
   CatalogContents,
   CatalogIdentity,
   ContentChange,
   FoundPackage,
+  ProvidingPackages,
   ServingCatalog,
 } from '../../operators/catalogs/index.ts';
 import type {
@@ -13,6 +15,7 @@ import type {
   PackageContent,
   Property,
 } from '../../resolver/candidates/index.ts';
+import { type GroupVersionKind, providedApis } from '../../resolver/constraints/index.ts';
 import { parseVersion } from '../../resolver/versions/index.ts';
 
 interface PackageFields {
@@ -136,6 +139,19 @@ export class FixedContents implements CatalogContents {
       if (problem !== undefined) return [{ catalog, problem }];
       const reference = { name: catalog.name, namespace: '', priority: catalog.priority };
       return [{ catalog, content: { ...found, catalog: reference } }];
+    });
+  }
+
+  packagesProviding(api: GroupVersionKind): readonly ProvidingPackages[] {
+    return [...this.#serving.values()].flatMap(({ catalog, packages }) => {
+      const names = [...packages.values()]
+        .filter(({ bundles }) =>
+          bundles.some(({ properties }) =>
+            providedApis(properties).some((each) => isDeepStrictEqual(each, api)),
+          ),
+        )
+        .map(({ name }) => name);
+      return names.length === 0 ? [] : [{ catalog, packages: names.toSorted() }];
     });
   }
 

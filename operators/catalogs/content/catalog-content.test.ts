@@ -108,6 +108,29 @@ test('a broken package breaks no other', async () => {
   });
 });
 
+test('packages are found by the APIs that any of their bundles provides', async () => {
+  const gvk = (kind: string) => ({
+    type: 'olm.gvk',
+    value: { group: 'g.io', version: 'v1', kind },
+  });
+  const bundle = (name: string, ...properties: readonly object[]) => ({
+    schema: 'olm.bundle',
+    package: name,
+    name: `${name}.v${properties.length}`,
+    properties,
+  });
+  await using content = await contentOf([
+    bundle('b', gvk('Both'), gvk('Both')),
+    bundle('a', gvk('Own'), gvk('Both'), { type: 'olm.gvk', value: 5 }),
+    bundle('a', gvk('Own')),
+    { schema: 'olm.channel', package: 'broken', name: 'x', entries: 'none' },
+  ]);
+  const providing = (kind: string) =>
+    content.records.packagesProviding({ group: 'g.io', version: 'v1', kind });
+  expect([providing('Both'), providing('Own'), providing('None')]).toEqual([['a', 'b'], ['a'], []]);
+  expect([...content.records.packages].toSorted()).toEqual(['a', 'b', 'broken']);
+});
+
 test('a channel of 100,000 entries is read', async () => {
   const entries = Array.from({ length: 100_000 }, (_, n) => ({ name: `a.v${n}`, replaces: 'x' }));
   await using content = await contentOf([

@@ -50,7 +50,7 @@ describe('stored content', () => {
     const buffer = Buffer.alloc(former.content.blobs.size);
     await former.content.blobs.readInto(buffer, former.content.blobs.index.ranges({}));
     expect(buffer.toString()).toContain('"a"');
-    const folder = join(directory, 'catalogs/rukpak.v1/Catalog/shop');
+    const folder = join(directory, 'catalogs/rukpak.v2/Catalog/shop');
     expect((await readdir(folder)).toSorted()).toEqual(['sha256-2', 'state.json']);
     await former.content[Symbol.asyncDispose]();
     await next.content[Symbol.asyncDispose]();
@@ -70,7 +70,7 @@ describe('stored content', () => {
     ],
   ])('that is %s is missing', async (_, damage) => {
     await (await put('1', ['a'])).content[Symbol.asyncDispose]();
-    await damage(join(directory, 'catalogs/rukpak.v1/Catalog/shop'));
+    await damage(join(directory, 'catalogs/rukpak.v2/Catalog/shop'));
     expect(await store.open(key, 'uid-1')).toBeUndefined();
     const again = await put('1', ['b']);
     expect([...again.content.records.packages]).toEqual(['b']);
@@ -94,5 +94,5 @@ test('content without an object, and of other formats, is collected', async () =
   expect(await store.collect(() => true)).toEqual([]);
   expect(await store.collect(() => false)).toEqual([key]);
   expect(await store.open(key, 'uid-1')).toBeUndefined();
-  expect(await readdir(join(directory, 'catalogs'))).toEqual(['rukpak.v1']);
+  expect(await readdir(join(directory, 'catalogs'))).toEqual(['rukpak.v2']);
 });

@@ -26,7 +26,7 @@ export interface StoredContent {
 }
 
 /** Content in another format is not read, and removed with the rest of its folder. */
-const format = 'rukpak.v1';
+const format = 'rukpak.v2';
 const stateFile = 'state.json';
 
 /**

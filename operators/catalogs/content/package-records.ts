@@ -2,10 +2,20 @@ import { join } from 'node:path';
 import { StoredCatalog } from '../../../catalog/index/index.ts';
 import { errorMessage } from '../../../core/errors.ts';
 import type { CatalogReference, PackageContent } from '../../../resolver/candidates/index.ts';
+import type { GroupVersionKind } from '../../../resolver/constraints/index.ts';
 import { contentOf, type PackageRecord } from './package-record.ts';
 
 /** Folder of the records of all packages, below the folder of the content. */
 export const recordsFolder = 'packages';
+/** Schema of a record; its package is the package, its name the digest of the package's blobs. */
+export const recordSchema = 'package-record';
+/** Schema of an API that any bundle of the package provides; its name is `apiName`. */
+export const apiSchema = 'package-api';
+
+/** How the index names an API. */
+export function apiName({ group, version, kind }: GroupVersionKind): string {
+  return `${kind}.${version}.${group}`;
+}
 
 interface StoredPackage {
   /** Number of its record. */
@@ -24,7 +34,7 @@ export class PackageRecords implements AsyncDisposable {
 
   private constructor(records: StoredCatalog) {
     this.#records = records;
-    for (let record = 0; record < records.index.blobs; record += 1) {
+    for (const record of records.index.find({ schema: recordSchema })) {
       const { package: name, name: digest } = records.index.blob(record);
       this.#packages.set(name, { record, digest });
     }
@@ -49,6 +59,13 @@ export class PackageRecords implements AsyncDisposable {
       }
     }
     return names;
+  }
+
+  /** Names of packages with a bundle that provides an API, sorted. */
+  packagesProviding(api: GroupVersionKind): readonly string[] {
+    const { index } = this.#records;
+    const found = index.find({ schema: apiSchema, name: apiName(api) });
+    return found.map((row) => index.blob(row).package).toSorted();
   }
 
   /** Bytes that `findPackage` reads. */

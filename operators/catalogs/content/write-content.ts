@@ -10,11 +10,9 @@ import {
   storeCatalog,
 } from '../../../catalog/index/index.ts';
 import { errorMessage, TerminalError } from '../../../core/errors.ts';
-import { recordOf } from './package-record.ts';
-import { recordsFolder } from './package-records.ts';
-
-/** Schema of a record; its package is the package, its name the digest of the package's blobs. */
-const recordSchema = 'package-record';
+import { providedApis } from '../../../resolver/constraints/index.ts';
+import { type PackageRecord, recordOf } from './package-record.ts';
+import { apiName, apiSchema, recordSchema, recordsFolder } from './package-records.ts';
 
 export interface ContentLimits {
   /** Maximum number of blobs. */
@@ -37,20 +35,25 @@ export async function writeContent(
   await using stored = await StoredCatalog.open(directory);
   const records = join(directory, recordsFolder);
   await mkdir(records);
-  await storeCatalog(records, recordsOf(stored), signal);
+  await storeCatalog(
+    records,
+    limited(recordsOf(stored), recordLimits(limits), 'packages and APIs'),
+    signal,
+  );
 }
 
-async function* limited(
-  blobs: AsyncIterable<Blob>,
+async function* limited<T extends BlobToStore>(
+  blobs: AsyncIterable<T>,
   { maxBlobs, maxNameBytes }: ContentLimits,
-): AsyncGenerator<Blob> {
+  noun = 'blobs',
+): AsyncGenerator<T> {
   let count = 0;
   let bytes = 0;
   for await (const blob of blobs) {
     count += 1;
     bytes += blob.schema.length + blob.package.length + blob.name.length;
     if (count > maxBlobs) {
-      throw new TerminalError(`the catalog has more than the limit of ${maxBlobs} blobs`);
+      throw new TerminalError(`the catalog has more than the limit of ${maxBlobs} ${noun}`);
     }
     if (bytes > maxNameBytes) {
       throw new TerminalError(
@@ -67,18 +70,33 @@ async function* recordsOf(stored: StoredCatalog): AsyncGenerator<BlobToStore> {
     for await (const bytes of stored.read(numbers.map((number) => stored.index.range(number)))) {
       hash.update(bytes);
     }
-    const value = await recordOrProblem(stored, numbers);
+    const record = await recordOrProblem(stored, numbers);
+    const value = record as unknown as JsonObject;
     yield { schema: recordSchema, package: name, name: hash.digest('hex'), value };
+    if ('problem' in record) continue;
+    for (const api of apisOf(record)) {
+      yield { schema: apiSchema, package: name, name: api, value: {} };
+    }
   }
+}
+
+function apisOf({ bundles }: PackageRecord): ReadonlySet<string> {
+  return new Set(bundles.flatMap(({ properties }) => providedApis(properties)).map(apiName));
+}
+
+/** Each record has the digest of its blobs as name, which no limit of the blobs' names counts. */
+function recordLimits({ maxBlobs, maxNameBytes }: ContentLimits): ContentLimits {
+  const recordBytes = 64 + 2 * recordSchema.length;
+  return { maxBlobs: 2 * maxBlobs, maxNameBytes: 2 * maxNameBytes + 2 * maxBlobs * recordBytes };
 }
 
 /** A broken package does not break the others. */
 async function recordOrProblem(
   stored: StoredCatalog,
   numbers: readonly number[],
-): Promise<JsonObject> {
+): Promise<PackageRecord | { readonly problem: string }> {
   try {
-    return (await recordOf(blobsOf(stored, numbers))) as unknown as JsonObject;
+    return await recordOf(blobsOf(stored, numbers));
   } catch (error) {
     if (!(error instanceof TerminalError || error instanceof BlobError)) throw error;
     return { problem: errorMessage(error) };

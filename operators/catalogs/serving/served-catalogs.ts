@@ -1,12 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type RequestedCatalog, ServedCatalog } from '../../../catalog/serve/index.ts';
 import type { CatalogReference } from '../../../resolver/candidates/index.ts';
+import type { GroupVersionKind } from '../../../resolver/constraints/index.ts';
 import type {
   AbsentCatalog,
   CatalogIdentity,
   CatalogKind,
   ContentChange,
   FoundPackage,
+  ProvidingPackages,
   ServingCatalog,
   StoredContents,
   StoredPlace,
@@ -170,6 +172,14 @@ export class ServedCatalogs implements StoredContents {
         const directory = this.#servedOf(catalog)?.content.directory;
         return directory === undefined ? [] : [{ catalog: referenceOf(catalog), directory }];
       });
+  }
+
+  packagesProviding(api: GroupVersionKind): readonly ProvidingPackages[] {
+    return this.serving().flatMap((catalog) => {
+      const records = this.#servedOf(catalog)?.content.records;
+      const packages = records?.packagesProviding(api) ?? [];
+      return packages.length === 0 ? [] : [{ catalog, packages }];
+    });
   }
 
   onChange(listener: (change: ContentChange) => void): () => void {

@@ -1,0 +1,87 @@
+import type { Property } from '../candidates/index.ts';
+import type { GroupVersionKind } from './predicates.ts';
+
+/** Names of the packages with a bundle that provides an API. */
+export type PackagesProviding = (api: GroupVersionKind) => readonly string[];
+
+/**
+ * Names of all packages that may meet a valid requirement, by the packages and APIs that it names;
+ * undefined if it names none, such as an expression alone. Judges no version.
+ */
+export function possiblePackages(
+  { type, value }: Property,
+  providing: PackagesProviding,
+): readonly string[] | undefined {
+  const named = readers.get(type)?.(value, providing);
+  return named === undefined ? undefined : [...named].toSorted();
+}
+
+type Names = ReadonlySet<string>;
+type Reader = (value: unknown, providing: PackagesProviding) => Names | undefined;
+
+const readers: ReadonlyMap<string, Reader> = new Map([
+  ['olm.package.required', ofPackage],
+  ['olm.gvk.required', ofApi],
+  ['olm.constraint', ofConstraint],
+]);
+
+function ofPackage(value: unknown): Names | undefined {
+  const name = textIn(value, 'packageName');
+  return name === undefined ? undefined : new Set([name]);
+}
+
+function ofApi(value: unknown, providing: PackagesProviding): Names | undefined {
+  const [group, version, kind] = ['group', 'version', 'kind'].map((field) => textIn(value, field));
+  if (group === undefined || version === undefined || kind === undefined) return undefined;
+  return new Set(providing({ group, version, kind }));
+}
+
+/** The order in which OLM looks at the parts of a constraint; the first one that it has counts. */
+const parts: readonly (readonly [string, Reader])[] = [
+  ['gvk', ofApi],
+  ['package', ofPackage],
+  ['all', ofAll],
+  ['any', ofAny],
+  ['not', () => undefined],
+  ['cel', () => undefined],
+];
+
+function ofConstraint(value: unknown, providing: PackagesProviding): Names | undefined {
+  for (const [name, read] of parts) {
+    const part = fieldOf(value, name);
+    if (part !== undefined) return read(part, providing);
+  }
+  return undefined;
+}
+
+/** One bundle meets all of them: those that name nothing leave it to the others. */
+function ofAll(value: unknown, providing: PackagesProviding): Names | undefined {
+  const named = constraintsIn(value).flatMap((each) => ofConstraint(each, providing) ?? []);
+  const [first, ...others] = named;
+  return others.reduce<Names | undefined>((left, right) => left?.intersection(right), first);
+}
+
+function ofAny(value: unknown, providing: PackagesProviding): Names | undefined {
+  const all = new Set<string>();
+  for (const each of constraintsIn(value)) {
+    const named = ofConstraint(each, providing);
+    if (named === undefined) return undefined;
+    for (const name of named) all.add(name);
+  }
+  return all;
+}
+
+function constraintsIn(value: unknown): readonly unknown[] {
+  const constraints = fieldOf(value, 'constraints');
+  return Array.isArray(constraints) ? constraints : [];
+}
+
+function textIn(value: unknown, field: string): string | undefined {
+  const text = fieldOf(value, field);
+  return typeof text === 'string' ? text : undefined;
+}
+
+function fieldOf(value: unknown, field: string): unknown {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, field)) return undefined;
+  return (value as Readonly<Record<string, unknown>>)[field] ?? undefined;
+}
