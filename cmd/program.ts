@@ -10,8 +10,8 @@ import { addCoreFlags, type CoreFlags } from './flags/core-flags.ts';
 import { coreFeatureGates, operatorFeatureGates } from './flags/feature-gates.ts';
 import { durationOption } from './flags/flag-values.ts';
 import {
-  addCatalogFlags,
   addOperatorsFlags,
+  addSharedOperatorsFlags,
   type OperatorsFlags,
 } from './flags/operators-flags.ts';
 import { systemNamespaceOf } from './flags/process-flags.ts';
@@ -139,7 +139,7 @@ function addAll(program: Command, { stopSignal, createLogger }: Surroundings): v
     .command('all')
     .description('Run core, webhooks, crdvalidator and operators in one process, for development');
   addCoreFlags(all, laptopDefaults);
-  addCatalogFlags(all, laptopDefaults);
+  addSharedOperatorsFlags(all, laptopDefaults);
   addWebhookServerFlags(all);
   addCrdGuardFlags(all).action(async (flags: Parameters<typeof runAll>[0]) => {
     const { runAll: run } = await import('./processes/run-all.ts');

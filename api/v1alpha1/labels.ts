@@ -5,6 +5,8 @@ export const label = {
   templateHash: 'core.rukpak.io/bundle-template-hash',
   /** KEP-3659: on objects of a deployment's content, and on no others. */
   partOf: 'applyset.kubernetes.io/part-of',
+  /** "true" on an Operator that the controller made because others require its package. */
+  dependency: 'core.rukpak.io/dependency',
 } as const;
 
 export const annotation = {
@@ -82,6 +84,11 @@ export const annotation = {
    * earlier ones; set by their controller.
    */
   selectedBundle: 'core.rukpak.io/selected-bundle',
+  /**
+   * On an Operator that the controller made: the Operators that require its package, and what they
+   * require; JSON.
+   */
+  requiredBy: 'core.rukpak.io/required-by',
   /**
    * On an Operator or ClusterExtension: a bundle that is not healthy after this time is rolled back,
    * such as "5m".

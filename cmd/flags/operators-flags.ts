@@ -9,15 +9,20 @@ import { addProcessFlags, bindAddress, listenAddress, type ProcessFlags } from '
 import { addRegistryFlags, type RegistryFlags } from './registry-flags.ts';
 import { type AddressFlags, addAddressFlags } from './source-flags.ts';
 
-/** Flags of catalogs that `rukpak all` has too. */
-export interface CatalogFlags {
+/** Flags of operators that `rukpak all` has too. */
+export interface SharedOperatorsFlags {
   readonly catalogsServerAddr: string;
   readonly cacheDir: string;
   readonly gcInterval: number;
+  readonly installDependencies: boolean;
 }
 
 /** Flags of `rukpak operators`: those of catalogd and operator-controller, and new ones. */
-export interface OperatorsFlags extends ProcessFlags, CatalogFlags, RegistryFlags, AddressFlags {
+export interface OperatorsFlags
+  extends ProcessFlags,
+    SharedOperatorsFlags,
+    RegistryFlags,
+    AddressFlags {
   readonly leaderElect: boolean;
   readonly metricsBindAddress: string;
   readonly httpExternalAddress: string;
@@ -38,7 +43,7 @@ const podDefaults: CatalogDefaults = {
 
 export function addOperatorsFlags(command: Command): Command {
   addProcessFlags(command);
-  addCatalogFlags(command);
+  addSharedOperatorsFlags(command);
   addRegistryFlags(command);
   addAddressFlags(command);
   return command
@@ -68,7 +73,7 @@ export function addOperatorsFlags(command: Command): Command {
     .addOption(featureGatesOption(operatorFeatureGates));
 }
 
-export function addCatalogFlags(command: Command, defaults = podDefaults): Command {
+export function addSharedOperatorsFlags(command: Command, defaults = podDefaults): Command {
   return command
     .option(
       '--catalogs-server-addr <address>',
@@ -86,6 +91,12 @@ export function addCatalogFlags(command: Command, defaults = podDefaults): Comma
         '--gc-interval',
         'Interval at which the process deletes content without a Catalog or ClusterCatalog',
         '12h',
+      ),
+    )
+    .addOption(
+      booleanFlag(
+        'install-dependencies',
+        'Install what Operators require of other packages as Operators of its own, and delete it with the last one that requires it',
       ),
     );
 }

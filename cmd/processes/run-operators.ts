@@ -49,6 +49,7 @@ export async function runOperators(
       ...parts,
       contents: catalogs.contents,
       resolver: catalogs.resolver,
+      installDependencies: flags.installDependencies,
       forceSemverUpgradeConstraints: flags.featureGates.ForceSemverUpgradeConstraints,
     });
     const manager = managerOf(flags, { ...parts, catalogs, extensions });

@@ -190,12 +190,14 @@ describe('resolutions without end', () => {
     const answers = Promise.withResolvers<void>();
     let waiting = 0;
     cluster = new ExtensionCluster(contents, {
-      resolve: async (asked, signal) => {
-        if (asked.request.packageName === 'stuck') {
-          waiting += 1;
-          await answers.promise;
-        }
-        return await inline.resolve(asked, signal);
+      resolver: {
+        resolve: async (asked, signal) => {
+          if (asked.request.packageName === 'stuck') {
+            waiting += 1;
+            await answers.promise;
+          }
+          return await inline.resolve(asked, signal);
+        },
       },
     });
     contents.serve({}, aPackage({ name: 'stuck' }), aPackage({ name: 'p0' }));

@@ -17,6 +17,12 @@ import {
 import type { CatalogContents, ContentChange, PackageResolver } from '../catalogs/index.ts';
 import { ChoiceMemory } from './choice/choice-memory.ts';
 import { Neighbours } from './choice/neighbours.ts';
+import {
+  type DependencyController,
+  dependencyController,
+} from './dependencies/dependency-controller.ts';
+import type { DependencyGate } from './dependencies/dependency-gate.ts';
+import { isMarked } from './dependencies/made-operator.ts';
 import type { ExtensionKind } from './extension.ts';
 import { clusterExtensionKind } from './kinds/cluster-extension-kind.ts';
 import { type OperatorOptions, operatorKind } from './kinds/operator-kind.ts';
@@ -30,6 +36,8 @@ export interface ExtensionOptions extends OperatorOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics?: ControllerMetrics | undefined;
+  /** Make Operators for what Operators require, and delete them with the last one that does. */
+  readonly installDependencies: boolean;
 }
 
 export interface ExtensionControllers {
@@ -52,9 +60,18 @@ const packageIndex = 'package';
 /** The controllers of Operators and ClusterExtensions, on the contents of the catalogs. */
 export function extensionControllers(options: ExtensionOptions): ExtensionControllers {
   const deployments = new IndexedCache<BundleDeployment>();
-  const kinds = [operatorKind(options), clusterExtensionKind].map(inUse);
+  const operators = inUse(operatorKind(options));
+  const extensions = inUse(clusterExtensionKind);
+  const kinds = [operators, extensions];
   const neighbours = new Neighbours(kinds, deployments);
-  const started = kinds.map((each) => startKind(each, { options, deployments, neighbours }));
+  const installation = options.installDependencies
+    ? installationOfDependencies(options, { operators, extensions, deployments }, (name) =>
+        ofOperators.wakeOwner(name),
+      )
+    : undefined;
+  const parts = { options, deployments, neighbours, dependencies: installation?.gate };
+  const ofOperators = startKind(operators, parts);
+  const started = [ofOperators, startKind(extensions, parts)];
   deployments.onChange((change) => {
     const isNews = neighbours.note(change);
     for (const { wakeOwner, wakeDependents } of started) {
@@ -68,8 +85,40 @@ export function extensionControllers(options: ExtensionOptions): ExtensionContro
       watching({ resource: bundleDeploymentResource, sink: deployments }, options),
       ...ofKinds.map((cache) => watching(cache, options)),
     ],
-    controllers: started.map(({ controller }) => controller),
+    controllers: [
+      ...started.map(({ controller }) => controller),
+      ...(installation === undefined ? [] : [installation.controller]),
+    ],
   };
+}
+
+interface CachesInUse {
+  readonly operators: KindInUse;
+  readonly extensions: KindInUse;
+  readonly deployments: IndexedCache<BundleDeployment>;
+}
+
+function installationOfDependencies(
+  options: ExtensionOptions,
+  { operators, extensions, deployments }: CachesInUse,
+  wake: (operator: string) => void,
+): DependencyController {
+  const installation = dependencyController(
+    {
+      ...options,
+      operatorKind: operators.kind,
+      operators: operators.objects,
+      extensionKind: extensions.kind,
+      extensions: extensions.objects,
+      deployments,
+      wake,
+    },
+    options,
+  );
+  for (const cache of [operators.objects, extensions.objects, deployments]) {
+    (cache as IndexedCache).onChange(() => installation.look());
+  }
+  return installation;
 }
 
 function inUse(kind: ExtensionKind): KindInUse {
@@ -81,13 +130,18 @@ interface KindParts {
   readonly options: ExtensionOptions;
   readonly deployments: IndexedCache<BundleDeployment>;
   readonly neighbours: Neighbours;
+  readonly dependencies: DependencyGate | undefined;
 }
 
-function startKind({ kind, objects }: KindInUse, { options, deployments, neighbours }: KindParts) {
+function startKind(
+  { kind, objects }: KindInUse,
+  { options, deployments, neighbours, dependencies }: KindParts,
+) {
   const { client, contents, resolver, events, clock, logger, metrics } = options;
   const choices = new ChoiceMemory({ contents, resolver, neighbours, clock });
   const places = new Semaphore(writtenAtOnce);
-  const parts = { kind, client, objects, deployments, choices, places, events, clock };
+  const written = { deployments, places, events, clock };
+  const parts = { kind, client, objects, choices, dependencies, ...written };
   const reconciler = new ExtensionReconciler(parts);
   const { kind: kindName } = kind.resource;
   const controller = new Controller({
@@ -141,6 +195,14 @@ function watching<T extends KubernetesObject>(
   { resource, sink }: { readonly resource: Resource; readonly sink: IndexedCache<T> },
   { client, clock, logger }: ExtensionOptions,
 ): Runnable {
-  const reflector = new Reflector<T>({ client, resource, sink, clock, logger });
+  const transform = (object: KubernetesObject) => withoutManagedFields(object) as T;
+  const reflector = new Reflector<T>({ client, resource, sink, transform, clock, logger });
   return reflectorRunnable(`watch of ${resource.kind}s`, reflector);
+}
+
+/** Of Operators that the controller made, they tell whether a user has written the spec. */
+function withoutManagedFields(object: KubernetesObject): KubernetesObject {
+  if (isMarked(object) || !('managedFields' in object.metadata)) return object;
+  const { managedFields: _, ...metadata } = object.metadata;
+  return { ...object, metadata };
 }

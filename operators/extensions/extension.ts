@@ -1,4 +1,5 @@
 import type { KubernetesObject } from '../../api/meta.ts';
+import type { DeletionPolicy } from '../../api/v1alpha1/index.ts';
 import type { Resource } from '../../core/controller.ts';
 import type { PackageRequest } from '../../resolver/olm1/index.ts';
 import type { CatalogIdentity, CatalogKind } from '../catalogs/index.ts';
@@ -28,6 +29,8 @@ export interface DeploymentSettings {
   readonly progressDeadline?: string | undefined;
   /** A duration: core goes back to the last healthy bundle after it. */
   readonly rollbackDeadline?: string | undefined;
+  /** Defaults to core's own. */
+  readonly deletionPolicy?: DeletionPolicy | undefined;
 }
 
 /** One API for extensions: how its objects are read, and how their status is written. */

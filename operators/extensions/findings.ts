@@ -2,6 +2,7 @@ import type { Condition } from '../../api/meta.ts';
 import type { Clock } from '../../core/controller.ts';
 import type { Bundle, CatalogReference, Deprecation } from '../../resolver/candidates/index.ts';
 import type { Dependency, FailedPackage, NewestBundle } from '../../resolver/olm1/index.ts';
+import type { Admission } from './dependencies/dependency-gate.ts';
 import type { Installation } from './deployment/installation.ts';
 import type { Rollout } from './deployment/rollout.ts';
 import type { Extension } from './extension.ts';
@@ -16,6 +17,8 @@ export interface Findings {
   readonly rollout: Rollout | undefined;
   /** Why the BundleDeployment is not as the choice wants it. */
   readonly refusal: string | undefined;
+  /** What the installation of dependencies says; undefined if it is off. */
+  readonly admission?: Admission | undefined;
   readonly conditions: readonly Condition[];
   readonly clock: Clock;
 }

@@ -10,6 +10,7 @@ import {
   statusPatch,
   unlessGone,
 } from '../../core/controller.ts';
+import type { DependencyGate } from './dependencies/dependency-gate.ts';
 import { type Installation, installationOf } from './deployment/installation.ts';
 import { place } from './deployment/place.ts';
 import { rolloutOf } from './deployment/rollout.ts';
@@ -23,6 +24,8 @@ export interface ExtensionReconcilerOptions {
   readonly objects: Pick<IndexedCache, 'get' | 'upsertIfNewer'>;
   readonly deployments: Pick<IndexedCache<BundleDeployment>, 'get' | 'upsertIfNewer'>;
   readonly choices: Chooser;
+  /** Installs what bundles require; undefined if nothing does. */
+  readonly dependencies?: DependencyGate | undefined;
   /** Limits the objects that are written at the same time. */
   readonly places: Semaphore;
   readonly events: EventSink;
@@ -45,15 +48,15 @@ export class ExtensionReconciler {
     name: string,
     { signal, stopping }: Pick<ReconcileContext, 'signal' | 'stopping'>,
   ): Promise<ReconcileResult> {
-    const { kind, objects, choices } = this.#options;
+    const { kind, objects, choices, dependencies } = this.#options;
     const object = objects.get({ name });
     if (object === undefined || object.metadata.deletionTimestamp !== undefined) {
       choices.forget(`${kind.resource.kind}/${name}`);
+      dependencies?.forget(`${kind.resource.kind}/${name}`);
       return {};
     }
     const extension = kind.read(object);
-    const asked = { extension, installation: this.#installation(extension) };
-    const choice = await choices.choose(asked, stopping);
+    const choice = await this.#choose(extension, stopping);
     // A resolution may take a while: the change of the object has requested another one.
     if (isOther(object, objects.get({ name }))) return {};
     await this.#options.places.run(() => this.#install(extension, choice, signal), stopping);
@@ -61,12 +64,27 @@ export class ExtensionReconciler {
     return requeueAfter === undefined ? {} : { requeueAfter };
   }
 
+  async #choose(extension: Extension, stopping: AbortSignal): Promise<Choice> {
+    const { choices, dependencies } = this.#options;
+    const asked = { extension, installation: this.#installation(extension) };
+    try {
+      return await choices.choose(asked, stopping);
+    } catch (error) {
+      // Others do not wait for it.
+      dependencies?.admit(extension, undefined, asked.installation);
+      throw error;
+    }
+  }
+
   async #install(extension: Extension, choice: Choice, signal: AbortSignal): Promise<void> {
     const installation = this.#installation(extension);
-    const request = { extension, installation, choice, signal };
+    const admission = this.#options.dependencies?.admit(extension, choice, installation);
+    if (admission?.state === 'judging') return;
+    const wanted = admission?.state === 'held' ? held : choice;
+    const request = { extension, installation, choice: wanted, signal };
     const { deployment, refusal, error } = await place(request, this.#options.client);
     if (deployment !== undefined) this.#options.deployments.upsertIfNewer(deployment);
-    await this.#report({ extension, choice, refusal }, signal);
+    await this.#report({ extension, choice, refusal, admission }, signal);
     if (error !== undefined) throw error;
   }
 
@@ -75,11 +93,7 @@ export class ExtensionReconciler {
   }
 
   async #report(
-    {
-      extension,
-      choice,
-      refusal,
-    }: { extension: Extension; choice: Choice; refusal?: string | undefined },
+    { extension, ...found }: Pick<Findings, 'extension' | 'choice' | 'refusal' | 'admission'>,
     signal: AbortSignal,
   ): Promise<void> {
     const { kind, client, clock, objects, events } = this.#options;
@@ -88,10 +102,9 @@ export class ExtensionReconciler {
     const { deployment } = installation;
     const findings: Findings = {
       extension,
-      choice,
+      ...found,
       installation,
       rollout: deployment && rolloutOf(deployment),
-      refusal,
       conditions: conditionsOf(object),
       clock,
     };
@@ -105,6 +118,9 @@ export class ExtensionReconciler {
     recordNews(events, after, { before: findings.conditions, after: conditionsOf(after) });
   }
 }
+
+/** The bundle of before stays. */
+const held: Choice = { kind: 'pending', message: '' };
 
 /** Whether an object is no longer what it was. */
 function isOther({ metadata }: KubernetesObject, now: KubernetesObject | undefined): boolean {

@@ -35,7 +35,7 @@ export function dependenciesOf(owner: PossibleProvider, place: Place): readonly 
     } catch (error) {
       if (!(error instanceof ConstraintError)) throw error;
       const text = `what property ${goQuote(property.type)} names, which is invalid: ${error.message}`;
-      return [{ property, text, package: undefined, metBy: undefined }];
+      return [{ property, text, isInvalid: true, package: undefined, metBy: undefined }];
     }
   });
 }

@@ -51,6 +51,8 @@ export interface Dependency {
   readonly property: Property;
   /** `package "d" in range ">=1.0.0"`. */
   readonly text: string;
+  /** The property is invalid: OLM ignores it. */
+  readonly isInvalid?: true;
   /** Set for `olm.package.required`. */
   readonly package: { readonly name: string; readonly versionRange: string } | undefined;
   /** The bundle that meets it, an installed one first; undefined if none does. */

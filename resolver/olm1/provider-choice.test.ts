@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { aBundle, aPackage, contentsOf } from '../../test/helpers/package-contents.ts';
+import { Budget } from '../budget.ts';
 import type { PackageContent, Property } from '../candidates/index.ts';
 import { chooseProvider, meetsDemands, type ProviderRequest } from './index.ts';
 
@@ -63,6 +64,21 @@ it('an allowed upgrade of what is installed, or what is wrong', () => {
   expect(choice([versions], [inRange('>=2.0.0')], '1.0.0')).toContain(
     'Upgrades from the installed 1.0.0 leave 0 bundles.',
   );
+});
+
+it('one of hundreds of versions', () => {
+  const versions = Array.from({ length: 400 }, (_, at) => `1.${at}.0`);
+  const request = {
+    profile: 'operator',
+    packageName: 'd',
+    channels: [],
+    upgrades: 'semver',
+  } as const;
+  const budget = new Budget({ steps: 500_000 });
+  const asked = { request, demands: [inRange('>=1.0.0')] };
+  expect(chooseProvider(asked, contentsOf(d(...versions)), budget)).toMatchObject({
+    version: '1.399.0',
+  });
 });
 
 it('equal whatever the order of catalogs', () => {

@@ -19,6 +19,11 @@ export interface ProviderRequest {
   readonly demands: readonly Property[];
 }
 
+interface Place {
+  readonly contents: PackageContents;
+  readonly budget: Budget;
+}
+
 export type ProviderChoice =
   | {
       readonly kind: 'chosen';
@@ -109,17 +114,36 @@ function isInDefaultChannel({ bundle, content }: Candidate): boolean {
   return channel?.entries.some(({ name }) => name === bundle.name) === true;
 }
 
-/** Of equal versions in several catalogs, an Operator may get a bundle that does not meet them. */
+/** Versions of one range: each candidate is compared with all of them. */
+const versionsAtOnce = 50;
+
 function chooseOf(
   meeting: readonly Candidate[],
   request: ProviderRequest['request'],
-  { contents, budget }: { readonly contents: PackageContents; readonly budget: Budget },
+  place: Place,
+): ProviderChoice {
+  const versions = [...new Set(meeting.map(versionOf))];
+  let first: ProviderChoice | undefined;
+  for (let at = 0; at < versions.length; at += versionsAtOnce) {
+    const some = versions.slice(at, at + versionsAtOnce);
+    const choice = chooseAmong(meeting, { request, versions: some }, place);
+    if (choice.kind === 'chosen') return choice;
+    first ??= choice;
+  }
+  return first ?? none('');
+}
+
+/** Of equal versions in several catalogs, an Operator may get a bundle that does not meet them. */
+function chooseAmong(
+  meeting: readonly Candidate[],
+  asked: { readonly request: ProviderRequest['request']; readonly versions: readonly string[] },
+  { contents, budget }: Place,
 ): ProviderChoice {
   const surroundings = { present: [], unavailable: [], budget };
-  let versions = [...new Set(meeting.map(versionOf))];
+  let { versions } = asked;
   for (;;) {
-    const range = versions.join(' || ');
-    const answer = resolvePackage({ ...request, version: range }, contents, surroundings);
+    const request = { ...asked.request, version: versions.join(' || ') };
+    const answer = resolvePackage(request, contents, surroundings);
     if (answer.kind === 'failed') return none(answer.explanation.chain.join(' ') || answer.message);
     const { bundle, catalog } = answer;
     const chosen = meeting.find((each) => each.bundle === bundle);

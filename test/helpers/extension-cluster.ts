@@ -21,12 +21,20 @@ export class ExtensionCluster {
   readonly #resolver: PackageResolver;
   readonly #stores: Readonly<Record<Kind, FakeKubeClient>>;
   readonly #client: CountingClient;
+  readonly #installsDependencies: boolean;
   #stop = new AbortController();
   #running: Promise<unknown> = Promise.resolve();
 
-  constructor(contents: FixedContents, resolver: PackageResolver = inlineResolver(contents)) {
+  constructor(
+    contents: FixedContents,
+    {
+      resolver = inlineResolver(contents),
+      installsDependencies = false,
+    }: { resolver?: PackageResolver; installsDependencies?: boolean } = {},
+  ) {
     this.#contents = contents;
     this.#resolver = resolver;
+    this.#installsDependencies = installsDependencies;
     this.#stores = {
       Operator: new FakeKubeClient(),
       ClusterExtension: new FakeKubeClient(),
@@ -47,6 +55,7 @@ export class ExtensionCluster {
       clock: systemClock,
       logger: silentLogger,
       forceSemverUpgradeConstraints: true,
+      installDependencies: this.#installsDependencies,
     });
     const watches = caches.map((cache) => cache.run(signal));
     await Promise.all(caches.map(async (cache) => await cache.ready?.(signal)));
@@ -93,6 +102,24 @@ export class ExtensionCluster {
       if (deployment.status?.activeBundle === activeBundle) continue;
       this.put({ ...deployment, status: { observedGeneration: 1, activeBundle, conditions } });
     }
+  }
+
+  /** Deletes what only owners keep that are gone, and what they owned, as the garbage collector does. */
+  collectGarbage(): void {
+    for (;;) {
+      const all = kinds.flatMap((kind) => this.#stores[kind].everything);
+      const uids = new Set(all.map(({ metadata }) => metadata.uid));
+      const garbage = all.filter(({ metadata: { ownerReferences = [] } }) => {
+        return ownerReferences.length > 0 && ownerReferences.every(({ uid }) => !uids.has(uid));
+      });
+      if (garbage.length === 0) return;
+      for (const { kind, metadata } of garbage) this.remove(kind as Kind, metadata.name ?? '');
+    }
+  }
+
+  /** Names of all objects of a kind, sorted. */
+  names(kind: Kind): readonly string[] {
+    return this.#stores[kind].everything.map(({ metadata }) => metadata.name ?? '').toSorted();
   }
 
   /** The requests since the last call, sorted. */

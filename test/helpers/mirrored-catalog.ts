@@ -17,6 +17,8 @@ export interface TestOperator {
   readonly deprecated?: Readonly<Record<string, string>>;
   /** Kind of `example.com/v1`, whose CRD each bundle brings (default: none). */
   readonly kind?: string;
+  /** Further properties of each bundle. */
+  readonly properties?: readonly { readonly type: string; readonly value: object }[];
 }
 
 /** Where the images of a test catalog are. */
@@ -65,8 +67,11 @@ export async function pushTestCatalog(
 type Images = Pick<Required<TestPlace>, 'registry' | 'prefix'>;
 
 async function blobsOf(images: Images, operator: TestOperator): Promise<readonly object[]> {
-  const { name, versions, metadata, channels = { stable: versions } } = operator;
-  const described = metadata === undefined ? [] : [{ type: 'olm.csv.metadata', value: metadata }];
+  const { name, versions, metadata, properties = [], channels = { stable: versions } } = operator;
+  const described = [
+    ...(metadata === undefined ? [] : [{ type: 'olm.csv.metadata', value: metadata }]),
+    ...properties,
+  ];
   const bundles: object[] = [];
   for (const version of versions) {
     const image = await pushBundle(images, operator, version);

@@ -84,6 +84,7 @@ function specOf(
   { image, className }: BundleRecord,
 ): BundleDeploymentSpec {
   const { installNamespace, serviceAccount, progressDeadline, rollbackDeadline } = settings;
+  const { deletionPolicy } = settings;
   const config = configOf(settings, className);
   return {
     provisionerClassName: plain,
@@ -97,6 +98,7 @@ function specOf(
       : { serviceAccount: { namespace: installNamespace, name: serviceAccount } }),
     ...(progressDeadline === undefined ? {} : { health: { progressDeadline } }),
     ...(rollbackDeadline === undefined ? {} : { rollback: { deadline: rollbackDeadline } }),
+    ...(deletionPolicy === undefined ? {} : { deletionPolicy }),
   };
 }
 

@@ -9,6 +9,8 @@ import {
 import { type BundleDeployment, bundleDeploymentCondition } from '../../../api/v1alpha1/index.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { findCondition } from '../../../core/controller.ts';
+import { isMade } from '../dependencies/made-operator.ts';
+import type { BundleRecord } from '../deployment/bundle-record.ts';
 import type { Extension, ExtensionKind } from '../extension.ts';
 import type { ConditionUpdate, Findings } from '../findings.ts';
 import { availableBundle } from '../status/available.ts';
@@ -51,7 +53,11 @@ function readOperator(operator: Operator, options: OperatorOptions): Extension {
       upgrades: upgradeConstraintPolicy === 'Ignore' ? 'any' : enforced,
     },
     usesCatalog: ({ kind }) => kind === 'Catalog',
-    settings: { rollbackDeadline: annotations?.[annotation.rollbackDeadline] },
+    settings: {
+      rollbackDeadline: annotations?.[annotation.rollbackDeadline],
+      // Nobody has asked for its deletion: users' custom resources outlive it.
+      ...(isMade(operator) ? { deletionPolicy: 'KeepCRDs' } : {}),
+    },
   };
 }
 
@@ -110,17 +116,29 @@ const notAttempted = {
 
 /** Unlike upstream's, a failed resolution does not hide what is installed. */
 function installedCondition(findings: Findings): ConditionUpdate | undefined {
-  const { choice, installation, refusal } = findings;
+  const { choice, installation, refusal, admission } = findings;
   const { deployment, installed } = installation;
   if (choice.kind === 'failed' && installed === undefined) {
     return unknown(notAttempted[choice.reason]);
   }
   if (choice.kind === 'pending' && deployment === undefined) return undefined;
   if (refusal !== undefined) return failed(refusal);
-  if (deployment === undefined) return unknown('bundledeployment status is unknown');
+  if (deployment === undefined) {
+    const isHeld = admission?.state === 'held';
+    return unknown(isHeld ? 'installation waits for what the bundle requires' : unknownStatus);
+  }
+  return reportedCondition(deployment, installed);
+}
+
+const unknownStatus = 'bundledeployment status is unknown';
+
+function reportedCondition(
+  deployment: BundleDeployment,
+  installed: BundleRecord | undefined,
+): ConditionUpdate {
   const failure = failureOf(deployment);
   if (failure !== undefined) return failed(`bundledeployment not ready: ${failure}`);
-  if (installed === undefined) return unknown('bundledeployment status is unknown');
+  if (installed === undefined) return unknown(unknownStatus);
   const message = `installed from "${installed.image}"`;
   return { type: type.installed, status: 'True', reason: success, message };
 }

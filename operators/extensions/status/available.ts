@@ -1,4 +1,5 @@
 import type { AvailableBundle } from '../../../api/operators/v1alpha1/index.ts';
+import { progressReason } from '../../../api/v1alpha1/index.ts';
 import { conditionMessage } from '../../../core/controller.ts';
 import type { NewestBundle } from '../../../resolver/olm1/index.ts';
 import { bundleVersion } from '../deployment/bundle-record.ts';
@@ -21,15 +22,22 @@ export function availableBundle(
 
 /** Why the newest bundle is not installed; empty if it is, or if core is at it. */
 function whyNot(
-  { choice, installation: { installed }, rollout, refusal }: Findings,
+  findings: Findings,
   { bundle, notTaken }: NewestBundle,
 ): Pick<AvailableBundle, 'reason' | 'message'> {
-  if (installed?.image === bundle.image) return {};
+  const { choice, installation, refusal, admission } = findings;
+  if (installation.installed?.image === bundle.image) return {};
   if (choice.kind === 'failed') return { reason: 'ResolutionFailed', message: choice.advice };
   if (notTaken !== undefined) return { reason: 'NotAllowed', message: notTaken };
-  if (refusal !== undefined) return { reason: 'InstallationFailed', message: refusal };
-  if (rollout?.phase === 'blocked' || rollout?.phase === 'retrying') {
-    return { reason: 'InstallationFailed', message: rollout.message };
+  if (admission?.state === 'held') {
+    return { reason: progressReason.waitingForDependencies, message: admission.condition?.message };
   }
-  return {};
+  const failure = refusal ?? troubleOf(findings);
+  return failure === undefined ? {} : { reason: 'InstallationFailed', message: failure };
+}
+
+function troubleOf({ rollout }: Findings): string | undefined {
+  return rollout?.phase === 'blocked' || rollout?.phase === 'retrying'
+    ? rollout.message
+    : undefined;
 }

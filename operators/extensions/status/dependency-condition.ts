@@ -1,6 +1,7 @@
+import { goQuote } from '../../../api/go-quote.ts';
 import { shortList } from '../../../core/short-list.ts';
 import type { Dependency } from '../../../resolver/olm1/index.ts';
-import type { ConditionUpdate, Findings } from '../findings.ts';
+import type { ConditionUpdate, Findings, ResolvedChoice } from '../findings.ts';
 
 const most = 5;
 
@@ -8,17 +9,23 @@ const most = 5;
 export const dependenciesSatisfied = 'DependenciesSatisfied';
 
 /** Whether what the selected bundle requires is installed; undefined if it requires nothing. */
-export function dependencyCondition({ choice }: Findings): ConditionUpdate | undefined {
+export function dependencyCondition({ choice, admission }: Findings): ConditionUpdate | undefined {
   if (choice.kind !== 'resolved' || choice.dependencies.length === 0) return undefined;
-  const { bundle, dependencies } = choice;
+  return admission?.condition ?? dependencyAdvice(choice, () => undefined);
+}
+
+/** The condition of a bundle that nothing is installed for; names what a user may install. */
+export function dependencyAdvice(
+  { bundle, dependencies }: ResolvedChoice,
+  packagesFor: (dependency: Dependency) => readonly string[] | undefined,
+): ConditionUpdate | undefined {
+  if (dependencies.length === 0) return undefined;
   const missing = dependencies.filter(({ metBy }) => metBy === undefined);
   const awaited = dependencies.filter(({ metBy }) => metBy?.isInstalled === false);
   const type = dependenciesSatisfied;
   if (missing.length > 0) {
-    const message = `bundle "${bundle.name}" requires ${shortList(
-      missing.map(({ text }) => text),
-      most,
-    )}, which no Operator or ClusterExtension installs: create one for it`;
+    const texts = missing.map((each) => withPackages(each, packagesFor));
+    const message = `bundle "${bundle.name}" requires ${shortList(texts, most)}, which no Operator or ClusterExtension installs: create one for it`;
     return { type, status: 'False', reason: 'DependencyMissing', message };
   }
   if (awaited.length > 0) {
@@ -29,6 +36,17 @@ export function dependencyCondition({ choice }: Findings): ConditionUpdate | und
   const texts = dependencies.map(withOwner);
   const message = `bundle "${bundle.name}" requires ${shortList(texts, most)}`;
   return { type, status: 'True', reason: 'Satisfied', message };
+}
+
+function withPackages(
+  dependency: Dependency,
+  packagesFor: (dependency: Dependency) => readonly string[] | undefined,
+): string {
+  const { text, package: required } = dependency;
+  const names = required === undefined ? (packagesFor(dependency) ?? []) : [];
+  if (names.length === 0) return text;
+  const list = shortList(names.map(goQuote), most);
+  return `${text} (in ${names.length === 1 ? 'package' : 'packages'} ${list})`;
 }
 
 function withOwner({ text, metBy }: Dependency): string {

@@ -1,6 +1,8 @@
 import { clusterExtensionReason } from '../../../api/olm/v1/index.ts';
 import { operatorReason } from '../../../api/operators/v1alpha1/index.ts';
+import { progressReason } from '../../../api/v1alpha1/index.ts';
 import type { Readiness } from '../../../core/controller.ts';
+import type { Admission } from '../dependencies/dependency-gate.ts';
 import type { FailedChoice, Findings } from '../findings.ts';
 
 type Summary = Omit<Readiness, 'observedGeneration'>;
@@ -18,11 +20,17 @@ function summaryOf(findings: Findings): Summary {
     return { status: 'False', reason, message: choice.message, outlook: 'reconciling' };
   }
   if (choice.kind === 'failed') return unresolved(choice, findings);
+  if (findings.admission?.state === 'held') return waiting(findings.admission);
   if (refusal !== undefined) {
     const reason = operatorReason.installationFailed;
     return { status: 'False', reason, message: refusal, outlook: 'reconciling' };
   }
   return rolledOut(findings);
+}
+
+function waiting({ condition }: Admission): Summary {
+  const reason = progressReason.waitingForDependencies;
+  return { status: 'False', reason, message: condition?.message ?? '', outlook: 'reconciling' };
 }
 
 function unresolved(

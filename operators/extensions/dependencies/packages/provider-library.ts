@@ -1,0 +1,180 @@
+import { Budget, BudgetError } from '../../../../resolver/budget.ts';
+import type { Bundle, PackageContent, Property } from '../../../../resolver/candidates/index.ts';
+import { constraintsOf, possiblePackages } from '../../../../resolver/constraints/index.ts';
+import {
+  chooseProvider,
+  meetsDemands,
+  type PackageContents,
+  type ProviderChoice,
+  type ProviderRequest,
+} from '../../../../resolver/olm1/index.ts';
+import { readVersion, versionText } from '../../../../resolver/versions/index.ts';
+import type { CatalogContents, CatalogIdentity } from '../../../catalogs/index.ts';
+
+/** The packages of one catalog that may meet a demand, after a look at all of their bundles. */
+export interface ProvidersIn {
+  readonly catalog: string;
+  readonly priority: number;
+  readonly packages: readonly string[];
+}
+
+/** Packages that are read for one demand; more of them are named, and not read. */
+const mostPackages = 20;
+const mostAnswers = 10_000;
+/** Of one answer: 25 ms of a processor. What needs more, or has an expression, is left to the user. */
+const limits = { steps: 500_000, allowsRules: false };
+
+/** Whether a valid requirement can be judged in this process: without expressions, and fast. */
+export function isJudgedHere(demand: Property): boolean {
+  try {
+    constraintsOf([demand], new Budget(limits));
+    return true;
+  } catch (error) {
+    if (error instanceof BudgetError) return false;
+    throw error;
+  }
+}
+
+/**
+ * Finds in the catalogs of Operators which packages and versions meet what bundles require. Remembers
+ * its answers until a catalog changes: an answer costs a read from disk.
+ */
+export class ProviderLibrary {
+  readonly #contents: CatalogContents;
+  readonly #answers = new Map<string, unknown>();
+  #revision = 0;
+
+  constructor(contents: CatalogContents) {
+    this.#contents = contents;
+  }
+
+  /** The content of a catalog has changed. */
+  forget(): void {
+    this.#revision += 1;
+    this.#answers.clear();
+  }
+
+  /** Catalogs without content, which a user has not switched off. */
+  absent(): readonly string[] {
+    const lost = this.#contents.absent().filter(({ state }) => state !== 'Unavailable');
+    return lost.filter(isOfOperators).map(({ name }) => name);
+  }
+
+  /** Undefined if the demand names neither packages nor APIs. */
+  async packagesFor(demand: Property): Promise<readonly ProvidersIn[] | undefined> {
+    return await this.#once(['packages', demand], async () => {
+      const named = this.namesFor(demand, isOfOperators);
+      if (named === undefined) return undefined;
+      const budget = new Budget(limits);
+      const found = new Map<string, ProvidersIn & { packages: string[] }>();
+      for (const name of named.slice(0, mostPackages)) {
+        for (const { catalog, bundles } of await this.#packagesOf(name)) {
+          if (
+            !bundles.some((each) => meetsDemands({ packageName: name, ...each }, [demand], budget))
+          )
+            continue;
+          const { name: key, priority } = catalog;
+          const known = found.get(key) ?? { catalog: key, priority, packages: [] };
+          known.packages.push(name);
+          found.set(key, known);
+        }
+      }
+      return [...found.values()];
+    });
+  }
+
+  /** Names of packages that may meet a demand, by the index alone; sorted. */
+  namesFor(
+    demand: Property,
+    isWanted: (catalog: CatalogIdentity) => boolean,
+  ): readonly string[] | undefined {
+    return possiblePackages(demand, (api) =>
+      this.#contents
+        .packagesProviding(api)
+        .flatMap(({ catalog, packages }) => (isWanted(catalog) ? packages : [])),
+    );
+  }
+
+  async choose(question: ProviderRequest): Promise<ProviderChoice> {
+    return await this.#once(['choice', question], async () => {
+      const { packageName } = question.request;
+      const budget = new Budget(limits);
+      return await this.#withPackages([packageName], (contents) =>
+        chooseProvider(question, contents, budget),
+      );
+    });
+  }
+
+  /** Whether the bundles of that version meet all demands, in each catalog that has the version. */
+  async meets(
+    packageName: string,
+    version: string,
+    demands: readonly Property[],
+  ): Promise<boolean> {
+    return await this.#once(['meets', packageName, version, demands], async () => {
+      const parsed = readVersion(version);
+      if (parsed === undefined) return false;
+      const packages = await this.#packagesOf(packageName);
+      const bundles = packages.flatMap((each) => each.bundles);
+      const same = bundles.filter((each) => each.version && versionText(each.version) === version);
+      const budget = new Budget(limits);
+      const isMetBy = (each: Bundle) => meetsDemands({ packageName, ...each }, demands, budget);
+      return same.length > 0 && same.every(isMetBy);
+    });
+  }
+
+  /** A bundle as the catalogs know it now; undefined if none has it any more. */
+  async bundle(packageName: string, image: string): Promise<Bundle | undefined> {
+    return await this.#once(['bundle', packageName, image], async () => {
+      const packages = await this.#packagesOf(packageName);
+      return packages.flatMap(({ bundles }) => bundles).find((each) => each.image === image);
+    });
+  }
+
+  async #packagesOf(name: string): Promise<readonly PackageContent[]> {
+    return await this.#withPackages([name], (contents) => contents.of(name));
+  }
+
+  /** Computes again as long as packages are asked for that are not read. */
+  async #withPackages<T>(
+    names: readonly string[],
+    compute: (contents: PackageContents) => T,
+  ): Promise<T> {
+    const packages = new Map<string, readonly PackageContent[]>();
+    const missing = new Set(names);
+    const contents: PackageContents = {
+      of: (name) => {
+        const found = packages.get(name);
+        if (found === undefined) missing.add(name);
+        return found ?? [];
+      },
+    };
+    for (;;) {
+      for (const name of missing) packages.set(name, await this.#read(name));
+      missing.clear();
+      const answer = compute(contents);
+      if (missing.size === 0) return answer;
+    }
+  }
+
+  /** A package that cannot be read provides nothing. */
+  async #read(name: string): Promise<readonly PackageContent[]> {
+    const found = await this.#contents.findPackage(name, isOfOperators);
+    return found.flatMap((each) => ('content' in each ? [each.content] : []));
+  }
+
+  async #once<T>(question: unknown, answer: () => Promise<T>): Promise<T> {
+    const key = JSON.stringify(question);
+    if (this.#answers.has(key)) return this.#answers.get(key) as T;
+    const revision = this.#revision;
+    const found = await answer();
+    if (revision !== this.#revision) return found;
+    if (this.#answers.size >= mostAnswers) this.#answers.clear();
+    this.#answers.set(key, found);
+    return found;
+  }
+}
+
+function isOfOperators({ kind }: CatalogIdentity): boolean {
+  return kind === 'Catalog';
+}

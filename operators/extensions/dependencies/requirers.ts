@@ -1,0 +1,69 @@
+import type { KubernetesObject } from '../../../api/meta.ts';
+import type { BundleRecord } from '../deployment/bundle-record.ts';
+import type { Installation } from '../deployment/installation.ts';
+import type { Extension } from '../extension.ts';
+import type { Choice, ResolvedChoice } from '../findings.ts';
+
+/** An Operator, and what its bundles require. */
+export interface Requirer {
+  readonly name: string;
+  readonly object: KubernetesObject;
+  /** Undefined if it is not known: a catalog is pending, or nothing meets the spec. */
+  readonly choice: ResolvedChoice | undefined;
+  /** Whether the BundleDeployment has the chosen bundle. */
+  readonly isPlaced: boolean;
+  /** Other bundles that the BundleDeployment has: those of before an upgrade. */
+  readonly earlier: readonly BundleRecord[];
+}
+
+/** What is known of all Operators, each as of its last reconcile. */
+export class Requirers {
+  readonly #known = new Map<string, Requirer>();
+
+  /** Returns whether something differs from before. */
+  note(extension: Extension, choice: Choice | undefined, installation: Installation): boolean {
+    const { name } = extension;
+    const known = this.#known.get(name);
+    const now = requirerOf(extension, choice, installation);
+    if (known !== undefined && isSame(known, now)) return false;
+    this.#known.set(name, now);
+    return true;
+  }
+
+  /** Returns whether it was known. */
+  forget(name: string): boolean {
+    return this.#known.delete(name);
+  }
+
+  get(name: string): Requirer | undefined {
+    return this.#known.get(name);
+  }
+}
+
+function requirerOf(
+  { name, object }: Extension,
+  choice: Choice | undefined,
+  { record, installed }: Installation,
+): Requirer {
+  const resolved = choice?.kind === 'resolved' ? choice : undefined;
+  const image = resolved?.bundle.image;
+  const present = new Map([record?.selected, installed].map((each) => [each?.image, each]));
+  const earlier = [...present.values()].flatMap((each) =>
+    each === undefined || each.image === image ? [] : [each],
+  );
+  const isPlaced = image !== undefined && record?.selected.image === image;
+  return { name, object, choice: resolved, isPlaced, earlier };
+}
+
+function isSame(known: Requirer, now: Requirer): boolean {
+  return (
+    known.object.metadata.uid === now.object.metadata.uid &&
+    known.choice === now.choice &&
+    known.isPlaced === now.isPlaced &&
+    imagesOf(known.earlier) === imagesOf(now.earlier)
+  );
+}
+
+function imagesOf(records: readonly BundleRecord[]): string {
+  return records.map(({ image }) => image).join();
+}
