@@ -19,7 +19,7 @@ interface Completion {
 }
 
 /** What the cluster completes: objects of a kind, or something of operators. */
-export type CompletedName = Resource | OperatorName;
+type CompletedName = Resource | OperatorName;
 
 interface TypedFlags extends ClusterFlags {
   readonly [flag: string]: unknown;

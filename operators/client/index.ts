@@ -1,7 +1,6 @@
 export {
   type ReadContent,
   RemoteCatalogs,
-  type UnreadCatalog,
 } from './catalogs/remote-catalogs.ts';
 export {
   ClusterExtensions,
@@ -12,7 +11,6 @@ export {
   type ExtensionExplanation,
   explainExtension,
   extensionPath,
-  type PackagePath,
 } from './extensions/extension-answers.ts';
 export {
   type ExtensionProgress,
@@ -23,7 +21,6 @@ export {
 export { planUpgrade, type UpgradePlan } from './extensions/upgrade-plan.ts';
 export {
   differingFields,
-  type ExtensionWish,
   fieldManager,
   newExtension,
   otherManagers,

@@ -5,8 +5,8 @@ export {
   type ExtensionOptions,
   extensionControllers,
 } from './controllers.ts';
-export { type Installation, installationOf } from './deployment/installation.ts';
-export type { Extension, ExtensionKind } from './extension.ts';
+export { installationOf } from './deployment/installation.ts';
+export type { ExtensionKind } from './extension.ts';
 export type { Choice } from './findings.ts';
 export { clusterExtensionKind } from './kinds/cluster-extension-kind.ts';
 export { operatorKind } from './kinds/operator-kind.ts';

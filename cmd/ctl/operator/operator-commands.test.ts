@@ -196,6 +196,18 @@ describe('install', () => {
 });
 
 describe('upgrade', () => {
+  test('changes nothing that it cannot check', async () => {
+    putCatalog('b', 'http://127.0.0.1:1');
+    putOperator('RollingOut', '');
+    const { code, stderr } = await ctl('upgrade', 'painter', '--to=1.1.0');
+    expect(code).toBe(1);
+    expect(stderr).toContain('Warning: Catalog "b" cannot be read: ');
+    expect(stderr).toContain(
+      'nothing is changed: the upgrade cannot be checked without all catalogs\n',
+    );
+    expect(api.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+
   test('needs something to change, and an object', async () => {
     putCatalog('a');
     expect((await ctl('upgrade', 'painter')).stderr).toContain(

@@ -36,10 +36,9 @@ async function search(word: string | undefined, flags: OperatorFlags): Promise<v
 }
 
 /** @throws TerminalError if no catalog has answered */
-export function checkAnswers(catalogs: RemoteCatalogs): void {
-  const unread = new Set(catalogs.unread.map(({ catalog }) => `${catalog.kind}/${catalog.name}`));
-  const answered = catalogs.serving().filter(({ kind, name }) => !unread.has(`${kind}/${name}`));
-  if (answered.length === 0) throw new TerminalError('no catalog of the cluster can be read');
+function checkAnswers(catalogs: RemoteCatalogs): void {
+  if (catalogs.unreachable.length < catalogs.serving().length) return;
+  throw new TerminalError('no catalog of the cluster can be read');
 }
 
 /** Maximum number of channels in a row. */

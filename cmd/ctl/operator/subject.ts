@@ -3,7 +3,7 @@ import type { PackageWish } from '../../../operators/client/index.ts';
 import type { Subject } from '../../../operators/extensions/index.ts';
 import { kindToCreate, notServed, type OperatorSession } from './session.ts';
 
-export interface SubjectWish extends PackageWish {
+interface SubjectWish extends PackageWish {
   readonly clusterExtension?: true | undefined;
 }
 

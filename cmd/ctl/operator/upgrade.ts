@@ -58,7 +58,10 @@ async function upgrade(reference: string, flags: UpgradeFlags): Promise<void> {
     const plan = await session.progress('reading catalogs', () => planUpgrade(subject, catalogs));
     await session.report.lines(planLines(plan, session.report.width));
     if (plan.refusal !== undefined) {
-      throw new TerminalError(`nothing is changed: ${plan.refusal}`);
+      const { usesCatalog } = subject.extension;
+      const isBlind = catalogs.unreachable.some(({ catalog }) => usesCatalog(catalog));
+      const why = isBlind ? 'the upgrade cannot be checked without all catalogs' : plan.refusal;
+      throw new TerminalError(`nothing is changed: ${why}`);
     }
     checkSteps(plan, reference, flags);
     const done = flags.dryRun === true ? [] : await carryOut(session, live, { wish, plan, flags });

@@ -49,7 +49,6 @@ describe('the catalogs of a cluster', () => {
     expect(catalogs.unread.map(({ problem }) => problem)).toEqual([
       'no image',
       'it is not unpacked yet',
-      'it is switched off',
     ]);
   });
 

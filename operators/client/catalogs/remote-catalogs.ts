@@ -16,7 +16,7 @@ import { type ListedCatalogs, listCatalogs } from './listed-catalogs.ts';
 /** Reads a URL that the status of a catalog names. It never sends the user's credentials there. */
 export type ReadContent = (url: URL, signal: AbortSignal) => AsyncIterable<Uint8Array>;
 
-export interface BlobQuery {
+interface BlobQuery {
   readonly schema?: string;
   readonly package?: string;
   readonly name?: string;
@@ -65,13 +65,22 @@ export class RemoteCatalogs implements Pick<CatalogContents, 'serving' | 'absent
     return this.#listed.kinds;
   }
 
-  /** Catalogs without content, and those that could not be read so far. */
+  /**
+   * Catalogs without content, except those that are switched off, and catalogs that could not be read
+   * so far.
+   */
   get unread(): readonly UnreadCatalog[] {
-    const absent = this.#listed.absent.map(({ state, problem, ...catalog }) => ({
+    const missing = this.#listed.absent.filter(({ state }) => state !== 'Unavailable');
+    const absent = missing.map(({ state, problem, ...catalog }) => ({
       catalog,
       problem: state === 'Pending' ? 'it is not unpacked yet' : problem,
     }));
-    return [...absent, ...this.#unread.values()];
+    return [...absent, ...this.unreachable];
+  }
+
+  /** Catalogs with content that could not be read so far. */
+  get unreachable(): readonly UnreadCatalog[] {
+    return [...this.#unread.values()];
   }
 
   serving(): readonly ServingCatalog[] {
