@@ -158,6 +158,31 @@ describe('what an Operator requires', () => {
     expect(version('db')).toBe('1.1.0');
   });
 
+  test.each([0, 1, 2])('is equal for equal objects and catalogs, in order %i', async (turn) => {
+    const turned = <T>(list: readonly T[]): readonly T[] => [
+      ...list.slice(turn),
+      ...list.slice(0, turn),
+    ];
+    const db = { name: 'db', properties: [providesApi] };
+    const catalogs = [
+      () =>
+        contents.serve({ name: 'x' }, aPackage({ ...db, versions: ['1.0.0', '1.1.0', '1.3.0'] })),
+      () => contents.serve({ name: 'y' }, aPackage({ ...db, versions: ['1.0.0', '1.2.0'] })),
+      () =>
+        contents.serve(
+          { name: 'z' },
+          requiring('one', requires('db', '<1.3.0')),
+          requiring('two', requires('db', '>=1.1.0')),
+          requiring('three', requiresApi),
+        ),
+    ];
+    for (const serve of turned(catalogs)) serve();
+    cluster.put(...turned([asks('one'), asks('two'), asks('three')]));
+    await cluster.start();
+    await ready('one', 'two', 'three');
+    expect([version('db'), owners('db')]).toEqual(['1.2.0', ['one', 'three', 'two']]);
+  });
+
   test('is not taken away by another that needs another version', async () => {
     const packages = [
       requiring('one', requires('db', '<1.1.0')),
