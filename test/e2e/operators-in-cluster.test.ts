@@ -60,7 +60,7 @@ test('its pods are admitted', async () => {
   await kubectl.must(['rollout', 'status', 'deployment/rukpak-operators', ...place]);
 });
 
-test('the process may read no list of Secrets, and delete nothing', async () => {
+test('the process may read no list of Secrets, and delete Operators alone', async () => {
   const user = `--as=system:serviceaccount:${namespace}:rukpak-operators`;
   const canI = async (...what: readonly string[]) =>
     (await kubectl.run(['auth', 'can-i', ...what, user, '-n', namespace])).stdout.trim();

@@ -21,7 +21,7 @@ export interface ProvidersIn {
 /** Packages that are read for one demand; more of them are named, and not read. */
 const mostPackages = 20;
 const mostAnswers = 10_000;
-/** Of one answer: 25 ms of a processor. What needs more, or has an expression, is left to the user. */
+/** Steps of one answer. What needs more, or has an expression, is left to the user. */
 const limits = { steps: 500_000, allowsRules: false };
 
 /** Whether a valid requirement can be judged in this process: without expressions, and fast. */
