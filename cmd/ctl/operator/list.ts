@@ -23,11 +23,13 @@ async function list(flags: ClusterFlags & OutputFlags): Promise<void> {
 function tableOf(rows: readonly ExtensionRow[], isWide: boolean): readonly (readonly string[])[] {
   const headings = ['KIND', 'NAME', 'PACKAGE', 'INSTALLED', 'AVAILABLE', 'READY', 'REASON'];
   return [
-    isWide ? [...headings, 'MESSAGE'] : headings,
-    ...rows.map(({ message, ...row }) => {
+    isWide ? [...headings, 'REQUIRED BY', 'MESSAGE'] : headings,
+    ...rows.map(({ message, requiredBy, ...row }) => {
       const { kind, name, installed, available, ready, reason } = row;
       const cells = [kind, name, row.package, installed, available, ready, reason];
-      return (isWide ? [...cells, message] : cells).map((cell) => cell || '-');
+      return (isWide ? [...cells, requiredBy.join(', '), message] : cells).map(
+        (cell) => cell || '-',
+      );
     }),
   ];
 }

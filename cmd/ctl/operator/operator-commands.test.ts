@@ -248,3 +248,34 @@ test('deprecations and what is installed are in the details', async () => {
   expect(stdout).toContain('Channel stable:   1.1.0, 1.0.0\nChannel old:      1.0.0\n');
   expect(stdout).toContain('Operator painter: nothing installed, Ready False (RollingOut)\n');
 });
+
+describe('uninstall', () => {
+  const owner = { apiVersion: 'operators.operatorframework.io/v1alpha1', kind: 'Operator' };
+
+  function putOwned(name: string, by: string): void {
+    const { metadata, ...operator } = anOperator({}, name);
+    const ownerReferences = [{ ...owner, name: by, uid: `uid-of-${by}` }];
+    api.put(operatorResource, { ...operator, metadata: { ...metadata, ownerReferences } });
+  }
+
+  test('lists what was installed for the operator alone', async () => {
+    api.put(operatorResource, anOperator());
+    putOwned('brush', 'painter');
+    const { code, stdout, stderr } = await ctl('uninstall', 'painter', '--dry-run');
+    expect({ code, stdout, stderr }).toEqual({
+      code: 0,
+      stdout:
+        'Operator "painter" is deleted, and with it:\n  Operator/brush (no other Operator requires it)\n',
+      stderr: '',
+    });
+  });
+
+  test('warns of those that require it', async () => {
+    putOwned('brush', 'painter');
+    const { stdout, stderr } = await ctl('uninstall', 'brush', '--dry-run');
+    expect(stdout).toBe('Operator "brush" is deleted, which has installed nothing\n');
+    expect(stderr).toBe(
+      'Warning: Operator "painter" requires it: "rukpak operators" installs it again\n',
+    );
+  });
+});

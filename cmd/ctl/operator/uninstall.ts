@@ -10,7 +10,7 @@ import {
 import type { ForeseenDeletion } from '../deployments/foreseen-deletion.ts';
 import { addClusterFlags, type ClusterFlags } from '../flags.ts';
 import { outputOption } from '../output.ts';
-import { type OperatorSession, withOperators } from './session.ts';
+import { type OperatorSession, warn, withOperators } from './session.ts';
 
 interface UninstallFlags extends ClusterFlags, DeletionFlags {}
 
@@ -23,7 +23,7 @@ export function uninstallCommand(): Command {
 }
 
 async function uninstall(reference: string, flags: UninstallFlags): Promise<void> {
-  const [{ extensionKinds }, { awaitGone }] = await Promise.all([
+  const [{ extensionKinds, extensionRow }, { awaitGone }] = await Promise.all([
     import('../../../operators/client/index.ts'),
     import('../deployments/awaiting.ts'),
   ]);
@@ -38,8 +38,14 @@ async function uninstall(reference: string, flags: UninstallFlags): Promise<void
     await cluster.client.delete(resource, { name }, { dryRun: true, uid, signal });
     const foreseen = await progress(`looking at "${name}"`, () => foresee(session, object, flags));
     const { deployment, ...objects } = foreseen;
-    const goes = deployment === undefined ? ', which has installed nothing' : ', and with it:';
+    const goes = objects.deletes.length === 0 ? ', which has installed nothing' : ', and with it:';
     const title = `${kind} "${name}" is deleted${goes}`;
+    const { requiredBy } = extensionRow(object);
+    if (requiredBy.length > 0) {
+      warn(
+        `Operator "${requiredBy.join('", "')}" requires it: "rukpak operators" installs it again`,
+      );
+    }
     await report.lines([title, ...deletionLines(objects, flags.output === 'wide')]);
     const result = { of: `${kind}/${name}`, ...objects };
     if (flags.dryRun === true) return await report.result({ ...result, deleted: false });
@@ -67,10 +73,17 @@ async function foresee(
   object: KubernetesObject,
   { systemNamespace }: UninstallFlags,
 ): Promise<Foreseen> {
-  const { installation } = await (await extensions()).subjectOf(object);
+  const all = await extensions();
+  const { installation } = await all.subjectOf(object);
   const { name } = installation.deployment?.metadata ?? {};
-  if (name === undefined) return { deletes: [], keeps: [], hidden: [] };
+  const dependencies = all.deletedWith(object).map((each) => ({
+    kind: 'Operator',
+    name: each,
+    note: 'no other Operator requires it',
+  }));
+  if (name === undefined) return { deletes: dependencies, keeps: [], hidden: [] };
   const { foreseeDeletion } = await import('../deployments/foreseen-deletion.ts');
   const found = await foreseeDeletion(cluster, { name, systemNamespace, signal });
-  return { ...found, deletes: [{ kind: 'BundleDeployment', name }, ...found.deletes] };
+  const own = { kind: 'BundleDeployment', name };
+  return { ...found, deletes: [own, ...found.deletes, ...dependencies] };
 }

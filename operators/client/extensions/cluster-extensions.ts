@@ -14,7 +14,7 @@ import {
   operatorKind,
   type Subject,
 } from '../../extensions/index.ts';
-import { type ExtensionRow, extensionRow } from './extension-row.ts';
+import { type ExtensionRow, extensionRow, ownersOf } from './extension-row.ts';
 
 export type ExtensionKindName = 'Operator' | 'ClusterExtension';
 
@@ -94,6 +94,16 @@ export class ClusterExtensions {
         ? ''
         : `; ${ofPackage.kind} "${ofPackage.name}" has the package of this name`;
     throw new TerminalError(`there is no ${kinds.join(' or ')} "${name}"${hint}`);
+  }
+
+  /** Names of the Operators that are deleted with an object, since no other one owns them. */
+  deletedWith({ metadata }: KubernetesObject): readonly string[] {
+    return (this.#objects.get('Operator') ?? [])
+      .filter((each) => {
+        const owners = ownersOf(each);
+        return owners.length > 0 && owners.every(({ uid }) => uid === metadata.uid);
+      })
+      .map((each) => each.metadata.name ?? '');
   }
 
   /**

@@ -16,6 +16,8 @@ export interface ExtensionRow {
   readonly ready: string;
   readonly reason: string;
   readonly message: string;
+  /** Names of the Operators that own it: it is installed because they require it. */
+  readonly requiredBy: readonly string[];
 }
 
 export function extensionRow(object: KubernetesObject): ExtensionRow {
@@ -31,7 +33,13 @@ export function extensionRow(object: KubernetesObject): ExtensionRow {
     ready: ready?.status ?? 'Unknown',
     reason: ready?.reason ?? '',
     message: ready?.message ?? '',
+    requiredBy: ownersOf(object).map(({ name }) => name),
   };
+}
+
+/** The garbage collector deletes the object with the last of them. */
+export function ownersOf({ metadata }: KubernetesObject) {
+  return (metadata.ownerReferences ?? []).filter(({ kind }) => kind === 'Operator');
 }
 
 const places = {

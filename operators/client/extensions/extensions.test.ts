@@ -77,6 +77,28 @@ describe('the extensions of a cluster', () => {
     );
   });
 
+  test('that others require name these, and are deleted with the last of them', async () => {
+    const ownedBy = (...names: readonly string[]): KubernetesObject => {
+      const { metadata, ...operator } = anOperator({}, `of-${names.join('-')}`);
+      const ownerReferences = names.map((name) => ({
+        apiVersion: 'operators.operatorframework.io/v1alpha1',
+        kind: 'Operator',
+        name,
+        uid: `uid-of-${name}`,
+      }));
+      return { ...operator, metadata: { ...metadata, ownerReferences } };
+    };
+    const first = anOperator({}, 'a');
+    const all = await clusterOf(first, anOperator({}, 'b'), ownedBy('a'), ownedBy('a', 'b'));
+    expect(all.rows.map(({ name, requiredBy }) => [name, requiredBy])).toEqual([
+      ['a', []],
+      ['b', []],
+      ['of-a', ['a']],
+      ['of-a-b', ['a', 'b']],
+    ]);
+    expect(all.deletedWith(first)).toEqual(['of-a']);
+  });
+
   test('need not be served', async () => {
     const all = await ClusterExtensions.read(listing([], ['ClusterExtension']), signal);
     expect([...all.kinds]).toEqual(['ClusterExtension']);
