@@ -2,14 +2,14 @@ import { type Node, operandsOf, type Problem, placeOf, tokenAfter } from '../syn
 import {
   invalidIndexOf,
   isNegativeLiteral,
-  maxInt,
   mixedSignsOf,
+  typeOfLiteral,
   typeOfNegative,
 } from './literals.ts';
-import { instantiated, overloads, typeNames } from './standard-library.ts';
+import { type Call, resultOf, undeclared } from './overload-resolution.ts';
+import { typeNames } from './standard-library.ts';
 import { qualifiedName, type TypeScope, variableOf } from './type-scope.ts';
 import {
-  commonType,
   isDynamicOrError,
   listOf,
   mapOf,
@@ -30,11 +30,8 @@ export const macros: ReadonlyMap<string, readonly number[]> = new Map([
 
 type MemberCall = Extract<Node, { op: 'rcall' }>;
 
-interface Call {
+interface CheckedCall extends Call {
   readonly node: Node;
-  readonly name: string;
-  readonly types: readonly Type[];
-  readonly isMember?: boolean;
 }
 
 /** Finds the types of an expression and of its parts, and the problems of all of them. */
@@ -86,20 +83,8 @@ export class Checker {
   }
 
   #literal(value: unknown, node: Node): Type {
-    switch (typeof value) {
-      case 'boolean':
-        return simpleTypes.bool;
-      case 'bigint':
-        if (value <= maxInt) return simpleTypes.int;
-        return this.#syntaxProblem(placeOf(node), 'invalid int literal');
-      case 'number':
-        return simpleTypes.double;
-      case 'string':
-        return simpleTypes.string;
-      default:
-        if (value === null) return simpleTypes.null;
-        return value instanceof Uint8Array ? simpleTypes.bytes : simpleTypes.uint;
-    }
+    const type = typeOfLiteral(value);
+    return type ?? this.#syntaxProblem(placeOf(node), 'invalid int literal');
   }
 
   #name(name: string, node: Node, scope: TypeScope): Type {
@@ -261,28 +246,9 @@ export class Checker {
     return this.#resolved({ node, name: operators[node.op] ?? `_${node.op}_`, types });
   }
 
-  /** The result of the overload that fits; `dyn` when several do that differ in it. */
-  #resolved(call: Call): Type {
-    const { node, name, types, isMember = false } = call;
-    const known = overloads.get(name);
-    if (known === undefined) return this.#problem(node, undeclared(name));
-    const candidates = known.filter(
-      (each) => each.isMember === isMember && (this.#hasMacro || !each.isAfterMacro),
-    );
-    let result: Type | undefined;
-    for (const overload of candidates) {
-      const wanted = instantiated(overload, this.#unifier);
-      if (!this.#unifier.fit(types, wanted.parameters)) continue;
-      const found = this.#unifier.resolve(wanted.result);
-      result = result === undefined ? found : commonType(result, found);
-    }
-    return result ?? this.#problem(node, this.#noOverload(name, types, isMember));
-  }
-
-  #noOverload(name: string, types: readonly Type[], isMember: boolean): string {
-    const texts = types.map((type) => typeText(this.#unifier.resolve(type, 'dyn')));
-    const receiver = isMember ? `${texts.shift() ?? ''}.` : '';
-    return `found no matching overload for '${name}' applied to '${receiver}(${texts.join(', ')})'`;
+  #resolved({ node, ...call }: CheckedCall): Type {
+    const result = resultOf(call, this.#unifier, this.#hasMacro);
+    return typeof result === 'string' ? this.#problem(node, result) : result;
   }
 }
 
@@ -293,7 +259,3 @@ const operators: Readonly<Partial<Record<Node['op'], string>>> = {
   '?:': '_?_:_',
   in: '@in',
 };
-
-function undeclared(name: string): string {
-  return `undeclared reference to '${name}' (in container '')`;
-}

@@ -1,7 +1,24 @@
 import type { Node } from '../syntax.ts';
 import { simpleTypes, type Type } from './types.ts';
 
-export const maxInt = 2n ** 63n - 1n;
+const maxInt = 2n ** 63n - 1n;
+
+/** Undefined for an int that is too large. */
+export function typeOfLiteral(value: unknown): Type | undefined {
+  switch (typeof value) {
+    case 'boolean':
+      return simpleTypes.bool;
+    case 'bigint':
+      return value <= maxInt ? simpleTypes.int : undefined;
+    case 'number':
+      return simpleTypes.double;
+    case 'string':
+      return simpleTypes.string;
+    default:
+      if (value === null) return simpleTypes.null;
+      return value instanceof Uint8Array ? simpleTypes.bytes : simpleTypes.uint;
+  }
+}
 
 /** The problem of an index that is a constant of a type that no list or map is indexed with. */
 export function invalidIndexOf(index: Node): string | undefined {
