@@ -28,6 +28,7 @@ export class OperatorsReplica {
       clock: options.clock,
       logger: silentLogger,
       forceSemverUpgradeConstraints: true,
+      installDependencies: false,
     });
     const { signal } = this.#stop;
     this.#watching = Promise.all(this.#extensions.caches.map((cache) => cache.run(signal)));
