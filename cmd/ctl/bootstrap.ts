@@ -5,7 +5,7 @@ import { distinctObjects } from '../../core/manifests/index.ts';
 import { BundleFilesBuilder, defaultLimits, readPlainBundle } from '../../core/sdk.ts';
 import { helpCommand } from '../help-command.ts';
 import { addClusterFlags, addUploadFlags, type ClusterFlags, type UploadFlags } from './flags.ts';
-import { type OutputFlags, outputOption, progressOn, Report } from './output.ts';
+import { type OutputFlags, outputOption, progressOn, Report } from './output/output.ts';
 
 /** `rukpakctl alpha`: commands that may still change; hidden in the help. */
 export function alphaCommand(): Command {

@@ -3,7 +3,7 @@ import { bundleDeploymentResource, bundleResource } from '../../api/v1alpha1/res
 import type { Resource } from '../../core/platform/kube/index.ts';
 import type { ClusterFlags } from './flags.ts';
 import type { OperatorName } from './operator/complete-names.ts';
-import { writeOutput } from './output.ts';
+import { writeOutput } from './output/output.ts';
 
 /** Instructions for the shell besides the candidates, by cobra's numbers. */
 const directive = { files: 0, nothing: 4, directories: 16 } as const;

@@ -1,5 +1,5 @@
 import { Argument, Command } from 'commander';
-import { writeOutput } from './output.ts';
+import { writeOutput } from './output/output.ts';
 
 /** `rukpakctl completion`: a script that the shell evaluates at its start. */
 export function completionCommand(): Command {

@@ -7,7 +7,7 @@ import {
   namespaceOption,
   type ServerFlags,
 } from './flags.ts';
-import { type OutputFlags, outputOption, progressOn, Report } from './output.ts';
+import { type OutputFlags, outputOption, progressOn, Report } from './output/output.ts';
 
 interface ContentFlags extends ClusterFlags, ServerFlags, OutputFlags {
   readonly namespace: string;

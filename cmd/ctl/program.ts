@@ -3,7 +3,7 @@ import { errorMessage } from '../../core/errors.ts';
 import { version } from '../build-info.ts';
 import { addCommands, type CommandRow } from '../command-table.ts';
 import { helpCommand } from '../help-command.ts';
-import { logLine } from './loggers.ts';
+import { logLine } from './output/loggers.ts';
 
 /** All commands, in the order of `--help`. */
 export const commandTable: readonly CommandRow[] = [
@@ -36,88 +36,89 @@ export const commandTable: readonly CommandRow[] = [
   {
     usage: 'diff [options] <bundle> <bundleDeploymentName>',
     summary: 'Show what an upgrade of a BundleDeployment to a bundle would change',
-    load: async () => (await import('./diff.ts')).diffCommand(),
+    load: async () => (await import('./diff/diff.ts')).diffCommand(),
   },
   {
     usage: 'plan [options] <bundleDeploymentName>',
     summary: 'Show the plan of a BundleDeployment that waits for approval (upgradePolicy Manual)',
-    load: async () => (await import('./plan.ts')).planCommand(),
+    load: async () => (await import('./lifecycle/plan.ts')).planCommand(),
   },
   {
     usage: 'approve [options] <bundleDeploymentName>',
     summary: 'Approve the plan of a BundleDeployment',
-    load: async () => (await import('./approve.ts')).approveCommand(),
+    load: async () => (await import('./lifecycle/approve.ts')).approveCommand(),
   },
   {
     usage: 'permissions [options] <bundle>',
     summary: 'Print the RBAC objects that a ServiceAccount needs to install a bundle',
-    load: async () => (await import('./permissions.ts')).permissionsCommand(),
+    load: async () => (await import('./permissions/permissions.ts')).permissionsCommand(),
   },
   {
     usage: 'status [options] [bundleDeploymentName]',
     summary: 'Show a BundleDeployment with its Bundles and objects, or list all BundleDeployments',
-    load: async () => (await import('./status.ts')).statusCommand(),
+    load: async () => (await import('./status/status.ts')).statusCommand(),
   },
   {
     usage: 'tree [options] <bundleDeploymentName>',
     summary: 'Show the objects of a BundleDeployment and their dependents, down to Pods',
-    load: async () => (await import('./tree.ts')).treeCommand(),
+    load: async () => (await import('./objects/tree.ts')).treeCommand(),
   },
   {
     usage: 'trace [options] <kind/name>',
     summary: 'Find the BundleDeployment that an object, such as a Pod, belongs to',
-    load: async () => (await import('./trace.ts')).traceCommand(),
+    load: async () => (await import('./objects/trace.ts')).traceCommand(),
   },
   {
     usage: 'events [options] <bundleDeploymentName>',
     summary:
       'List the Events of a BundleDeployment, its Bundles, its objects and their Pods, oldest first',
-    load: async () => (await import('./events.ts')).eventsCommand(),
+    load: async () => (await import('./objects/events.ts')).eventsCommand(),
   },
   {
     usage: 'logs [options] [bundleDeploymentName]',
     summary: 'Show the logs of core and the webhooks, for all BundleDeployments or one',
-    load: async () => (await import('./logs.ts')).logsCommand(),
+    load: async () => (await import('./logs/logs.ts')).logsCommand(),
   },
   {
     usage: 'history [options] <bundleDeploymentName>',
     summary: 'List the revisions of a BundleDeployment: what was applied, by whom and when',
-    load: async () => (await import('./history.ts')).historyCommand(),
+    load: async () => (await import('./lifecycle/history.ts')).historyCommand(),
   },
   {
     usage: 'rollback [options] <bundleDeploymentName>',
     summary: 'Roll back a BundleDeployment to its last healthy Bundle, or to an earlier one',
-    load: async () => (await import('./rollback.ts')).rollbackCommand(),
+    load: async () => (await import('./lifecycle/rollback.ts')).rollbackCommand(),
   },
   {
     usage: 'pause [options] <bundleDeploymentName>',
     summary: 'Pause a BundleDeployment: core changes nothing for it in the cluster',
-    load: async () => (await import('./pause.ts')).pauseCommand(),
+    load: async () => (await import('./lifecycle/pause.ts')).pauseCommand(),
   },
   {
     usage: 'resume [options] <bundleDeploymentName>',
     summary: 'Resume a paused BundleDeployment',
-    load: async () => (await import('./pause.ts')).resumeCommand(),
+    load: async () => (await import('./lifecycle/pause.ts')).resumeCommand(),
   },
   {
     usage: 'reconcile [options] <bundleDeploymentName>',
     summary: 'Reconcile a BundleDeployment and its Bundle now, without waiting for the back-off',
-    load: async () => (await import('./reconcile.ts')).reconcileCommand(),
+    load: async () => (await import('./lifecycle/reconcile.ts')).reconcileCommand(),
   },
   {
     usage: 'export [options] [bundleDeploymentName]',
     summary: 'Print the manifest of a BundleDeployment, for git or another cluster',
-    load: async () => (await import('./export.ts')).exportCommand(),
+    load: async () => (await import('./lifecycle/export.ts')).exportCommand(),
   },
   {
     usage: 'uninstall [options] <bundleDeploymentName>',
     summary: 'Delete a BundleDeployment and its objects: list them, ask for confirmation, and wait',
-    load: async () => (await import('./uninstall.ts')).uninstallCommand(),
+    load: async () => (await import('./lifecycle/uninstall.ts')).uninstallCommand(),
   },
   {
     usage: 'remove-helm-releases [options] [bundleDeploymentName...]',
     summary: 'Delete Helm release Secrets of RukPak v0.16 that BundleDeployments no longer need',
-    load: async () => (await import('./remove-helm-releases.ts')).removeHelmReleasesCommand(),
+    load: async () =>
+      (await import('./lifecycle/remove-helm-releases.ts')).removeHelmReleasesCommand(),
   },
   {
     usage: 'bundle',
@@ -137,7 +138,7 @@ export const commandTable: readonly CommandRow[] = [
   {
     usage: 'provisioner',
     summary: 'Create, run and test a provisioner class',
-    load: async () => (await import('./provisioner.ts')).provisionerCommand(),
+    load: async () => (await import('./provisioner/provisioner.ts')).provisionerCommand(),
   },
   {
     usage: 'alpha',
@@ -154,7 +155,7 @@ export const commandTable: readonly CommandRow[] = [
   {
     usage: 'verify|check [options]',
     summary: 'Check whether the installation is healthy, part by part',
-    load: async () => (await import('./verify.ts')).verifyCommand(),
+    load: async () => (await import('./verify/verify.ts')).verifyCommand(),
   },
   {
     usage: 'version [options]',

@@ -23,7 +23,7 @@ import {
   type InstallNamespaceFlags,
   installNamespaceIn,
 } from './flags.ts';
-import { writeOutput } from './output.ts';
+import { writeOutput } from './output/output.ts';
 
 interface RenderFlags
   extends RegistryFlags,

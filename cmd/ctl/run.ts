@@ -14,8 +14,8 @@ import {
   namespaceOption,
   type UploadFlags,
 } from './flags.ts';
-import { warningLogger } from './loggers.ts';
-import { type OutputFlags, outputOption, progressOn, Report } from './output.ts';
+import { warningLogger } from './output/loggers.ts';
+import { type OutputFlags, outputOption, progressOn, Report } from './output/output.ts';
 import type { RunContext, RunRequest } from './server/run-bundle.ts';
 
 interface RunFlags extends ClusterFlags, UploadFlags, ClassFlags, ConfigFlags, OutputFlags {

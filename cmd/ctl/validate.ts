@@ -9,7 +9,7 @@ import {
   withThirdParties,
 } from './content/third-party-flag.ts';
 import { addConfigFlag, type ConfigFlags, deploymentConfig } from './flags.ts';
-import { type OutputFlags, outputOption, progressOn, Report } from './output.ts';
+import { type OutputFlags, outputOption, progressOn, Report } from './output/output.ts';
 import { counted } from './terminal/text.ts';
 
 interface ValidateFlags extends RegistryFlags, ConfigFlags, OutputFlags, ThirdPartyFlags {

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { buildInfo, version } from '../build-info.ts';
 import { addClusterFlags, type ClusterFlags } from './flags.ts';
-import { type OutputFlags, outputOption, Report } from './output.ts';
+import { type OutputFlags, outputOption, Report } from './output/output.ts';
 
 interface VersionFlags extends ClusterFlags, OutputFlags {
   readonly server?: true;

@@ -1,4 +1,4 @@
-import { writeOutput } from '../ctl/write-output.ts';
+import { writeOutput } from '../ctl/output/write-output.ts';
 import type { CobraRow } from './cobra/command.ts';
 import { noArgs } from './cobra/positional-args.ts';
 import { replaced } from './replaced.ts';

@@ -1,4 +1,4 @@
-import { logLine } from '../ctl/loggers.ts';
+import { logLine } from '../ctl/output/loggers.ts';
 import { FatalLine } from './cobra/failures.ts';
 import { logrusLine } from './logrus.ts';
 

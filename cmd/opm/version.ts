@@ -1,6 +1,6 @@
 import { goQuote } from '../../api/go-quote.ts';
 import { buildInfo, version } from '../build-info.ts';
-import { writeOutput } from '../ctl/write-output.ts';
+import { writeOutput } from '../ctl/output/write-output.ts';
 import type { CobraCommand } from './cobra/command.ts';
 
 /** Version of opm with the same commands, texts and outputs. */

@@ -1,6 +1,6 @@
 import type { Logger } from '../../core/contracts/logger.ts';
 import { createLogger, type LogLevel } from '../../core/platform/observe/index.ts';
-import { readableLine } from '../ctl/readable-line.ts';
+import { readableLine } from '../ctl/output/readable-line.ts';
 import { type Colour, coloured, type Screen, showsColour } from '../ctl/terminal/paint.ts';
 
 const colourOf: ReadonlyMap<string, Colour> = new Map([

@@ -1,5 +1,5 @@
 import { Argument, Command } from 'commander';
-import { type OutputFlags, outputOption, progressOn, Report } from '../output.ts';
+import { type OutputFlags, outputOption, progressOn, Report } from '../output/output.ts';
 
 interface GenerateFlags extends OutputFlags {
   readonly package: string;

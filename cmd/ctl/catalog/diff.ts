@@ -1,7 +1,7 @@
 import { Argument, Command, Option } from 'commander';
 import type { CatalogDiff } from '../../../catalog/compare/index.ts';
 import { addRegistryFlags, type RegistryFlags } from '../../flags/registry-flags.ts';
-import { type OutputFlags, outputOption, Report } from '../output.ts';
+import { type OutputFlags, outputOption, Report } from '../output/output.ts';
 import { withPlace } from './blob-place.ts';
 import { diffLines, paintChanges } from './diff-lines.ts';
 import { withCatalog } from './opened-catalog.ts';

@@ -2,7 +2,7 @@ import { Argument, Command, Option } from 'commander';
 import type { PackageGraph, UpgradeGraph } from '../../../catalog/graph/index.ts';
 import { collect } from '../../flags/flag-values.ts';
 import { addRegistryFlags, type RegistryFlags } from '../../flags/registry-flags.ts';
-import { Report, writeOutput } from '../output.ts';
+import { Report, writeOutput } from '../output/output.ts';
 import { paintGraph } from '../terminal/paint.ts';
 import { visibleText } from '../terminal/text.ts';
 import { tableLines } from '../terminal/tree.ts';

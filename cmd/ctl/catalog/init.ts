@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { Argument, Command, Option } from 'commander';
-import { writeOutput } from '../output.ts';
+import { writeOutput } from '../output/output.ts';
 
 interface InitFlags {
   readonly defaultChannel: string;

@@ -4,7 +4,7 @@ import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import type { BlobPlace } from '../../../catalog/blobs/index.ts';
 import type { Finding, LintLevel } from '../../../catalog/compare/index.ts';
 import { addRegistryFlags, type RegistryFlags } from '../../flags/registry-flags.ts';
-import { type OutputFlags, outputOption, Report } from '../output.ts';
+import { type OutputFlags, outputOption, Report } from '../output/output.ts';
 import { type Colour, coloured } from '../terminal/paint.ts';
 import { counted } from '../terminal/text.ts';
 import { withPlace } from './blob-place.ts';

@@ -1,7 +1,7 @@
 import { Argument, Command, Option } from 'commander';
 import type { UpgradeGraph } from '../../../catalog/graph/index.ts';
 import { addRegistryFlags, type RegistryFlags } from '../../flags/registry-flags.ts';
-import { type OutputFlags, outputOption, Report } from '../output.ts';
+import { type OutputFlags, outputOption, Report } from '../output/output.ts';
 import { tableLines } from '../terminal/tree.ts';
 import { withPlace } from './blob-place.ts';
 import { withCatalog } from './opened-catalog.ts';

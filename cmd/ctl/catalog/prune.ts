@@ -1,7 +1,7 @@
 import { Argument, Command, Option } from 'commander';
 import type { ChosenVersions, WrittenSelection } from '../../../catalog/compare/index.ts';
 import { addRegistryFlags, type RegistryFlags } from '../../flags/registry-flags.ts';
-import { writeOutput } from '../output.ts';
+import { writeOutput } from '../output/output.ts';
 import { visibleText } from '../terminal/text.ts';
 import { withPlace } from './blob-place.ts';
 import { withCatalog } from './opened-catalog.ts';

@@ -1,6 +1,6 @@
 import { Argument, Command, Option } from 'commander';
 import { addRegistryFlags, type RegistryFlags } from '../../flags/registry-flags.ts';
-import { writeOutput } from '../output.ts';
+import { writeOutput } from '../output/output.ts';
 import { withPlace } from './blob-place.ts';
 
 interface RenderFlags extends RegistryFlags {

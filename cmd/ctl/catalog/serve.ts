@@ -14,8 +14,8 @@ import {
 import { favourBuilding } from '../../favour-memory.ts';
 import { durationOption } from '../../flags/flag-values.ts';
 import { addRegistryFlags, type RegistryFlags } from '../../flags/registry-flags.ts';
-import { logLine } from '../loggers.ts';
-import { writeOutput } from '../output.ts';
+import { logLine } from '../output/loggers.ts';
+import { writeOutput } from '../output/output.ts';
 import { withPlace } from './blob-place.ts';
 
 interface ServeFlags extends RegistryFlags {

@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { Argument, Command, Option } from 'commander';
 import type { CatalogTemplateType } from '../../../catalog/templates/index.ts';
 import { addRegistryFlags, type RegistryFlags } from '../../flags/registry-flags.ts';
-import { writeOutput } from '../output.ts';
+import { writeOutput } from '../output/output.ts';
 import { withPlace } from './blob-place.ts';
 
 interface TemplateFlags extends RegistryFlags {

@@ -2,7 +2,7 @@ import { Argument, Command } from 'commander';
 import type { CatalogSize } from '../../../catalog/validate/index.ts';
 import { errorMessage, TerminalError } from '../../../core/errors.ts';
 import { addRegistryFlags, type RegistryFlags } from '../../flags/registry-flags.ts';
-import { type OutputFlags, outputOption, Report } from '../output.ts';
+import { type OutputFlags, outputOption, Report } from '../output/output.ts';
 import { counted } from '../terminal/text.ts';
 
 /** `rukpakctl catalog validate`: reports what opm rejects in catalogs. */

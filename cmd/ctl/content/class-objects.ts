@@ -13,7 +13,7 @@ import {
   type ProvisionerContext,
 } from '../../../core/sdk.ts';
 import plain from '../../../provisioners/plain/index.ts';
-import { warningLogger } from '../loggers.ts';
+import { warningLogger } from '../output/loggers.ts';
 import { type ChartOptions, offlineCluster } from './render-chart.ts';
 
 /** The inputs of rendering besides the content and the deployment. */

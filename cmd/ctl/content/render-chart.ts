@@ -9,7 +9,7 @@ import {
   type KubernetesObject,
 } from '../../../core/sdk.ts';
 import helm from '../../../provisioners/helm/index.ts';
-import { warningLogger } from '../loggers.ts';
+import { warningLogger } from '../output/loggers.ts';
 
 export interface ChartOptions {
   /** Default: `release-name`, as with `helm template`. */

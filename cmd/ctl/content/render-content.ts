@@ -13,7 +13,7 @@ import {
   parseConfig,
   type RegistryConfig,
 } from '../../../provisioners/registry/index.ts';
-import { warningLogger } from '../loggers.ts';
+import { warningLogger } from '../output/loggers.ts';
 import type { ChartOptions } from './render-chart.ts';
 
 export interface RenderContentOptions extends RenderOptions {

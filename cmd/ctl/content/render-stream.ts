@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { Worker } from 'node:worker_threads';
 import { errorMessage } from '../../../core/errors.ts';
-import { writeOutput } from '../output.ts';
+import { writeOutput } from '../output/output.ts';
 import { mapInOrder } from './map-in-order.ts';
 import { failureLine, type RenderLineOptions } from './render-line.ts';
 

@@ -3,7 +3,7 @@ import type { Provisioner } from '../../../core/contracts/provisioner.ts';
 import { TerminalError } from '../../../core/errors.ts';
 import { builtInClasses } from '../../../provisioners/class-of-content.ts';
 import { listFlag } from '../../flags/flag-values.ts';
-import { warningLogger } from '../loggers.ts';
+import { warningLogger } from '../output/loggers.ts';
 
 export interface ThirdPartyFlags {
   /** Paths or package names. */

@@ -2,7 +2,7 @@ import { ClusterFactsReader } from '../../../core/bundle-deployment/index.ts';
 import { systemClock } from '../../../core/platform/clock.ts';
 import type { ClusterFacts } from '../../../core/sdk.ts';
 import type { Cluster } from '../cluster.ts';
-import { silentLogger } from '../loggers.ts';
+import { silentLogger } from '../output/loggers.ts';
 
 interface FactsRequest {
   readonly systemNamespace: string;

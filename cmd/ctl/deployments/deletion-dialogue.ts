@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import { TerminalError } from '../../../core/errors.ts';
 import { durationOption } from '../../flags/flag-values.ts';
-import type { OutputFlags } from '../output.ts';
+import type { OutputFlags } from '../output/output.ts';
 import { visibleLine } from '../terminal/text.ts';
 import type { ForeseenDeletion, ForeseenObject } from './foreseen-deletion.ts';
 

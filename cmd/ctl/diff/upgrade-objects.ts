@@ -26,7 +26,7 @@ import type { Cluster } from '../cluster.ts';
 import { classObjects, type RenderFacts } from '../content/class-objects.ts';
 import { renderBundle } from '../content/render-content.ts';
 import { readClusterFacts } from '../deployments/cluster-facts.ts';
-import { warningLogger } from '../loggers.ts';
+import { warningLogger } from '../output/loggers.ts';
 
 /** Classes without a handler that converts content: it need not be stored in between. */
 const foreseenClasses: ReadonlySet<string> = new Set([plainClass, registryClass]);

@@ -3,7 +3,7 @@ import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import type { ImageFormat } from '../../../catalog/images/index.ts';
 import { collect } from '../../flags/flag-values.ts';
 import { addRegistryFlags, type RegistryFlags } from '../../flags/registry-flags.ts';
-import { type OutputFlags, outputOption, progressOn, Report } from '../output.ts';
+import { type OutputFlags, outputOption, progressOn, Report } from '../output/output.ts';
 
 interface BuildFlags extends RegistryFlags, OutputFlags {
   readonly to: string;

@@ -1,6 +1,6 @@
 import { Argument, Command } from 'commander';
 import { addRegistryFlags, type RegistryFlags } from '../../flags/registry-flags.ts';
-import { type OutputFlags, outputOption, progressOn, Report } from '../output.ts';
+import { type OutputFlags, outputOption, progressOn, Report } from '../output/output.ts';
 
 interface PushFlags extends RegistryFlags, OutputFlags {}
 

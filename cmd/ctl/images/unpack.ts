@@ -1,6 +1,6 @@
 import { Argument, Command } from 'commander';
 import { addRegistryFlags, type RegistryFlags } from '../../flags/registry-flags.ts';
-import { type OutputFlags, outputOption, progressOn, Report } from '../output.ts';
+import { type OutputFlags, outputOption, progressOn, Report } from '../output/output.ts';
 
 /** `rukpakctl bundle unpack`: writes the files of an image to a directory. */
 export function unpackCommand(): Command {

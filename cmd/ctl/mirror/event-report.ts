@@ -1,5 +1,5 @@
 import type { MirrorEvent } from '../../../catalog/mirror/index.ts';
-import type { Report } from '../output.ts';
+import type { Report } from '../output/output.ts';
 import type { ProgressLine } from './progress-line.ts';
 
 /** Prints the events of a run line by line, with the progress line below them. */

@@ -8,7 +8,7 @@ import type { MirrorOptions, MirrorRegistry, MirrorResult } from '../../../catal
 import { TerminalError } from '../../../core/errors.ts';
 import { positiveInteger } from '../../flags/flag-values.ts';
 import { addRegistryFlags, type RegistryFlags } from '../../flags/registry-flags.ts';
-import { type OutputFlags, outputOption, Report } from '../output.ts';
+import { type OutputFlags, outputOption, Report } from '../output/output.ts';
 import { EventReport } from './event-report.ts';
 import { ProgressLine } from './progress-line.ts';
 

@@ -14,7 +14,7 @@ import { systemClock } from '../../../core/platform/clock.ts';
 import { ApiError, listAll, type Resource } from '../../../core/platform/kube/index.ts';
 import type { Cluster } from '../cluster.ts';
 import { mapInOrder } from '../content/map-in-order.ts';
-import { silentLogger } from '../loggers.ts';
+import { silentLogger } from '../output/loggers.ts';
 
 /** The objects of a deployment in the cluster, found in the same way as by core. */
 interface OwnedObjects {

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import type { ExtensionRow } from '../../../operators/client/index.ts';
 import { addClusterFlags, type ClusterFlags } from '../flags.ts';
-import { type OutputFlags, outputOption } from '../output.ts';
+import { type OutputFlags, outputOption } from '../output/output.ts';
 import { tableLines } from '../terminal/tree.ts';
 import { notServed, withOperators } from './session.ts';
 

@@ -7,7 +7,13 @@ import type {
 } from '../../../operators/client/index.ts';
 import type { Cluster } from '../cluster.ts';
 import { addClusterFlags, type ClusterFlags } from '../flags.ts';
-import { type OutputFlags, outputOption, type Progress, progressOn, Report } from '../output.ts';
+import {
+  type OutputFlags,
+  outputOption,
+  type Progress,
+  progressOn,
+  Report,
+} from '../output/output.ts';
 import { visibleLine } from '../terminal/text.ts';
 
 export interface OperatorFlags extends ClusterFlags, OutputFlags {

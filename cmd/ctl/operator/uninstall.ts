@@ -9,7 +9,7 @@ import {
 } from '../deployments/deletion-dialogue.ts';
 import type { ForeseenDeletion } from '../deployments/foreseen-deletion.ts';
 import { addClusterFlags, type ClusterFlags } from '../flags.ts';
-import { outputOption } from '../output.ts';
+import { outputOption } from '../output/output.ts';
 import { type OperatorSession, warn, withOperators } from './session.ts';
 
 interface UninstallFlags extends ClusterFlags, DeletionFlags {}

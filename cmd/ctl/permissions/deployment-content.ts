@@ -16,8 +16,8 @@ import type { Cluster } from '../cluster.ts';
 import { renderBundle } from '../content/render-content.ts';
 import { readClusterFacts } from '../deployments/cluster-facts.ts';
 import type { ServerFlags } from '../flags.ts';
-import { warningLogger } from '../loggers.ts';
 import { ownedObjects } from '../objects/owned-objects.ts';
+import { warningLogger } from '../output/loggers.ts';
 import { withArchive } from '../server/read-content.ts';
 
 interface DeploymentContentRequest {

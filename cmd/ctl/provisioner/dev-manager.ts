@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { freePorts } from '../../../deploy/local/cluster/ports.ts';
 import type { Cluster } from '../../../deploy/local/cluster/start-cluster.ts';
-import { readableLine } from '../readable-line.ts';
+import { readableLine } from '../output/readable-line.ts';
 
 interface DevManagerOptions {
   readonly cluster: Pick<Cluster, 'dir' | 'kubeconfig' | 'registry'>;

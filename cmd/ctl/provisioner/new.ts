@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join, relative, resolve } from 'node:path';
 import { Argument, Command, Option } from 'commander';
-import { progressOn, writeOutput } from '../output.ts';
+import { progressOn, writeOutput } from '../output/output.ts';
 import { className, parseSdk, type Sdk } from './project.ts';
 import type { Project } from './write-project.ts';
 

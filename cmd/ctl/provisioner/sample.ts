@@ -5,7 +5,7 @@ import { TerminalError } from '../../../core/errors.ts';
 import { durationOption } from '../../flags/flag-values.ts';
 import type { Cluster } from '../cluster.ts';
 import { addClusterFlags, type ClusterFlags } from '../flags.ts';
-import { progressOn, writeOutput } from '../output.ts';
+import { progressOn, writeOutput } from '../output/output.ts';
 import { statusTree } from '../status/status-tree.ts';
 import { visibleText } from '../terminal/text.ts';
 import { treeLines } from '../terminal/tree.ts';

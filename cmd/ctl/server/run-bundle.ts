@@ -6,7 +6,7 @@ import { TerminalError } from '../../../core/errors.ts';
 import type { Cluster } from '../cluster.ts';
 import { pollUntil } from '../deployments/awaiting.ts';
 import type { UploadFlags } from '../flags.ts';
-import type { Progress } from '../output.ts';
+import type { Progress } from '../output/output.ts';
 import {
   type ContentServer,
   kubeconfigCaller,

@@ -14,7 +14,7 @@ import {
 import type { ObjectJudge } from '../../../core/contracts/object-judge.ts';
 import { errorMessage } from '../../../core/errors.ts';
 import { systemClock } from '../../../core/platform/clock.ts';
-import { silentLogger } from '../loggers.ts';
+import { silentLogger } from '../output/loggers.ts';
 
 /** One object of a deployment. */
 export interface ObjectReport {

@@ -1,7 +1,7 @@
 import { goQuote } from '../../../api/go-quote.ts';
 import type { CatalogTemplateType } from '../../../catalog/templates/index.ts';
 import { errorMessage } from '../../../core/errors.ts';
-import { writeOutput } from '../../ctl/write-output.ts';
+import { writeOutput } from '../../ctl/output/write-output.ts';
 import type { CobraCall, CobraCommand, CobraRow } from '../cobra/command.ts';
 import { maximumArgs } from '../cobra/positional-args.ts';
 import { logFatal } from '../failures.ts';

@@ -17,7 +17,7 @@ import {
 } from '../../../catalog/render/index.ts';
 import { validateParts } from '../../../catalog/validate/index.ts';
 import { errorMessage } from '../../../core/errors.ts';
-import { writeOutput } from '../../ctl/output.ts';
+import { writeOutput } from '../../ctl/output/output.ts';
 import { visibleLine } from '../../ctl/terminal/text.ts';
 import type { CobraCall, CobraCommand } from '../cobra/command.ts';
 import { exactArgs, rangeArgs } from '../cobra/positional-args.ts';

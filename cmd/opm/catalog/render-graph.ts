@@ -1,7 +1,7 @@
 import { drawMermaid, upgradeGraph } from '../../../catalog/graph/index.ts';
 import { catalogKinds, renderedParts } from '../../../catalog/render/index.ts';
 import { errorMessage } from '../../../core/errors.ts';
-import { writeOutput } from '../../ctl/output.ts';
+import { writeOutput } from '../../ctl/output/output.ts';
 import type { CobraCall, CobraCommand } from '../cobra/command.ts';
 import { minimumArgs } from '../cobra/positional-args.ts';
 import { logFatal } from '../failures.ts';

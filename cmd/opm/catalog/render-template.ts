@@ -3,7 +3,7 @@ import { type CatalogConfig, writeJson, writeYaml } from '../../../catalog/blobs
 import { renderBundleImage } from '../../../catalog/render/index.ts';
 import { renderTemplate, templateTypes } from '../../../catalog/templates/index.ts';
 import { errorMessage } from '../../../core/errors.ts';
-import { writeOutput } from '../../ctl/write-output.ts';
+import { writeOutput } from '../../ctl/output/write-output.ts';
 import type { CobraCall, CobraCommand } from '../cobra/command.ts';
 import { rangeArgs } from '../cobra/positional-args.ts';
 import { systemAccess } from '../system-access.ts';

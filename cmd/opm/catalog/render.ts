@@ -7,7 +7,7 @@ import {
   SpooledCatalog,
 } from '../../../catalog/render/index.ts';
 import { errorMessage } from '../../../core/errors.ts';
-import { writeOutput } from '../../ctl/write-output.ts';
+import { writeOutput } from '../../ctl/output/write-output.ts';
 import type { CobraCall, CobraCommand } from '../cobra/command.ts';
 import { minimumArgs } from '../cobra/positional-args.ts';
 import { logFatal } from '../failures.ts';

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { goFileError } from '../../../api/go-file-error.ts';
 import { goQuote } from '../../../api/go-quote.ts';
 import { errorMessage } from '../../../core/errors.ts';
-import { writeOutput } from '../../ctl/write-output.ts';
+import { writeOutput } from '../../ctl/output/write-output.ts';
 import type { CobraCall, CobraCommand } from '../cobra/command.ts';
 import { SilentFailure } from '../cobra/failures.ts';
 import { exactArgs } from '../cobra/positional-args.ts';

@@ -1,5 +1,5 @@
 import { errorMessage } from '../../../core/errors.ts';
-import { writeOutput } from '../../ctl/write-output.ts';
+import { writeOutput } from '../../ctl/output/write-output.ts';
 import type { CobraCall, CobraCommand, CobraProgram } from './command.ts';
 import { FatalLine, SilentFailure } from './failures.ts';
 import { FlagValues } from './flag-values.ts';

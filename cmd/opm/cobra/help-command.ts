@@ -1,4 +1,4 @@
-import { writeOutput } from '../../ctl/write-output.ts';
+import { writeOutput } from '../../ctl/output/write-output.ts';
 import type { CobraProgram, CobraRow } from './command.ts';
 import { findCommand } from './found-command.ts';
 import { helpText } from './usage.ts';

@@ -1,15 +1,15 @@
 import { Argument, Command, Option } from 'commander';
-import { durationOption } from '../flags/flag-values.ts';
+import { durationOption } from '../../flags/flag-values.ts';
 import {
   addClusterFlags,
   type ClusterFlags,
   repeated,
   type WatchFlag,
   watchOption,
-} from './flags.ts';
-import { writeOutput } from './output.ts';
-import { readableLine } from './readable-line.ts';
-import { visibleLine } from './terminal/text.ts';
+} from '../flags.ts';
+import { writeOutput } from '../output/output.ts';
+import { readableLine } from '../output/readable-line.ts';
+import { visibleLine } from '../terminal/text.ts';
 
 interface LogsFlags extends ClusterFlags, WatchFlag {
   readonly systemNamespace: string;
@@ -46,8 +46,8 @@ export function logsCommand(): Command {
 
 async function logs(name: string | undefined, flags: LogsFlags): Promise<void> {
   const [{ withCluster }, { LogReader }] = await Promise.all([
-    import('./cluster.ts'),
-    import('./logs/log-reader.ts'),
+    import('../cluster.ts'),
+    import('./log-reader.ts'),
   ]);
   const { systemNamespace: namespace, level, watch = false } = flags;
   const show = flags.output === 'json' ? asLogged : readableLine;

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
-import { addClusterFlags, addServerFlags, type ClusterFlags, type ServerFlags } from './flags.ts';
-import { type OutputFlags, outputOption, Report } from './output.ts';
-import { type Check, checkLine } from './verify/check.ts';
+import { addClusterFlags, addServerFlags, type ClusterFlags, type ServerFlags } from '../flags.ts';
+import { type OutputFlags, outputOption, Report } from '../output/output.ts';
+import { type Check, checkLine } from './check.ts';
 
 interface VerifyFlags extends ClusterFlags, ServerFlags, OutputFlags {
   readonly systemNamespace: string;
@@ -19,9 +19,9 @@ export function verifyCommand(): Command {
 
 async function verify(flags: VerifyFlags): Promise<void> {
   const [{ withCluster }, { runChecks }, { preCheckers }] = await Promise.all([
-    import('./cluster.ts'),
-    import('./verify/run-checks.ts'),
-    import('./verify/pre-checks.ts'),
+    import('../cluster.ts'),
+    import('./run-checks.ts'),
+    import('./pre-checks.ts'),
   ]);
   const { systemNamespace } = flags;
   const report = new Report(flags);

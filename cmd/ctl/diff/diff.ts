@@ -1,26 +1,26 @@
 import { Argument, Command } from 'commander';
-import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
-import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
-import { defaultLimits } from '../../core/content/index.ts';
-import { errorMessage } from '../../core/errors.ts';
-import { addRegistryFlags, type RegistryFlags } from '../flags/registry-flags.ts';
-import { addCertificatesFlag, type CertificatesFlag } from './certificates.ts';
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
+import { defaultLimits } from '../../../core/content/index.ts';
+import { errorMessage } from '../../../core/errors.ts';
+import { addRegistryFlags, type RegistryFlags } from '../../flags/registry-flags.ts';
+import { addCertificatesFlag, type CertificatesFlag } from '../certificates.ts';
 import {
   addThirdPartyFlag,
   type ThirdPartyFlags,
   withThirdParties,
-} from './content/third-party-flag.ts';
-import type { UpgradeDiff } from './diff/upgrade-diff.ts';
+} from '../content/third-party-flag.ts';
 import {
   addClusterFlags,
   addConfigFlag,
   type ClusterFlags,
   type ConfigFlags,
   deploymentConfig,
-} from './flags.ts';
-import { logLine } from './loggers.ts';
-import { type OutputFlags, outputOption, progressOn, Report } from './output.ts';
-import { paintDiff } from './terminal/paint.ts';
+} from '../flags.ts';
+import { logLine } from '../output/loggers.ts';
+import { type OutputFlags, outputOption, progressOn, Report } from '../output/output.ts';
+import { paintDiff } from '../terminal/paint.ts';
+import type { UpgradeDiff } from './upgrade-diff.ts';
 
 interface DiffFlags
   extends ClusterFlags,
@@ -74,10 +74,10 @@ async function diff(bundle: string, name: string, flags: DiffFlags): Promise<voi
 async function upgradeOf(bundle: string, name: string, flags: DiffFlags): Promise<UpgradeDiff> {
   const [{ withCluster }, { loadContent }, { upgradeObjects }, { upgradeDiff }] = await Promise.all(
     [
-      import('./cluster.ts'),
-      import('./content/load-content.ts'),
-      import('./diff/upgrade-objects.ts'),
-      import('./diff/upgrade-diff.ts'),
+      import('../cluster.ts'),
+      import('../content/load-content.ts'),
+      import('./upgrade-objects.ts'),
+      import('./upgrade-diff.ts'),
     ],
   );
   const { systemNamespace } = flags;

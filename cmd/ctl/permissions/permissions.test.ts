@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import type { KubernetesObject } from '../../api/meta.ts';
-import { aConfigMap } from '../../test/helpers/objects.ts';
-import { plainFiles } from '../../test/helpers/push-content.ts';
-import { type CtlResult, rukpakctl } from '../../test/helpers/rukpakctl.ts';
+import type { KubernetesObject } from '../../../api/meta.ts';
+import { aConfigMap } from '../../../test/helpers/objects.ts';
+import { plainFiles } from '../../../test/helpers/push-content.ts';
+import { type CtlResult, rukpakctl } from '../../../test/helpers/rukpakctl.ts';
 
 let folder: string;
 

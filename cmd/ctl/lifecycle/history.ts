@@ -1,9 +1,9 @@
 import { Argument, Command } from 'commander';
-import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
-import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
-import { addClusterFlags, type ClusterFlags } from './flags.ts';
-import { type OutputFlags, outputOption, Report } from './output.ts';
-import { tableLines } from './terminal/tree.ts';
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
+import { addClusterFlags, type ClusterFlags } from '../flags.ts';
+import { type OutputFlags, outputOption, Report } from '../output/output.ts';
+import { tableLines } from '../terminal/tree.ts';
 
 interface HistoryFlags extends ClusterFlags, OutputFlags {}
 
@@ -17,8 +17,8 @@ export function historyCommand(): Command {
 
 async function history(name: string, flags: HistoryFlags): Promise<void> {
   const [{ withCluster }, { revisionRows }] = await Promise.all([
-    import('./cluster.ts'),
-    import('./deployments/revisions.ts'),
+    import('../cluster.ts'),
+    import('../deployments/revisions.ts'),
   ]);
   const report = new Report(flags);
   const live = await withCluster(flags, ({ client, signal }) =>

@@ -1,8 +1,8 @@
 import { Writable } from 'node:stream';
 import { Option } from 'commander';
-import { stringifyJson } from '../../api/json.ts';
-import { type Paint, paintStates, showsColour } from './terminal/paint.ts';
-import { visibleText } from './terminal/text.ts';
+import { stringifyJson } from '../../../api/json.ts';
+import { type Paint, paintStates, showsColour } from '../terminal/paint.ts';
+import { visibleText } from '../terminal/text.ts';
 import { writeOutput } from './write-output.ts';
 
 export { writeOutput };
@@ -89,7 +89,7 @@ async function* printed(
 
 /** The YAML library takes long to load, and few users want YAML. */
 async function yamlOf(value: object): Promise<string> {
-  const { toYaml } = await import('../../core/sdk.ts');
+  const { toYaml } = await import('../../../core/sdk.ts');
   return toYaml([value]);
 }
 

@@ -1,12 +1,12 @@
 import { Argument, Command } from 'commander';
-import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
-import { annotation } from '../../api/v1alpha1/labels.ts';
-import { bundleDeploymentResource, bundleResource } from '../../api/v1alpha1/resources.ts';
-import type { Resource } from '../../core/platform/kube/index.ts';
-import { durationOption } from '../flags/flag-values.ts';
-import type { Cluster } from './cluster.ts';
-import { addClusterFlags, type ClusterFlags } from './flags.ts';
-import { type OutputFlags, outputOption, progressOn, Report } from './output.ts';
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { annotation } from '../../../api/v1alpha1/labels.ts';
+import { bundleDeploymentResource, bundleResource } from '../../../api/v1alpha1/resources.ts';
+import type { Resource } from '../../../core/platform/kube/index.ts';
+import { durationOption } from '../../flags/flag-values.ts';
+import type { Cluster } from '../cluster.ts';
+import { addClusterFlags, type ClusterFlags } from '../flags.ts';
+import { type OutputFlags, outputOption, progressOn, Report } from '../output/output.ts';
 
 interface ReconcileFlags extends ClusterFlags, OutputFlags {
   readonly wait?: true;
@@ -27,8 +27,8 @@ export function reconcileCommand(): Command {
 
 async function reconcile(name: string, flags: ReconcileFlags): Promise<void> {
   const [{ withCluster }, { awaitGood }] = await Promise.all([
-    import('./cluster.ts'),
-    import('./deployments/awaiting.ts'),
+    import('../cluster.ts'),
+    import('../deployments/awaiting.ts'),
   ]);
   const report = new Report(flags);
   await withCluster(flags, async ({ client, signal }) => {
@@ -61,8 +61,8 @@ async function request(
   { name, requestedAt, signal }: Request,
 ): Promise<BundleDeployment> {
   const [{ isNotFound }, { templateBundle }] = await Promise.all([
-    import('../../core/platform/kube/index.ts'),
-    import('./status/deployment-state.ts'),
+    import('../../../core/platform/kube/index.ts'),
+    import('../status/deployment-state.ts'),
   ]);
   const patch = { metadata: { annotations: { [annotation.reconcileRequestedAt]: requestedAt } } };
   const annotate = (resource: Resource, key: string) =>

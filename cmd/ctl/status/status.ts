@@ -1,9 +1,9 @@
 import { Argument, Command } from 'commander';
-import { stringAt } from '../../api/json-fields.ts';
-import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
-import { installNamespaceOf } from '../../api/v1alpha1/install-namespace.ts';
-import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
-import type { Cluster } from './cluster.ts';
+import { stringAt } from '../../../api/json-fields.ts';
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { installNamespaceOf } from '../../../api/v1alpha1/install-namespace.ts';
+import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
+import type { Cluster } from '../cluster.ts';
 import {
   addClusterFlags,
   type ClusterFlags,
@@ -11,11 +11,11 @@ import {
   repeated,
   type WatchFlag,
   watchOption,
-} from './flags.ts';
-import { type OutputFlags, outputOption, progressOn, Report } from './output.ts';
-import { deploymentState, isGood } from './status/deployment-state.ts';
-import type { StatusReport } from './status/status-report.ts';
-import { tableLines, treeLines } from './terminal/tree.ts';
+} from '../flags.ts';
+import { type OutputFlags, outputOption, progressOn, Report } from '../output/output.ts';
+import { tableLines, treeLines } from '../terminal/tree.ts';
+import { deploymentState, isGood } from './deployment-state.ts';
+import type { StatusReport } from './status-report.ts';
 
 interface StatusFlags extends ClusterFlags, OutputFlags, WatchFlag {
   readonly systemNamespace: string;
@@ -43,7 +43,7 @@ export function statusCommand(): Command {
 }
 
 async function status(name: string | undefined, flags: StatusFlags): Promise<void> {
-  const { withCluster } = await import('./cluster.ts');
+  const { withCluster } = await import('../cluster.ts');
   const { watch = false } = flags;
   const report = new Report(flags, { onlyNews: watch });
   let good = true;
@@ -67,9 +67,9 @@ async function showOne(
   { name, flags, report }: Request & { readonly name: string },
 ): Promise<boolean> {
   const [{ advice }, { statusReport }, { statusTree }] = await Promise.all([
-    import('./status/advice.ts'),
-    import('./status/status-report.ts'),
-    import('./status/status-tree.ts'),
+    import('./advice.ts'),
+    import('./status-report.ts'),
+    import('./status-tree.ts'),
   ]);
   const { systemNamespace, namespace, allObjects = false } = flags;
   const { signal } = cluster;
@@ -107,7 +107,7 @@ async function listStates(
   { client, signal }: Cluster,
   { flags, report }: Request,
 ): Promise<boolean> {
-  const { listAll } = await import('../../core/platform/kube/index.ts');
+  const { listAll } = await import('../../../core/platform/kube/index.ts');
   const { namespace, systemNamespace } = flags;
   const all = await listAll(client, bundleDeploymentResource, {
     transform: (item) => item as BundleDeployment,

@@ -1,15 +1,15 @@
 import { Argument, Command } from 'commander';
-import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
-import type { Cluster } from './cluster.ts';
+import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
+import type { Cluster } from '../cluster.ts';
 import {
   addDeletionFlags,
   confirmDeletion,
   type DeletionFlags,
   deletionLines,
-} from './deployments/deletion-dialogue.ts';
-import { addClusterFlags, type ClusterFlags } from './flags.ts';
-import { outputOption, progressOn, Report } from './output.ts';
-import { visibleLine } from './terminal/text.ts';
+} from '../deployments/deletion-dialogue.ts';
+import { addClusterFlags, type ClusterFlags } from '../flags.ts';
+import { outputOption, progressOn, Report } from '../output/output.ts';
+import { visibleLine } from '../terminal/text.ts';
 
 interface UninstallFlags extends ClusterFlags, DeletionFlags {}
 
@@ -22,7 +22,7 @@ export function uninstallCommand(): Command {
 }
 
 async function uninstall(name: string, flags: UninstallFlags): Promise<void> {
-  const { withCluster } = await import('./cluster.ts');
+  const { withCluster } = await import('../cluster.ts');
   const warnings = new Set<string>();
   const onWarning = (warning: string): void => {
     if (warnings.has(warning)) return;
@@ -40,8 +40,8 @@ interface Removal {
 
 async function removed(cluster: Cluster, { name, flags, warnings }: Removal): Promise<void> {
   const [{ foreseeDeletion }, { awaitGone }] = await Promise.all([
-    import('./deployments/foreseen-deletion.ts'),
-    import('./deployments/awaiting.ts'),
+    import('../deployments/foreseen-deletion.ts'),
+    import('../deployments/awaiting.ts'),
   ]);
   const report = new Report(flags);
   const { systemNamespace, timeout } = flags;

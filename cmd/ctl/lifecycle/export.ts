@@ -1,13 +1,13 @@
 import { Argument, Command, Option } from 'commander';
-import { stringifyJson } from '../../api/json.ts';
-import type { KubernetesObject } from '../../api/meta.ts';
-import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
-import { annotation } from '../../api/v1alpha1/labels.ts';
-import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
-import type { Cluster } from './cluster.ts';
-import { addClusterFlags, type ClusterFlags } from './flags.ts';
-import { logLine } from './loggers.ts';
-import { writeOutput } from './output.ts';
+import { stringifyJson } from '../../../api/json.ts';
+import type { KubernetesObject } from '../../../api/meta.ts';
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { annotation } from '../../../api/v1alpha1/labels.ts';
+import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
+import type { Cluster } from '../cluster.ts';
+import { addClusterFlags, type ClusterFlags } from '../flags.ts';
+import { logLine } from '../output/loggers.ts';
+import { writeOutput } from '../output/output.ts';
 
 interface ExportFlags extends ClusterFlags {
   readonly output: 'yaml' | 'json';
@@ -32,8 +32,8 @@ export function exportCommand(): Command {
 
 async function exportManifests(name: string | undefined, flags: ExportFlags): Promise<void> {
   const [{ withCluster }, { toYaml }] = await Promise.all([
-    import('./cluster.ts'),
-    import('../../core/sdk.ts'),
+    import('../cluster.ts'),
+    import('../../../core/sdk.ts'),
   ]);
   const found = await withCluster(flags, (cluster) => deploymentsOf(cluster, name));
   for (const { metadata, spec } of found) {
@@ -56,7 +56,7 @@ async function deploymentsOf(
     const live = await client.get(bundleDeploymentResource, { name }, signal);
     return [live as BundleDeployment];
   }
-  const { listAll } = await import('../../core/platform/kube/index.ts');
+  const { listAll } = await import('../../../core/platform/kube/index.ts');
   const { items } = await listAll(client, bundleDeploymentResource, {
     transform: (item) => item as BundleDeployment,
     signal,

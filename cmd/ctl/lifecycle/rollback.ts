@@ -1,10 +1,10 @@
 import { Argument, Command } from 'commander';
-import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
-import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
-import { durationOption } from '../flags/flag-values.ts';
-import type { Cluster } from './cluster.ts';
-import { addClusterFlags, type ClusterFlags } from './flags.ts';
-import { type OutputFlags, outputOption, progressOn, Report } from './output.ts';
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
+import { durationOption } from '../../flags/flag-values.ts';
+import type { Cluster } from '../cluster.ts';
+import { addClusterFlags, type ClusterFlags } from '../flags.ts';
+import { type OutputFlags, outputOption, progressOn, Report } from '../output/output.ts';
 
 interface RollbackFlags extends ClusterFlags, OutputFlags {
   readonly to?: string;
@@ -27,7 +27,7 @@ export function rollbackCommand(): Command {
 }
 
 async function rollback(name: string, flags: RollbackFlags): Promise<void> {
-  const { withCluster } = await import('./cluster.ts');
+  const { withCluster } = await import('../cluster.ts');
   const report = new Report(flags);
   await withCluster(flags, (cluster) => putBack(cluster, { name, flags, report }));
 }
@@ -43,9 +43,9 @@ async function putBack(
   { name, flags, report }: PutBack,
 ): Promise<void> {
   const [{ chooseRevision }, { templateBundle }, { awaitBundle }] = await Promise.all([
-    import('./deployments/revisions.ts'),
-    import('./status/deployment-state.ts'),
-    import('./deployments/awaiting.ts'),
+    import('../deployments/revisions.ts'),
+    import('../status/deployment-state.ts'),
+    import('../deployments/awaiting.ts'),
   ]);
   const live = await client.get(bundleDeploymentResource, { name }, signal);
   const deployment = live as BundleDeployment;

@@ -1,11 +1,11 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Argument, Command } from 'commander';
-import { TerminalError } from '../../core/errors.ts';
-import { helpCommand } from '../help-command.ts';
-import { newCommand } from './provisioner/new.ts';
-import { sampleCommand } from './provisioner/sample.ts';
-import { visibleText } from './terminal/text.ts';
+import { TerminalError } from '../../../core/errors.ts';
+import { helpCommand } from '../../help-command.ts';
+import { visibleText } from '../terminal/text.ts';
+import { newCommand } from './new.ts';
+import { sampleCommand } from './sample.ts';
 
 /** `rukpakctl provisioner`: for authors of provisioner classes. */
 export function provisionerCommand(): Command {
@@ -30,8 +30,8 @@ async function dev(module: string): Promise<void> {
   }
   endWithTerminal();
   const [{ develop }, { stopSignal }] = await Promise.all([
-    import('./provisioner/develop.ts'),
-    import('../../core/platform/runtime/index.ts'),
+    import('./develop.ts'),
+    import('../../../core/platform/runtime/index.ts'),
   ]);
   await develop({ module: resolve(module), folder: process.cwd(), say }, stopSignal());
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { visibleLine } from './terminal/text.ts';
+import { visibleLine } from '../terminal/text.ts';
 
 const entrySchema = z.looseObject({ level: z.string(), time: z.string(), msg: z.string() });
 

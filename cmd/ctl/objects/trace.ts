@@ -1,13 +1,13 @@
 import { Argument, Command, InvalidArgumentError } from 'commander';
-import type { KubernetesObject } from '../../api/meta.ts';
-import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
-import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
-import { TerminalError } from '../../core/errors.ts';
-import type { Cluster } from './cluster.ts';
-import { addClusterFlags, type ClusterFlags, namespaceOption } from './flags.ts';
-import type { Origin } from './objects/origin.ts';
-import { type OutputFlags, outputOption, Report } from './output.ts';
-import { type TreeNode, treeLines } from './terminal/tree.ts';
+import type { KubernetesObject } from '../../../api/meta.ts';
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
+import { TerminalError } from '../../../core/errors.ts';
+import type { Cluster } from '../cluster.ts';
+import { addClusterFlags, type ClusterFlags, namespaceOption } from '../flags.ts';
+import { type OutputFlags, outputOption, Report } from '../output/output.ts';
+import { type TreeNode, treeLines } from '../terminal/tree.ts';
+import type { Origin } from './origin.ts';
 
 interface TraceFlags extends ClusterFlags, OutputFlags {
   readonly namespace?: string;
@@ -38,7 +38,7 @@ function kindAndName(text: string): Named {
 }
 
 async function trace(named: Named, flags: TraceFlags): Promise<void> {
-  const { withCluster } = await import('./cluster.ts');
+  const { withCluster } = await import('../cluster.ts');
   const report = new Report(flags);
   await withCluster(flags, async (cluster) => {
     const origin = await originOfNamed(cluster, named, flags);
@@ -53,7 +53,7 @@ async function originOfNamed(
   { kind, name }: Named,
   { namespace }: TraceFlags,
 ): Promise<Origin> {
-  const { kindNamed, originOf } = await import('./objects/origin.ts');
+  const { kindNamed, originOf } = await import('./origin.ts');
   const { signal } = cluster;
   const resource = await kindNamed(cluster.client, kind, signal);
   const place = namespace ?? cluster.config.namespace ?? 'default';
@@ -67,8 +67,8 @@ async function deploymentOf(
   { chain, deployment: name, end }: Origin,
 ): Promise<BundleDeployment> {
   const [{ liveObject }, { pathOf }] = await Promise.all([
-    import('../../core/platform/kube/index.ts'),
-    import('./objects/origin.ts'),
+    import('../../../core/platform/kube/index.ts'),
+    import('./origin.ts'),
   ]);
   const [object] = chain;
   const path = object === undefined ? '' : pathOf(object);
@@ -86,9 +86,9 @@ async function deploymentOf(
 
 async function originTree({ chain }: Origin, deployment: BundleDeployment): Promise<TreeNode> {
   const [{ pathOf }, { stateOf }, { deploymentState }] = await Promise.all([
-    import('./objects/origin.ts'),
-    import('./objects/family-tree.ts'),
-    import('./status/deployment-state.ts'),
+    import('./origin.ts'),
+    import('./family-tree.ts'),
+    import('../status/deployment-state.ts'),
   ]);
   const below = chain.filter(({ kind }) => kind !== bundleDeploymentResource.kind);
   const branch = below.reduce<TreeNode | undefined>((child, object) => {
@@ -103,7 +103,7 @@ async function originTree({ chain }: Origin, deployment: BundleDeployment): Prom
 }
 
 async function resultOf({ chain }: Origin, deployment: BundleDeployment): Promise<object> {
-  const { deploymentState } = await import('./status/deployment-state.ts');
+  const { deploymentState } = await import('../status/deployment-state.ts');
   return {
     bundleDeployment: deployment.metadata.name,
     ...deploymentState(deployment),

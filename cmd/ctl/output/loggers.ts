@@ -1,5 +1,5 @@
-import type { Logger } from '../../core/contracts/logger.ts';
-import { visibleText } from './terminal/text.ts';
+import type { Logger } from '../../../core/contracts/logger.ts';
+import { visibleText } from '../terminal/text.ts';
 
 /** A line in the format of Go's log package, local time: scripts around RukPak's tool expect it. */
 export function logLine(text: string, now = new Date()): string {

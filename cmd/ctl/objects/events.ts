@@ -6,10 +6,10 @@ import {
   repeated,
   type WatchFlag,
   watchOption,
-} from './flags.ts';
-import type { ShownEvent } from './objects/family-events.ts';
-import { type OutputFlags, outputOption, Report } from './output.ts';
-import { tableLines } from './terminal/tree.ts';
+} from '../flags.ts';
+import { type OutputFlags, outputOption, Report } from '../output/output.ts';
+import { tableLines } from '../terminal/tree.ts';
+import type { ShownEvent } from './family-events.ts';
 
 interface EventsFlags extends ClusterFlags, OutputFlags, WatchFlag {
   readonly systemNamespace: string;
@@ -30,8 +30,8 @@ export function eventsCommand(): Command {
 
 async function events(name: string, flags: EventsFlags): Promise<void> {
   const [{ withCluster }, { eventsOf, eventRow, eventHeadings }] = await Promise.all([
-    import('./cluster.ts'),
-    import('./objects/family-events.ts'),
+    import('../cluster.ts'),
+    import('./family-events.ts'),
   ]);
   const report = new Report(flags);
   const { namespace, systemNamespace, watch = false } = flags;

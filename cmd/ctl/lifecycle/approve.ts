@@ -1,7 +1,7 @@
 import { Argument, Command } from 'commander';
-import { durationOption } from '../flags/flag-values.ts';
-import { addClusterFlags, type ClusterFlags } from './flags.ts';
-import { type OutputFlags, outputOption, progressOn, Report } from './output.ts';
+import { durationOption } from '../../flags/flag-values.ts';
+import { addClusterFlags, type ClusterFlags } from '../flags.ts';
+import { type OutputFlags, outputOption, progressOn, Report } from '../output/output.ts';
 
 interface ApproveFlags extends ClusterFlags, OutputFlags {
   readonly digest?: string;
@@ -25,9 +25,9 @@ export function approveCommand(): Command {
 
 async function approve(name: string, flags: ApproveFlags): Promise<void> {
   const [{ withCluster }, { approvePlan, awaitApplied }, { planCounts }] = await Promise.all([
-    import('./cluster.ts'),
-    import('./deployments/approve-plan.ts'),
-    import('../../core/bundle-deployment/index.ts'),
+    import('../cluster.ts'),
+    import('../deployments/approve-plan.ts'),
+    import('../../../core/bundle-deployment/index.ts'),
   ]);
   const report = new Report(flags);
   const { digest } = flags;

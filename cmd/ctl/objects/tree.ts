@@ -1,7 +1,7 @@
 import { Argument, Command } from 'commander';
-import { addClusterFlags, type ClusterFlags, namespaceOption } from './flags.ts';
-import { type OutputFlags, outputOption, progressOn, Report } from './output.ts';
-import { treeLines } from './terminal/tree.ts';
+import { addClusterFlags, type ClusterFlags, namespaceOption } from '../flags.ts';
+import { type OutputFlags, outputOption, progressOn, Report } from '../output/output.ts';
+import { treeLines } from '../terminal/tree.ts';
 
 interface TreeFlags extends ClusterFlags, OutputFlags {
   readonly systemNamespace: string;
@@ -19,9 +19,9 @@ export function treeCommand(): Command {
 
 async function tree(name: string, flags: TreeFlags): Promise<void> {
   const [{ withCluster }, { familyOf }, { familyTree, treeObjects }] = await Promise.all([
-    import('./cluster.ts'),
-    import('./objects/family.ts'),
-    import('./objects/family-tree.ts'),
+    import('../cluster.ts'),
+    import('./family.ts'),
+    import('./family-tree.ts'),
   ]);
   const report = new Report(flags);
   const { namespace, systemNamespace } = flags;

@@ -1,7 +1,7 @@
 import { Argument, Command } from 'commander';
-import { TerminalError } from '../../core/errors.ts';
-import { addClusterFlags, type ClusterFlags } from './flags.ts';
-import { type OutputFlags, outputOption, Report } from './output.ts';
+import { TerminalError } from '../../../core/errors.ts';
+import { addClusterFlags, type ClusterFlags } from '../flags.ts';
+import { type OutputFlags, outputOption, Report } from '../output/output.ts';
 
 interface RemoveFlags extends ClusterFlags, OutputFlags {
   readonly all?: boolean;
@@ -30,8 +30,8 @@ async function remove(names: readonly string[], flags: RemoveFlags): Promise<voi
   }
   // Slow to load, and not needed to report wrong arguments.
   const [{ withCluster }, { removeReleases }] = await Promise.all([
-    import('./cluster.ts'),
-    import('./deployments/release-removal.ts'),
+    import('../cluster.ts'),
+    import('../deployments/release-removal.ts'),
   ]);
   const report = new Report(flags);
   const suffix = flags.dryRun === true ? ' (dry run)' : '';

@@ -1,11 +1,11 @@
 import { Argument, Command } from 'commander';
-import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
-import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
-import type { FullPlan } from '../../core/bundle-deployment/index.ts';
-import { TerminalError } from '../../core/errors.ts';
-import type { Cluster } from './cluster.ts';
-import { addClusterFlags, addServerFlags, type ClusterFlags, type ServerFlags } from './flags.ts';
-import { type OutputFlags, outputOption, progressOn, Report } from './output.ts';
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
+import type { FullPlan } from '../../../core/bundle-deployment/index.ts';
+import { TerminalError } from '../../../core/errors.ts';
+import type { Cluster } from '../cluster.ts';
+import { addClusterFlags, addServerFlags, type ClusterFlags, type ServerFlags } from '../flags.ts';
+import { type OutputFlags, outputOption, progressOn, Report } from '../output/output.ts';
 
 interface PlanFlags extends ClusterFlags, ServerFlags, OutputFlags {
   readonly systemNamespace: string;
@@ -23,8 +23,8 @@ export function planCommand(): Command {
 
 async function plan(name: string, flags: PlanFlags): Promise<void> {
   const [{ withCluster }, { planLines }] = await Promise.all([
-    import('./cluster.ts'),
-    import('./server/read-plan.ts'),
+    import('../cluster.ts'),
+    import('../server/read-plan.ts'),
   ]);
   const report = new Report(flags);
   const found = await progressOn(process.stderr)(`reading the plan of "${name}"`, () =>
@@ -35,7 +35,7 @@ async function plan(name: string, flags: PlanFlags): Promise<void> {
 }
 
 async function waitingPlan(cluster: Cluster, name: string, flags: PlanFlags): Promise<FullPlan> {
-  const { readPlan } = await import('./server/read-plan.ts');
+  const { readPlan } = await import('../server/read-plan.ts');
   const { signal } = cluster;
   const live = await cluster.client.get(bundleDeploymentResource, { name }, signal);
   const { status } = live as BundleDeployment;

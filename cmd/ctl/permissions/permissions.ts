@@ -1,21 +1,21 @@
 import { existsSync } from 'node:fs';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
-import { stringifyJson } from '../../api/json.ts';
-import type { ServiceAccountRef } from '../../api/v1alpha1/deployment-policies.ts';
-import { TerminalError } from '../../core/errors.ts';
-import { type KubernetesObject, toYaml } from '../../core/sdk.ts';
-import { collect, listFlag } from '../flags/flag-values.ts';
-import { addRegistryFlags } from '../flags/registry-flags.ts';
-import { addCertificatesFlag } from './certificates.ts';
+import { stringifyJson } from '../../../api/json.ts';
+import type { ServiceAccountRef } from '../../../api/v1alpha1/deployment-policies.ts';
+import { TerminalError } from '../../../core/errors.ts';
+import { type KubernetesObject, toYaml } from '../../../core/sdk.ts';
+import { collect, listFlag } from '../../flags/flag-values.ts';
+import { addRegistryFlags } from '../../flags/registry-flags.ts';
+import { addCertificatesFlag } from '../certificates.ts';
 import {
   addClusterFlags,
   addConfigFlag,
   addInstallNamespaceFlag,
   addServerFlags,
-} from './flags.ts';
-import { logLine } from './loggers.ts';
-import { progressOn, writeOutput } from './output.ts';
-import type { PermissionsFlags } from './permissions/permission-objects.ts';
+} from '../flags.ts';
+import { logLine } from '../output/loggers.ts';
+import { progressOn, writeOutput } from '../output/output.ts';
+import type { PermissionsFlags } from './permission-objects.ts';
 
 /**
  * `rukpakctl permissions`: the permissions that a ServiceAccount needs for some content, as RBAC
@@ -65,8 +65,8 @@ function serviceAccount(text: string): ServiceAccountRef {
 
 async function permissions(bundle: string, flags: PermissionsFlags): Promise<void> {
   const [{ permissionsOfContent, permissionsOfDeployment }, { stopSignal }] = await Promise.all([
-    import('./permissions/permission-objects.ts'),
-    import('../../core/platform/runtime/index.ts'),
+    import('./permission-objects.ts'),
+    import('../../../core/platform/runtime/index.ts'),
   ]);
   const progress = progressOn(process.stderr);
   const signal = stopSignal();

@@ -1,8 +1,8 @@
 import { Argument, Command } from 'commander';
-import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
-import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
-import { addClusterFlags, type ClusterFlags } from './flags.ts';
-import { type OutputFlags, outputOption, Report } from './output.ts';
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
+import { addClusterFlags, type ClusterFlags } from '../flags.ts';
+import { type OutputFlags, outputOption, Report } from '../output/output.ts';
 
 interface PauseFlags extends ClusterFlags, OutputFlags {}
 
@@ -26,7 +26,7 @@ function pausing(name: string, paused: boolean): Command {
 }
 
 async function setPaused(name: string, paused: boolean, flags: PauseFlags): Promise<void> {
-  const { withCluster } = await import('./cluster.ts');
+  const { withCluster } = await import('../cluster.ts');
   const report = new Report(flags);
   // Without a pause the field is absent, as before.
   const patch = { spec: { paused: paused ? true : null } };
