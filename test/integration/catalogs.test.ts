@@ -12,6 +12,7 @@ import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { OwnRegistry } from '../helpers/own-registry.ts';
 import { plane } from '../helpers/plane.ts';
 import { pushCatalog } from '../helpers/push-catalog.ts';
+import { pushImage } from '../helpers/push-image.ts';
 import { aTestNamespace } from '../helpers/test-namespace.ts';
 
 const kubectl = new Kubectl({ path: plane.kubectl, kubeconfig: plane.kubeconfig });
@@ -29,6 +30,12 @@ let directory = '';
 beforeAll(async () => {
   await installOperatorCrds(plane.kubeconfig);
   ({ namespace, drop } = await aTestNamespace(client, 'catalogs'));
+  await pushImage({
+    registry: plane.registry,
+    repository: repository.slice(plane.registry.length + 1),
+    tag: 'unlabelled',
+    layers: [{ files: { 'configs/catalog.json': packageBlobs('shop') } }],
+  });
 });
 afterAll(async () => {
   await removeOperatorCrds(plane.kubeconfig);
@@ -170,6 +177,11 @@ describe('a Catalog', () => {
       'a missing tag',
       { ref: `${repository}:nowhere` },
       /^source bundle content: error fetching image descriptor: HEAD http:.*\/manifests\/nowhere: unexpected status code 404 Not Found \(HEAD/,
+    ],
+    [
+      'an image that is no catalog',
+      { ref: `${repository}:unlabelled` },
+      /^source bundle content: error unpacking image: catalog image ".*:unlabelled" is missing the required label "operators\.operatorframework\.io\.index\.configs\.v1"$/,
     ],
     [
       'a bad reference',

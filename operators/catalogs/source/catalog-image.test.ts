@@ -132,3 +132,19 @@ test('a manifest of another digest is refused', async () => {
   );
   expect(failure.message).toContain('the manifest has the digest');
 });
+
+test('a registry that answers half is tried again later', async () => {
+  const { digest } = await registry.addImage('v1', [{ files: { a: 'x'.repeat(100) } }]);
+  registry.intercept = (asked, response) => {
+    if (asked.url?.includes('/blobs/') !== true) return false;
+    response.writeHead(200, { 'content-length': 1000 });
+    response.write('half', () => response.destroy());
+    return true;
+  };
+  const ref = `${registry.host}/shop@${digest}`;
+  const failure = await failureOf(
+    images().download(ref, { request: request(ref), directory, signal }),
+  );
+  expect(failure).toMatchObject({ step: 'image', isFinal: false, brokenRef: undefined });
+  expect(failure.message).toMatch(/^error fetching remote image ".*": /);
+});
