@@ -78,6 +78,8 @@ export interface CatalogContents {
     name: string,
     isWanted: (catalog: ServingCatalog) => boolean,
   ): Promise<readonly FoundPackage[]>;
+  /** Bytes that `findPackage` reads. */
+  packageBytes(name: string, isWanted: (catalog: ServingCatalog) => boolean): number;
   /**
    * Names of packages with a bundle that provides an API, by catalog in the order of `serving`;
    * catalogs without one are left out. Reads nothing from disk.
@@ -89,8 +91,6 @@ export interface CatalogContents {
 
 /** Contents in directories, which other processes of this machine can read too. */
 export interface StoredContents extends CatalogContents {
-  /** Bytes that `findPackage` reads. */
-  packageBytes(name: string, isWanted: (catalog: ServingCatalog) => boolean): number;
   /** Where the content of the accepted catalogs is, in the order of `serving`. */
   places(isWanted: (catalog: ServingCatalog) => boolean): readonly StoredPlace[];
 }

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { serialize } from 'node:v8';
 import type {
   AbsentCatalog,
   CatalogContents,
@@ -140,6 +141,12 @@ export class FixedContents implements CatalogContents {
       const reference = { name: catalog.name, namespace: '', priority: catalog.priority };
       return [{ catalog, content: { ...found, catalog: reference } }];
     });
+  }
+
+  packageBytes(name: string, isWanted: (catalog: ServingCatalog) => boolean): number {
+    const wanted = [...this.#serving.values()].filter(({ catalog }) => isWanted(catalog));
+    const sizes = wanted.map(({ packages }) => serialize(packages.get(name)).byteLength);
+    return sizes.reduce((sum, bytes) => sum + bytes, 0);
   }
 
   packagesProviding(api: GroupVersionKind): readonly ProvidingPackages[] {

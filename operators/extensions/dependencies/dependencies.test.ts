@@ -323,6 +323,25 @@ describe('an API', () => {
   });
 });
 
+test('a package that is too large for the event loop is left to the user', async () => {
+  const deprecations = [{ schema: 'olm.package', name: '', message: 'x'.repeat(300_000) } as const];
+  contents.serve(
+    {},
+    requiring('app', requires('db')),
+    requiring('free'),
+    aPackage({ name: 'db', deprecations }),
+  );
+  cluster.put(asks('app'), asks('free'));
+  await cluster.start();
+  await ready('free');
+  await eventually(async () => {
+    expect(condition('app')).toMatch(
+      /package "db" has 30\d{4} bytes in the catalogs, more than 262144: create an Operator for it/,
+    );
+  });
+  expect(cluster.names('Operator')).toEqual(['app', 'free']);
+});
+
 describe('objects of users', () => {
   test('an Operator of the package is waited for, and not changed', async () => {
     contents.serve(

@@ -1,3 +1,5 @@
+import { goQuote } from '../../../../api/go-quote.ts';
+import { TerminalError } from '../../../../core/controller.ts';
 import { Budget, BudgetError } from '../../../../resolver/budget.ts';
 import type { Bundle, PackageContent, Property } from '../../../../resolver/candidates/index.ts';
 import { constraintsOf, possiblePackages } from '../../../../resolver/constraints/index.ts';
@@ -21,6 +23,8 @@ export interface ProvidersIn {
 /** Packages that are read for one demand; more of them are named, and not read. */
 const mostPackages = 20;
 const mostAnswers = 10_000;
+/** Maximum bytes of a package in all catalogs, which are decoded on the event loop. */
+const mostBytes = 256 * 1024;
 /** Steps of one answer. What needs more, or has an expression, is left to the user. */
 const limits = { steps: 500_000, allowsRules: false };
 
@@ -157,8 +161,17 @@ export class ProviderLibrary {
     }
   }
 
-  /** A package that cannot be read provides nothing. */
+  /**
+   * A package that cannot be read provides nothing.
+   * @throws TerminalError if it is too large
+   */
   async #read(name: string): Promise<readonly PackageContent[]> {
+    const bytes = this.#contents.packageBytes(name, isOfOperators);
+    if (bytes > mostBytes) {
+      throw new TerminalError(
+        `package ${goQuote(name)} has ${bytes} bytes in the catalogs, more than ${mostBytes}: create an Operator for it`,
+      );
+    }
     const found = await this.#contents.findPackage(name, isOfOperators);
     return found.flatMap((each) => ('content' in each ? [each.content] : []));
   }
