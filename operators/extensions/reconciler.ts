@@ -115,7 +115,9 @@ export class ExtensionReconciler {
     const after = await unlessGone(client.patch(target, patch, options));
     if (after === undefined) return;
     objects.upsertIfNewer(after);
-    recordNews(events, after, { before: findings.conditions, after: conditionsOf(after) });
+    const { choice, conditions: before } = findings;
+    const waiting = choice.kind === 'pending' ? choice.message : undefined;
+    recordNews(events, after, { before, after: conditionsOf(after), waiting });
   }
 }
 

@@ -4,7 +4,7 @@ import { progressReason } from '../../../api/v1alpha1/index.ts';
 import { findCondition } from '../../../core/controller.ts';
 import { shortList } from '../../../core/short-list.ts';
 import type { ConditionUpdate } from '../findings.ts';
-import { dependenciesSatisfied } from '../status/dependency-condition.ts';
+import { dependenciesSatisfied, dependencyNotInstalled } from '../status/dependency-condition.ts';
 import type { JudgedDependency, Plan } from './plan.ts';
 import type { Requirer } from './requirers.ts';
 
@@ -119,7 +119,7 @@ function conditionOf(bundle: string, judgements: readonly Judgement[]): Conditio
   }
   if (awaited.length > 0) {
     const message = `bundle "${bundle}" requires ${shortList(awaited, most)}`;
-    return { type, status: 'False', reason: 'DependencyNotInstalled', message };
+    return { type, status: 'False', reason: dependencyNotInstalled, message };
   }
   const message = `bundle "${bundle}" requires ${shortList(of('met'), most)}`;
   return { type, status: 'True', reason: 'Satisfied', message };

@@ -118,6 +118,15 @@ test('deprecations of the package, the requested channels and the installed bund
   );
 });
 
+test('a wait for the content of a catalog is a condition, and no Event', async () => {
+  const fixture = new ExtensionFixture(aClusterExtension());
+  const message = 'Waiting for the content of ClusterCatalog "x".';
+  fixture.choice = { kind: 'pending', message };
+  await fixture.reconcile();
+  expect(fixture.condition('Progressing')).toBe(`Progressing True Retrying: ${message}`);
+  expect(fixture.events.taken()).toEqual([]);
+});
+
 test('the BundleDeployment has what the spec says of the installation', async () => {
   const spec = {
     serviceAccount: { name: 'installer' },

@@ -7,6 +7,8 @@ const most = 5;
 
 /** Not in upstream's APIs; only of bundles that require something. */
 export const dependenciesSatisfied = 'DependenciesSatisfied';
+/** Its reason while something is being installed for the bundle. */
+export const dependencyNotInstalled = 'DependencyNotInstalled';
 
 /** Whether what the selected bundle requires is installed; undefined if it requires nothing. */
 export function dependencyCondition({ choice, admission }: Findings): ConditionUpdate | undefined {
@@ -31,7 +33,7 @@ export function dependencyAdvice(
   if (awaited.length > 0) {
     const texts = awaited.map(withOwner);
     const message = `bundle "${bundle.name}" requires ${shortList(texts, most)}, which is not installed yet`;
-    return { type, status: 'False', reason: 'DependencyNotInstalled', message };
+    return { type, status: 'False', reason: dependencyNotInstalled, message };
   }
   const texts = dependencies.map(withOwner);
   const message = `bundle "${bundle.name}" requires ${shortList(texts, most)}`;
