@@ -131,6 +131,16 @@ test('a refused deletion that names no object tells that its kind is not served'
   expect(woken).toEqual(['demo']);
 });
 
+test('objects of a version that is no longer served are looked for in another one', async () => {
+  served = [{ ...gizmos, version: 'v2' }];
+  const object = { resource: gizmos, key: { namespace: 'n', name: 'g' } };
+  const error = new ApiError(404, { message: '404 page not found' });
+  const failures = [{ object, action: 'delete', error }] as const;
+  expect(await kinds.lost('demo', failures, signal)).toEqual({ failures: [], unserved: [gizmo] });
+  await after(1_000);
+  expect(woken).toEqual(['demo']);
+});
+
 async function after(ms: number): Promise<void> {
   clock.advance(ms);
   await turn();

@@ -36,6 +36,7 @@ interface FoundKinds {
 interface LostKinds {
   /** Failures for other reasons. */
   readonly failures: readonly ApplyFailure[];
+  /** Kinds of which objects may be left. */
   readonly unserved: readonly GroupKind[];
 }
 
@@ -108,9 +109,12 @@ export class EarlierKinds {
     if (lost.length > 0) discovery.invalidate();
     for (const resource of lost) watches.stop(resource);
     const kinds = new Map(lost.map((resource) => [kindNames([resource]), resource]));
-    const { unserved } = await this.#find([...kinds.values()], signal);
-    if (unserved.length > 0) this.#lookAgain(owner);
-    return { failures: failures.filter((failure) => !isOfLostKind(failure)), unserved };
+    const { resources, unserved } = await this.#find([...kinds.values()], signal);
+    // Their objects are found in another version, or again, at the next look.
+    const served = resources.map(({ group, kind }) => ({ group, kind }));
+    const left = [...unserved, ...served];
+    if (left.length > 0) this.#lookAgain(owner);
+    return { failures: failures.filter((failure) => !isOfLostKind(failure)), unserved: left };
   }
 
   /**
