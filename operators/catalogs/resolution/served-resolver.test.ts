@@ -29,7 +29,7 @@ let resolver: ServedResolver;
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'served-resolver-'));
-  served = new ServedCatalogs(systemClock);
+  served = new ServedCatalogs();
   served.note(colours);
   resolver = new ServedResolver(served, { directory, clock: systemClock });
 });

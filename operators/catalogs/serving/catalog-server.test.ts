@@ -22,7 +22,7 @@ let served: ServedCatalogs;
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'catalog-server-'));
-  served = new ServedCatalogs(systemClock);
+  served = new ServedCatalogs();
 });
 afterEach(async () => {
   await served.close();
