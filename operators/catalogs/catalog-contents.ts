@@ -25,8 +25,8 @@ export interface ServingCatalog extends CatalogIdentity {
 /** A catalog without content. */
 export interface AbsentCatalog extends CatalogIdentity {
   /**
-   * `Pending`: this process has not finished its first attempt, so conclusions from missing packages
-   * are premature. `Failed`: nothing has been unpacked. `Unavailable`: a user has switched it off.
+   * `Pending`: this process has not finished its first attempt, which it has two minutes for, so
+   * conclusions from missing packages are premature. `Failed`: nothing has been unpacked. `Unavailable`: a user has switched it off.
    */
   readonly state: 'Pending' | 'Failed' | 'Unavailable';
   /** For people; empty while it is pending. */

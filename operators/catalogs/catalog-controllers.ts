@@ -102,7 +102,7 @@ export interface CatalogControllers {
 /** Controllers of Catalogs and ClusterCatalogs. */
 export function catalogControllers(options: CatalogControllersOptions): CatalogControllers {
   const { cacheDir, clock, logger } = options;
-  const served = new ServedCatalogs();
+  const served = new ServedCatalogs(clock);
   const resolver = new ServedResolver(served, { directory: cacheDir, clock });
   const store = new ContentStore(cacheDir);
   let isLeading = false;

@@ -54,7 +54,7 @@ export function packageBlobs(name: string, version = '1.0.0', description = ''):
 export class ReconcilerFixture {
   readonly client: FakeKubeClient;
   readonly clock: ManualClock;
-  readonly served = new ServedCatalogs();
+  readonly served: ServedCatalogs;
   readonly cache = new IndexedCache();
   readonly changes: ContentChange[] = [];
   readonly events: string[] = [];
@@ -80,6 +80,7 @@ export class ReconcilerFixture {
   ) {
     this.client = shared.client;
     this.clock = shared.clock;
+    this.served = new ServedCatalogs(shared.clock);
     this.#directory = shared.directory;
     this.store = new ContentStore(shared.directory);
     this.served.onChange((change) => this.changes.push(change));

@@ -43,6 +43,28 @@ describe('a new Catalog', () => {
     expect(replica.served.serving()).toMatchObject([{ name: 'shop', resolvedRef }]);
   });
 
+  test('that takes long no longer counts as pending, and serves when its content is there', async () => {
+    replica.push(tag, packageBlobs('a'));
+    const arrived = Promise.withResolvers<void>();
+    const started = Promise.withResolvers<void>();
+    replica.onFetch = async () => {
+      started.resolve();
+      await arrived.promise;
+    };
+    replica.put(aCatalog());
+    const reconciled = replica.reconcile();
+    await started.promise;
+    expect(replica.served.absent()).toMatchObject([{ state: 'Pending' }]);
+    replica.changes.length = 0;
+    replica.clock.advance(2 * minute);
+    await vi.waitFor(() => expect(replica.changes).toHaveLength(1));
+    const problem = 'its content has not been there for 120 s';
+    expect(replica.served.absent()).toMatchObject([{ state: 'Failed', problem }]);
+    arrived.resolve();
+    await reconciled;
+    expect(replica.served.serving()).toMatchObject([{ name: 'shop', problem: undefined }]);
+  });
+
   test('costs nothing more without an interval', async () => {
     replica.push(tag, packageBlobs('a'));
     replica.put(aCatalog());

@@ -29,7 +29,7 @@ let resolver: ServedResolver;
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'served-resolver-'));
-  served = new ServedCatalogs();
+  served = new ServedCatalogs(systemClock);
   served.note(colours);
   resolver = new ServedResolver(served, { directory, clock: systemClock });
 });

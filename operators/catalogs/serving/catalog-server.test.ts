@@ -22,7 +22,7 @@ let served: ServedCatalogs;
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'catalog-server-'));
-  served = new ServedCatalogs();
+  served = new ServedCatalogs(systemClock);
 });
 afterEach(async () => {
   await served.close();

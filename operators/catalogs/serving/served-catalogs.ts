@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type RequestedCatalog, ServedCatalog } from '../../../catalog/serve/index.ts';
+import type { Clock } from '../../../core/controller.ts';
 import type { CatalogReference } from '../../../resolver/candidates/index.ts';
 import type { GroupVersionKind } from '../../../resolver/constraints/index.ts';
 import type {
@@ -29,7 +30,15 @@ interface Entry {
   /** If it does not serve. */
   absence: AbsentCatalog['state'];
   problem: string | undefined;
+  /** Ends the wait for its first content. */
+  waiting: AbortController;
 }
+
+/**
+ * Milliseconds that resolutions wait for the first content of a catalog: one slow registry must not
+ * stop what others install for longer.
+ */
+const longestPending = 120_000;
 
 const none: ReadonlySet<string> = new Set();
 
@@ -37,14 +46,21 @@ const none: ReadonlySet<string> = new Set();
 export class ServedCatalogs implements StoredContents {
   readonly #entries = new Map<string, Entry>();
   readonly #listeners = new Set<(change: ContentChange) => void>();
+  readonly #clock: Pick<Clock, 'sleep'>;
+
+  constructor(clock: Pick<Clock, 'sleep'>) {
+    this.#clock = clock;
+  }
 
   /** Notes a catalog, or its new labels and priority. */
   note(identity: CatalogIdentity): void {
     const entry = this.#entries.get(keyOf(identity));
     if (entry === undefined) {
       const pending = { serving: undefined, absence: 'Pending', problem: undefined } as const;
-      this.#entries.set(keyOf(identity), { identity, ...pending });
+      const noted = { identity, ...pending, waiting: new AbortController() };
+      this.#entries.set(keyOf(identity), noted);
       this.#notify(identity, none);
+      void this.#endPending(noted);
     } else if (!isDeepStrictEqual(entry.identity, identity)) {
       entry.identity = identity;
       this.#notify(identity, entry.serving?.content.records.packages ?? none);
@@ -65,6 +81,7 @@ export class ServedCatalogs implements StoredContents {
   async serve(key: CatalogKey, { content, state }: StoredContent): Promise<void> {
     const entry = this.#entries.get(keyOf(key));
     if (entry === undefined) return await content[Symbol.asyncDispose]();
+    entry.waiting.abort();
     const former = entry.serving;
     const catalog = former?.catalog ?? new ServedCatalog(key.name, content);
     entry.serving = { catalog, content, state };
@@ -112,12 +129,16 @@ export class ServedCatalogs implements StoredContents {
     if (entry?.absence !== 'Unavailable') return;
     entry.absence = 'Pending';
     entry.problem = undefined;
+    entry.waiting.abort();
+    entry.waiting = new AbortController();
     this.#notify(entry.identity, none);
+    void this.#endPending(entry);
   }
 
   async remove(key: CatalogKey): Promise<void> {
     const entry = this.#entries.get(keyOf(key));
     this.#entries.delete(keyOf(key));
+    entry?.waiting.abort();
     if (entry !== undefined) await this.#close(entry.identity, entry.serving);
   }
 
@@ -191,7 +212,18 @@ export class ServedCatalogs implements StoredContents {
   async close(): Promise<void> {
     const entries = [...this.#entries.values()];
     this.#entries.clear();
+    for (const { waiting } of entries) waiting.abort();
     await Promise.all(entries.map(async ({ serving }) => await serving?.catalog.close()));
+  }
+
+  async #endPending({ identity, waiting }: Entry): Promise<void> {
+    try {
+      await this.#clock.sleep(longestPending, waiting.signal);
+    } catch {
+      return;
+    }
+    if (this.#entries.get(keyOf(identity))?.absence !== 'Pending') return;
+    this.report(identity, `its content has not been there for ${longestPending / 1000} s`);
   }
 
   #servedOf(catalog: CatalogKey): Serving | undefined {
