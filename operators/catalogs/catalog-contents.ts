@@ -26,7 +26,8 @@ export interface ServingCatalog extends CatalogIdentity {
 export interface AbsentCatalog extends CatalogIdentity {
   /**
    * `Pending`: this process has not finished its first attempt, which it has two minutes for, so
-   * conclusions from missing packages are premature. `Failed`: nothing has been unpacked. `Unavailable`: a user has switched it off.
+   * conclusions from missing packages are premature. `Failed`: nothing has been unpacked.
+   * `Unavailable`: a user has switched it off.
    */
   readonly state: 'Pending' | 'Failed' | 'Unavailable';
   /** For people; empty while it is pending. */
