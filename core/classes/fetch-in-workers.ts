@@ -8,7 +8,7 @@ import type {
 } from '../contracts/source.ts';
 import { type Clock, systemClock } from '../platform/clock.ts';
 import type { ByteBudget } from '../platform/runtime/index.ts';
-import { noFiles } from './worker/frames.ts';
+import { noFiles } from './worker/protocol/frames.ts';
 import { WorkerPool } from './worker/worker-pool.ts';
 
 export interface SourceWorkerOptions {

@@ -5,7 +5,7 @@ import type { Provisioner } from '../contracts/provisioner.ts';
 import { type Clock, systemClock } from '../platform/clock.ts';
 import { type ByteBudget, withTimeLimit } from '../platform/runtime/index.ts';
 import { type ClassDescription, type ClassHost, checkedClass } from './class-host.ts';
-import { noFiles } from './worker/frames.ts';
+import { noFiles } from './worker/protocol/frames.ts';
 import { handlersInPool, WorkerPool } from './worker/worker-pool.ts';
 
 export interface ThirdPartyOptions {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { defaultLimits } from '../../content/index.ts';
 import { Answer } from './answer.ts';
-import type { FromWorker } from './messages.ts';
+import type { FromWorker } from './protocol/messages.ts';
 
 const noBytes = new Uint8Array();
 

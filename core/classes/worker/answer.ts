@@ -2,8 +2,8 @@ import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleSource } from '../../../api/v1alpha1/bundle.ts';
 import type { BundleFiles, ContentLimits } from '../../contracts/bundle-files.ts';
 import type { InputReference } from '../../contracts/provisioner.ts';
-import { ContentCollector, type FileTable, pieceBytes } from './frames.ts';
-import { type Description, type FromWorker, maxFrameBytes } from './messages.ts';
+import { ContentCollector, type FileTable, pieceBytes } from './protocol/frames.ts';
+import { type Description, type FromWorker, maxFrameBytes } from './protocol/messages.ts';
 import { checkObject } from './results.ts';
 
 interface AnswerOptions {

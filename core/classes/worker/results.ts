@@ -9,7 +9,7 @@ import {
   checkObjectSize,
   isJsonObject,
 } from '../../manifests/index.ts';
-import { pieceBytes } from './frames.ts';
+import { pieceBytes } from './protocol/frames.ts';
 
 /**
  * A worker process checks its handler's result itself, so that the manager receives only what it

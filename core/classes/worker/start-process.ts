@@ -13,7 +13,7 @@ export interface Confinement {
 }
 
 // The same extension as this file: TypeScript from a checkout, JavaScript from dist.
-const entry = join(import.meta.dirname, `worker-entry${extname(import.meta.filename)}`);
+const entry = join(import.meta.dirname, `entry/worker-entry${extname(import.meta.filename)}`);
 
 export interface StartOptions {
   readonly memoryMegabytes: number;

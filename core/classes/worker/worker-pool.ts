@@ -8,8 +8,8 @@ import type {
 import { FairSemaphore, type Turn } from '../../platform/runtime/index.ts';
 import type { Answer } from './answer.ts';
 import { withRunningLimit } from './ends.ts';
-import { noFiles } from './frames.ts';
-import type { GivenFacts } from './messages.ts';
+import { noFiles } from './protocol/frames.ts';
+import type { GivenFacts } from './protocol/messages.ts';
 import { type Call, WorkerProcess, type WorkerProcessOptions } from './worker-process.ts';
 
 export interface WorkerPoolOptions extends WorkerProcessOptions {

@@ -10,7 +10,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { ByteBudget, InTurn, MemoryShare } from '../../platform/runtime/index.ts';
 import { Answer } from './answer.ts';
 import { endedBy, needsMore, tooSlow, unreadable, watchMemory, watchProcessor } from './ends.ts';
-import { contentPieces, FrameSocket, fileTable } from './frames.ts';
+import { contentPieces, FrameSocket, fileTable } from './protocol/frames.ts';
 import {
   type CallMessage,
   type FromWorker,
@@ -18,9 +18,9 @@ import {
   OutputAllowance,
   parseMessage,
   type ToWorker,
-} from './messages.ts';
+} from './protocol/messages.ts';
+import { fromThrown, toThrown } from './protocol/thrown.ts';
 import { type Confinement, startProcess } from './start-process.ts';
-import { fromThrown, toThrown } from './thrown.ts';
 
 /** One call of a provisioner's handler, of a source, or of a judge. */
 export interface Call

@@ -1,4 +1,7 @@
-import { OutputAllowance, parseMessage } from '../../../../core/classes/worker/messages.ts';
+import {
+  OutputAllowance,
+  parseMessage,
+} from '../../../../core/classes/worker/protocol/messages.ts';
 import type { FuzzTarget } from '../../fuzz-target.ts';
 
 const messages = [

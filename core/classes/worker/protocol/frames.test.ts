@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { eventually } from '../../../test/helpers/eventually.ts';
+import { eventually } from '../../../../test/helpers/eventually.ts';
 import { FrameSocket } from './frames.ts';
 
 let server: Server;

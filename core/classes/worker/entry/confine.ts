@@ -6,8 +6,8 @@ const extension = extname(import.meta.url);
 
 /** Modules of this package that a class may import; its own copy has priority. */
 const ownModules: Readonly<Record<string, string>> = {
-  'rukpak-ts/sdk': new URL(`../../sdk${extension}`, import.meta.url).href,
-  'rukpak-ts/api/v1alpha1': new URL(`../../../api/v1alpha1/index${extension}`, import.meta.url)
+  'rukpak-ts/sdk': new URL(`../../../sdk${extension}`, import.meta.url).href,
+  'rukpak-ts/api/v1alpha1': new URL(`../../../../api/v1alpha1/index${extension}`, import.meta.url)
     .href,
 };
 

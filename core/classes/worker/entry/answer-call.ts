@@ -1,21 +1,21 @@
 import { readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import type { HealthRule } from '../../../api/v1alpha1/deployment-policies.ts';
-import type { Bundle, BundleDeployment, BundleSource } from '../../../api/v1alpha1/index.ts';
-import type { BundleFiles } from '../../contracts/bundle-files.ts';
-import type { JudgedObject, Verdict } from '../../contracts/object-judge.ts';
+import type { HealthRule } from '../../../../api/v1alpha1/deployment-policies.ts';
+import type { Bundle, BundleDeployment, BundleSource } from '../../../../api/v1alpha1/index.ts';
+import type { BundleFiles } from '../../../contracts/bundle-files.ts';
+import type { JudgedObject, Verdict } from '../../../contracts/object-judge.ts';
 import type {
   DeploymentContext,
   Provisioner,
   ProvisionerContext,
-} from '../../contracts/provisioner.ts';
-import type { Source, SourceContext } from '../../contracts/source.ts';
-import { errorMessage } from '../../errors.ts';
-import type { ContentCollector } from './frames.ts';
-import type { CallMessage, FetchOrigin, HandlerName } from './messages.ts';
+} from '../../../contracts/provisioner.ts';
+import type { Source, SourceContext } from '../../../contracts/source.ts';
+import { errorMessage } from '../../../errors.ts';
+import type { ContentCollector } from '../protocol/frames.ts';
+import type { CallMessage, FetchOrigin, HandlerName } from '../protocol/messages.ts';
+import { deniedText } from '../protocol/thrown.ts';
 import type { Sender } from './sender.ts';
-import { deniedText } from './thrown.ts';
 
 /** A call in its worker process. */
 export interface RunningCall {
@@ -91,7 +91,7 @@ async function answerWithFiles(
   if (result === undefined) throw new Error('the handler returned no files');
   if (result === files) return await sender.send({ type: 'unchanged' });
   // Loaded at the first use: sources and rules do not need the parsers of manifests.
-  const { checkedFiles } = await import('./results.ts');
+  const { checkedFiles } = await import('../results.ts');
   await sender.sendFiles(checkedFiles(result, message));
 }
 
@@ -102,7 +102,7 @@ async function answerWithObjects(call: RunningCall): Promise<void> {
   const object = message.object as BundleDeployment;
   const result: unknown = await deployment?.(files, object, deploymentContext(call));
   if (result === undefined) throw new Error('the handler returned no objects');
-  const { objectTexts } = await import('./results.ts');
+  const { objectTexts } = await import('../results.ts');
   for (const texts of objectTexts(result, message)) await sender.sendObjects(texts);
 }
 

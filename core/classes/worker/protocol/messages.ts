@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { needsExactIntegers, parseJson } from '../../../api/json.ts';
-import { record } from '../../../api/record.ts';
-import type { ContentLimits } from '../../contracts/bundle-files.ts';
-import type { DeploymentContext } from '../../contracts/provisioner.ts';
-import type { SecretContent } from '../../contracts/source.ts';
-import type { ContentKey } from '../../contracts/store.ts';
-import { TerminalError } from '../../errors.ts';
+import { needsExactIntegers, parseJson } from '../../../../api/json.ts';
+import { record } from '../../../../api/record.ts';
+import type { ContentLimits } from '../../../contracts/bundle-files.ts';
+import type { DeploymentContext } from '../../../contracts/provisioner.ts';
+import type { SecretContent } from '../../../contracts/source.ts';
+import type { ContentKey } from '../../../contracts/store.ts';
+import { TerminalError } from '../../../errors.ts';
 import type { FileTable } from './frames.ts';
 import type { Thrown } from './thrown.ts';
 

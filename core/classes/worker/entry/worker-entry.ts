@@ -1,12 +1,12 @@
 /** The main module of a worker process: runs the handlers that its manager calls. */
 import { Socket } from 'node:net';
 import { deserialize } from 'node:v8';
+import { ContentCollector, FrameSocket } from '../protocol/frames.ts';
+import type { ToWorker } from '../protocol/messages.ts';
+import { fromThrown, toThrown } from '../protocol/thrown.ts';
 import { answerWith, type RunningCall } from './answer-call.ts';
 import { confine } from './confine.ts';
-import { ContentCollector, FrameSocket } from './frames.ts';
-import type { ToWorker } from './messages.ts';
 import { Sender } from './sender.ts';
-import { fromThrown, toThrown } from './thrown.ts';
 
 let running: RunningCall | undefined;
 

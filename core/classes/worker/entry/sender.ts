@@ -1,9 +1,9 @@
 import { inspect } from 'node:util';
-import { stringifyJson } from '../../../api/json.ts';
-import type { BundleFiles } from '../../contracts/bundle-files.ts';
-import type { Logger } from '../../contracts/logger.ts';
-import { contentPieces, type FrameSocket, fileTable, tablePieces } from './frames.ts';
-import type { FromWorker, LogMessage } from './messages.ts';
+import { stringifyJson } from '../../../../api/json.ts';
+import type { BundleFiles } from '../../../contracts/bundle-files.ts';
+import type { Logger } from '../../../contracts/logger.ts';
+import { contentPieces, type FrameSocket, fileTable, tablePieces } from '../protocol/frames.ts';
+import type { FromWorker, LogMessage } from '../protocol/messages.ts';
 
 /** A worker process's side of the socket; each promise resolves when the message is sent. */
 export class Sender {

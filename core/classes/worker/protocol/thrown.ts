@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { TerminalError, WaitingError } from '../../errors.ts';
+import { TerminalError, WaitingError } from '../../../errors.ts';
 
 /** A thrown value in transfer between processes, where an error's class is lost. */
 export interface Thrown {

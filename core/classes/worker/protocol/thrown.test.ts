@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { TerminalError } from '../../errors.ts';
+import { TerminalError } from '../../../errors.ts';
 import { fromThrown, toThrown } from './thrown.ts';
 
 test.each([

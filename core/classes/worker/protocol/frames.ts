@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { BundleFiles } from '../../contracts/bundle-files.ts';
+import type { BundleFiles } from '../../../contracts/bundle-files.ts';
 
 export interface FrameSocketOptions {
   /** Receives each frame; the buffers are the receiver's to keep. */
