@@ -12,8 +12,8 @@ import type { UploadStore } from '../contracts/upload-store.ts';
 import { WaitingError } from '../errors.ts';
 import { ApiError } from '../platform/kube/index.ts';
 import { FairSemaphore } from '../platform/runtime/index.ts';
-import { SharedFetches } from './shared-fetches.ts';
-import { UnpackSlots } from './unpack-slots.ts';
+import { SharedFetches } from './fetch/shared-fetches.ts';
+import { UnpackSlots } from './fetch/unpack-slots.ts';
 
 const elsewhere = { creator: 'another', address: 'elsewhere.example' };
 const key = { name: 'demo', uid: 'uid-of-demo' };

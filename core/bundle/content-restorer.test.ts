@@ -15,8 +15,8 @@ import type { Source } from '../contracts/source.ts';
 import { WaitingError } from '../errors.ts';
 import { aborted } from '../platform/clock.ts';
 import { ContentRestorer } from './content-restorer.ts';
-import { SharedFetches } from './shared-fetches.ts';
-import { UnpackSlots } from './unpack-slots.ts';
+import { SharedFetches } from './fetch/shared-fetches.ts';
+import { UnpackSlots } from './fetch/unpack-slots.ts';
 
 const key = { name: 'demo', uid: 'uid-of-demo' };
 const fetched = aTree({ 'a.txt': 'fetched' });

@@ -3,7 +3,7 @@ import { errorMessage, WaitingError } from '../errors.ts';
 import { aborted } from '../platform/clock.ts';
 import type { ContentMetrics } from '../platform/observe/index.ts';
 import { type BundleCache, storedContentKey, type UnpackDependencies } from './dependencies.ts';
-import { isPinned } from './pin.ts';
+import { isPinned } from './fetch/pin.ts';
 import { unpack } from './unpack.ts';
 
 interface ContentRestorerDependencies extends UnpackDependencies {

@@ -11,9 +11,9 @@ import type { Clock } from '../platform/clock.ts';
 import type { KubeClient } from '../platform/kube/index.ts';
 import type { UnpackMetrics } from '../platform/observe/index.ts';
 import type { ByteBudget } from '../platform/runtime/index.ts';
-import type { FetchedContent, OwnFetch } from './shared-fetches.ts';
-import type { SourceSecrets } from './source-secrets.ts';
-import type { ClassPlaces, UnpackSlot } from './unpack-slots.ts';
+import type { FetchedContent, OwnFetch } from './fetch/shared-fetches.ts';
+import type { SourceSecrets } from './fetch/source-secrets.ts';
+import type { ClassPlaces, UnpackSlot } from './fetch/unpack-slots.ts';
 
 /** Read and write access to the Bundles in the watch cache. */
 export interface BundleCache {

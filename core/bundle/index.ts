@@ -1,10 +1,10 @@
 export { announceUpload, findBundle } from './announce-upload.ts';
 export { ContentRestorer } from './content-restorer.ts';
 export type { UnpackDependencies } from './dependencies.ts';
-export type { SourceTypes } from './pin.ts';
-export { unresolvedNote } from './pin.ts';
+export type { SourceTypes } from './fetch/pin.ts';
+export { unresolvedNote } from './fetch/pin.ts';
+export { SharedFetches } from './fetch/shared-fetches.ts';
+export { SourceSecrets } from './fetch/source-secrets.ts';
+export type { OwnPlaces } from './fetch/unpack-slots.ts';
+export { UnpackSlots } from './fetch/unpack-slots.ts';
 export { BundleReconciler } from './reconciler.ts';
-export { SharedFetches } from './shared-fetches.ts';
-export { SourceSecrets } from './source-secrets.ts';
-export type { OwnPlaces } from './unpack-slots.ts';
-export { UnpackSlots } from './unpack-slots.ts';

@@ -12,7 +12,14 @@ import {
   type StepOutcome,
   storedContentKey,
 } from './dependencies.ts';
-import { isNoted, pinIn, type SourceTypes, unresolvedNote, withKnownPin, withPin } from './pin.ts';
+import {
+  isNoted,
+  pinIn,
+  type SourceTypes,
+  unresolvedNote,
+  withKnownPin,
+  withPin,
+} from './fetch/pin.ts';
 import { finalizerFailed, notUnpacked, stillUnpacked, unpacked } from './status.ts';
 
 /** Keeps the finalizer on an existing Bundle; deletes the cached content of a deleted one. */

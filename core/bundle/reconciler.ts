@@ -4,7 +4,7 @@ import { errorMessage, TerminalError } from '../errors.ts';
 import { unlessGone } from '../platform/kube/index.ts';
 import { Semaphore, statusPatch } from '../platform/runtime/index.ts';
 import type { BundleDependencies, BundleState, StepContext, StepOutcome } from './dependencies.ts';
-import { withKnownPin } from './pin.ts';
+import { withKnownPin } from './fetch/pin.ts';
 import { finalize, notePin, reuse } from './prepare.ts';
 import { recordForgery, recordTransition, unpacking } from './status.ts';
 import { unpack } from './unpack.ts';

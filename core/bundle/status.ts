@@ -9,7 +9,7 @@ import {
   setCondition,
   withReadiness,
 } from '../platform/runtime/index.ts';
-import { isNoted, pinIn, type SourceTypes } from './pin.ts';
+import { isNoted, pinIn, type SourceTypes } from './fetch/pin.ts';
 
 /** The statuses of a Bundle (docs/spec/bundle.md), one function each. */
 

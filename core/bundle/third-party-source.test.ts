@@ -4,7 +4,7 @@ import { annotation } from '../../api/v1alpha1/labels.ts';
 import { aKeptBundle, BundleFixture, tree } from '../../test/helpers/bundle-fixture.ts';
 import { aStoredBundle } from '../../test/helpers/stored-objects.ts';
 import { defineSource, type SourceDefinition } from '../sdk.ts';
-import { unresolvedNote } from './pin.ts';
+import { unresolvedNote } from './fetch/pin.ts';
 
 const schema = z.object({ bucket: z.string(), version: z.string().optional() });
 type Parameters = z.infer<typeof schema>;

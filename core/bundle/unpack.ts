@@ -10,7 +10,7 @@ import {
   storedContentKey,
   type UnpackDependencies,
 } from './dependencies.ts';
-import { awaitSlot, fetch, joinFetch } from './fetch.ts';
+import { awaitSlot, fetch, joinFetch } from './fetch/fetch.ts';
 import { notUnpacked, unpacked } from './status.ts';
 
 type Step = (

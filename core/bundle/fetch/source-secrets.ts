@@ -1,10 +1,10 @@
-import type { Bundle, BundleSource } from '../../api/v1alpha1/bundle.ts';
-import type { ServiceAccountRef } from '../../api/v1alpha1/deployment-policies.ts';
-import { annotation } from '../../api/v1alpha1/labels.ts';
-import type { SecretContent, SecretReader, SourceServer } from '../contracts/source.ts';
-import { errorMessage } from '../errors.ts';
-import { ApiError } from '../platform/kube/index.ts';
-import { matchesHost } from '../registry/index.ts';
+import type { Bundle, BundleSource } from '../../../api/v1alpha1/bundle.ts';
+import type { ServiceAccountRef } from '../../../api/v1alpha1/deployment-policies.ts';
+import { annotation } from '../../../api/v1alpha1/labels.ts';
+import type { SecretContent, SecretReader, SourceServer } from '../../contracts/source.ts';
+import { errorMessage } from '../../errors.ts';
+import { ApiError } from '../../platform/kube/index.ts';
+import { matchesHost } from '../../registry/index.ts';
 import type { SourceTypes } from './pin.ts';
 
 interface SourceSecretsOptions {

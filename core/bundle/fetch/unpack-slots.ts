@@ -1,6 +1,6 @@
-import type { Bundle } from '../../api/v1alpha1/bundle.ts';
-import type { Clock } from '../platform/clock.ts';
-import { FairSemaphore, precedence, Semaphore } from '../platform/runtime/index.ts';
+import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { FairSemaphore, precedence, Semaphore } from '../../platform/runtime/index.ts';
 import type { SharedFetches } from './shared-fetches.ts';
 
 /** Limits for concurrent Bundles. */

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { ManualClock } from '../../test/helpers/manual-clock.ts';
+import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { UnpackSlots } from './unpack-slots.ts';
 
 const { signal } = new AbortController();

@@ -1,6 +1,6 @@
-import type { SourceResult } from '../contracts/source.ts';
-import { aborted } from '../platform/clock.ts';
-import { type MemoryShare } from '../platform/runtime/index.ts';
+import type { SourceResult } from '../../contracts/source.ts';
+import { aborted } from '../../platform/clock.ts';
+import { type MemoryShare } from '../../platform/runtime/index.ts';
 
 /** Fetched content; each Bundle that has it must release it. */
 export interface FetchedContent extends SourceResult {

@@ -1,7 +1,7 @@
-import type { Bundle, BundleSource, BundleStatus } from '../../api/v1alpha1/bundle.ts';
-import { annotation } from '../../api/v1alpha1/labels.ts';
-import type { SourceType } from '../contracts/source.ts';
-import { TerminalError } from '../errors.ts';
+import type { Bundle, BundleSource, BundleStatus } from '../../../api/v1alpha1/bundle.ts';
+import { annotation } from '../../../api/v1alpha1/labels.ts';
+import type { SourceType } from '../../contracts/source.ts';
+import { TerminalError } from '../../errors.ts';
 
 /**
  * The pin of a Bundle's content. An annotation records it, empty until it is resolved: a status

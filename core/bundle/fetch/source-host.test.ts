@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { BundleSource } from '../../api/v1alpha1/bundle.ts';
-import { sourceTypes } from '../../test/helpers/source-types.ts';
+import type { BundleSource } from '../../../api/v1alpha1/bundle.ts';
+import { sourceTypes } from '../../../test/helpers/source-types.ts';
 import { sourceHost } from './source-secrets.ts';
 
 function git(repository: string): BundleSource {

@@ -1,19 +1,19 @@
-import { stringifyJson } from '../../api/json.ts';
-import type { Bundle, BundleSource } from '../../api/v1alpha1/bundle.ts';
-import type { SourceContext, SourceResult } from '../contracts/source.ts';
-import { TerminalError } from '../errors.ts';
-import { type InTurn, type MemoryShare, withTimeLimit } from '../platform/runtime/index.ts';
+import { stringifyJson } from '../../../api/json.ts';
+import type { Bundle, BundleSource } from '../../../api/v1alpha1/bundle.ts';
+import type { SourceContext, SourceResult } from '../../contracts/source.ts';
+import { TerminalError } from '../../errors.ts';
+import { type InTurn, type MemoryShare, withTimeLimit } from '../../platform/runtime/index.ts';
 import {
   type BundleState,
   type StepContext,
   type StepOutcome,
   storedContentKey,
   type UnpackDependencies,
-} from './dependencies.ts';
+} from '../dependencies.ts';
+import { fetchFailed } from '../status.ts';
 import { wantedSource } from './pin.ts';
 import { type FetchedContent, OwnFetch } from './shared-fetches.ts';
 import { sourceHost } from './source-secrets.ts';
-import { fetchFailed } from './status.ts';
 import { placesOf } from './unpack-slots.ts';
 
 /**

@@ -1,12 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import { beforeEach, expect, test } from 'vitest';
-import { aKeptBundle, BundleFixture } from '../../test/helpers/bundle-fixture.ts';
-import { eventually } from '../../test/helpers/eventually.ts';
-import { ManualClock } from '../../test/helpers/manual-clock.ts';
-import { anImage } from '../../test/helpers/objects.ts';
-import { aTree } from '../../test/helpers/registry-bundle.ts';
-import type { Source } from '../contracts/source.ts';
-import { ByteBudget } from '../platform/runtime/index.ts';
+import { aKeptBundle, BundleFixture } from '../../../test/helpers/bundle-fixture.ts';
+import { eventually } from '../../../test/helpers/eventually.ts';
+import { ManualClock } from '../../../test/helpers/manual-clock.ts';
+import { anImage } from '../../../test/helpers/objects.ts';
+import { aTree } from '../../../test/helpers/registry-bundle.ts';
+import type { Source } from '../../contracts/source.ts';
+import { ByteBudget } from '../../platform/runtime/index.ts';
 
 const resolvedSource = anImage(`example.com/app@sha256:${'12'.repeat(32)}`);
 const content = { files: aTree({ 'a.yaml': 'x'.repeat(20) }), resolvedSource };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { BundleSource, GitSource, HTTPSource } from '../../api/v1alpha1/bundle.ts';
-import { sourceTypes } from '../../test/helpers/source-types.ts';
+import type { BundleSource, GitSource, HTTPSource } from '../../../api/v1alpha1/bundle.ts';
+import { sourceTypes } from '../../../test/helpers/source-types.ts';
 import { pinIn } from './pin.ts';
 
 const digest = (digit: string): string => `sha256:${digit.repeat(64)}`;

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
-import { anImage } from '../../test/helpers/objects.ts';
-import { aTree } from '../../test/helpers/registry-bundle.ts';
+import { anImage } from '../../../test/helpers/objects.ts';
+import { aTree } from '../../../test/helpers/registry-bundle.ts';
 import { type FetchedContent, OwnFetch, SharedFetches } from './shared-fetches.ts';
 
 const source = anImage('example.com/app:v1');

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { Bundle, BundleSource } from '../../api/v1alpha1/bundle.ts';
-import type { ServiceAccountRef } from '../../api/v1alpha1/deployment-policies.ts';
-import { sourceTypes } from '../../test/helpers/source-types.ts';
-import { aStoredBundle } from '../../test/helpers/stored-objects.ts';
-import type { SecretContent } from '../contracts/source.ts';
-import { ApiError } from '../platform/kube/index.ts';
+import type { Bundle, BundleSource } from '../../../api/v1alpha1/bundle.ts';
+import type { ServiceAccountRef } from '../../../api/v1alpha1/deployment-policies.ts';
+import { sourceTypes } from '../../../test/helpers/source-types.ts';
+import { aStoredBundle } from '../../../test/helpers/stored-objects.ts';
+import type { SecretContent } from '../../contracts/source.ts';
+import { ApiError } from '../../platform/kube/index.ts';
 import { SourceSecrets } from './source-secrets.ts';
 
 const { signal } = new AbortController();
