@@ -14,17 +14,17 @@ export const catalogCommands: readonly CommandRow[] = [
   {
     usage: 'validate [options] <catalog...>',
     summary: 'Validate catalogs as opm does',
-    load: async () => (await import('./validate.ts')).validateCommand(),
+    load: async () => (await import('./inspect/validate.ts')).validateCommand(),
   },
   {
     usage: 'list [options] <catalog> [package]',
     summary: 'List the packages, channels or bundles of a catalog',
-    load: async () => (await import('./list.ts')).listCommand(),
+    load: async () => (await import('./inspect/list.ts')).listCommand(),
   },
   {
     usage: 'graph [options] <package> <catalog>',
     summary: 'Show the upgrade graph of a package',
-    load: async () => (await import('./graph.ts')).graphCommand(),
+    load: async () => (await import('./inspect/graph.ts')).graphCommand(),
   },
   {
     usage: 'serve [options] <place...>',
@@ -34,12 +34,12 @@ export const catalogCommands: readonly CommandRow[] = [
   {
     usage: 'lint [options] <catalog>',
     summary: 'Report what is doubtful in a catalog, beyond what opm refuses',
-    load: async () => await (await import('./lint.ts')).lintCommand(),
+    load: async () => await (await import('./inspect/lint.ts')).lintCommand(),
   },
   {
     usage: 'diff [options] <old> <new>',
     summary: 'Show what changes from one catalog to another, and who loses upgrades',
-    load: async () => (await import('./diff.ts')).diffCommand(),
+    load: async () => (await import('./inspect/diff.ts')).diffCommand(),
   },
   {
     usage: 'prune [options] <catalog>',

@@ -1,6 +1,6 @@
 import { Argument, Command, Option } from 'commander';
 import { addRegistryFlags, type RegistryFlags } from '../../flags/registry-flags.ts';
-import { withPlace } from './blob-place.ts';
+import { withPlace } from './opened-catalog.ts';
 
 interface MigrateFlags extends RegistryFlags {
   readonly output: 'json' | 'yaml';

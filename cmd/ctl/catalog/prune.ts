@@ -3,8 +3,7 @@ import type { ChosenVersions, WrittenSelection } from '../../../catalog/compare/
 import { addRegistryFlags, type RegistryFlags } from '../../flags/registry-flags.ts';
 import { writeOutput } from '../output/output.ts';
 import { visibleText } from '../terminal/text.ts';
-import { withPlace } from './blob-place.ts';
-import { withCatalog } from './opened-catalog.ts';
+import { withCatalog, withPlace } from './opened-catalog.ts';
 
 interface PruneFlags extends RegistryFlags {
   readonly package: readonly string[];

@@ -1,7 +1,7 @@
 import { Argument, Command, Option } from 'commander';
 import { addRegistryFlags, type RegistryFlags } from '../../flags/registry-flags.ts';
 import { writeOutput } from '../output/output.ts';
-import { withPlace } from './blob-place.ts';
+import { withPlace } from './opened-catalog.ts';
 
 interface RenderFlags extends RegistryFlags {
   readonly output: 'json' | 'yaml';

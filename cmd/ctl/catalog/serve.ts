@@ -16,7 +16,7 @@ import { durationOption } from '../../flags/flag-values.ts';
 import { addRegistryFlags, type RegistryFlags } from '../../flags/registry-flags.ts';
 import { logLine } from '../output/loggers.ts';
 import { writeOutput } from '../output/output.ts';
-import { withPlace } from './blob-place.ts';
+import { withPlace } from './opened-catalog.ts';
 
 interface ServeFlags extends RegistryFlags {
   readonly address: BindAddress;

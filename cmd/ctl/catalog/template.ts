@@ -4,7 +4,7 @@ import { Argument, Command, Option } from 'commander';
 import type { CatalogTemplateType } from '../../../catalog/templates/index.ts';
 import { addRegistryFlags, type RegistryFlags } from '../../flags/registry-flags.ts';
 import { writeOutput } from '../output/output.ts';
-import { withPlace } from './blob-place.ts';
+import { withPlace } from './opened-catalog.ts';
 
 interface TemplateFlags extends RegistryFlags {
   readonly output: 'json' | 'yaml';

@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { rukpakctl } from '../../../test/helpers/rukpakctl.ts';
+import { rukpakctl } from '../../../../test/helpers/rukpakctl.ts';
 
-const catalog = join(import.meta.dirname, '../../../deploy/samples/howto/catalog');
+const catalog = join(import.meta.dirname, '../../../../deploy/samples/howto/catalog');
 const graph = ['catalog', 'graph', 'greeter', catalog];
 
 test('lines keep to the width of the terminal, and colours are off where NO_COLOR is set', async () => {

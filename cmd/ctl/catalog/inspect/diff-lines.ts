@@ -5,9 +5,9 @@ import type {
   NamedChange,
   PackageDiff,
   Stranded,
-} from '../../../catalog/compare/index.ts';
-import { type Colour, coloured } from '../terminal/paint.ts';
-import { counted } from '../terminal/text.ts';
+} from '../../../../catalog/compare/index.ts';
+import { type Colour, coloured } from '../../terminal/paint.ts';
+import { counted } from '../../terminal/text.ts';
 
 const signs = { added: '+', removed: '-', changed: '~' } as const;
 

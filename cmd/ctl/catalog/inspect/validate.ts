@@ -1,9 +1,9 @@
 import { Argument, Command } from 'commander';
-import type { CatalogSize } from '../../../catalog/validate/index.ts';
-import { errorMessage, TerminalError } from '../../../core/errors.ts';
-import { addRegistryFlags, type RegistryFlags } from '../../flags/registry-flags.ts';
-import { type OutputFlags, outputOption, Report } from '../output/output.ts';
-import { counted } from '../terminal/text.ts';
+import type { CatalogSize } from '../../../../catalog/validate/index.ts';
+import { errorMessage, TerminalError } from '../../../../core/errors.ts';
+import { addRegistryFlags, type RegistryFlags } from '../../../flags/registry-flags.ts';
+import { type OutputFlags, outputOption, Report } from '../../output/output.ts';
+import { counted } from '../../terminal/text.ts';
 
 /** `rukpakctl catalog validate`: reports what opm rejects in catalogs. */
 export function validateCommand(): Command {
@@ -40,13 +40,13 @@ async function validate(
 
 async function verdict(place: string, flags: RegistryFlags): Promise<CatalogSize | TerminalError> {
   const [{ loadDirectory, openCatalog }, { validateCatalog }, { placedError }] = await Promise.all([
-    import('../../../catalog/load/index.ts'),
-    import('../../../catalog/validate/index.ts'),
-    import('../../../catalog/blobs/index.ts'),
+    import('../../../../catalog/load/index.ts'),
+    import('../../../../catalog/validate/index.ts'),
+    import('../../../../catalog/blobs/index.ts'),
   ]);
   const { signal } = new AbortController();
   const registry = async () =>
-    await (await import('../../registry-access.ts')).registryAccess(flags);
+    await (await import('../../../registry-access.ts')).registryAccess(flags);
   const catalog = await openCatalog(place, { registry, signal });
   try {
     return await validateCatalog(loadDirectory(catalog.dir, { signal }));

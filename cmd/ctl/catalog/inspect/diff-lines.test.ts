@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { CatalogDiff, PackageDiff, Stranded } from '../../../catalog/compare/index.ts';
+import type { CatalogDiff, PackageDiff, Stranded } from '../../../../catalog/compare/index.ts';
 import { diffLines, paintChanges } from './diff-lines.ts';
 
 const nothing = { fields: [], channels: [], bundles: [], deprecations: [], blobs: [] };

@@ -1,13 +1,12 @@
 import { Argument, Command, Option } from 'commander';
-import type { PackageGraph, UpgradeGraph } from '../../../catalog/graph/index.ts';
-import { collect } from '../../flags/flag-values.ts';
-import { addRegistryFlags, type RegistryFlags } from '../../flags/registry-flags.ts';
-import { Report, writeOutput } from '../output/output.ts';
-import { paintGraph } from '../terminal/paint.ts';
-import { visibleText } from '../terminal/text.ts';
-import { tableLines } from '../terminal/tree.ts';
-import { withPlace } from './blob-place.ts';
-import { withCatalog } from './opened-catalog.ts';
+import type { PackageGraph, UpgradeGraph } from '../../../../catalog/graph/index.ts';
+import { collect } from '../../../flags/flag-values.ts';
+import { addRegistryFlags, type RegistryFlags } from '../../../flags/registry-flags.ts';
+import { Report, writeOutput } from '../../output/output.ts';
+import { paintGraph } from '../../terminal/paint.ts';
+import { visibleText } from '../../terminal/text.ts';
+import { tableLines } from '../../terminal/tree.ts';
+import { withCatalog, withPlace } from '../opened-catalog.ts';
 
 const printed = ['text', 'wide', 'json', 'yaml'] as const;
 const drawn = ['mermaid', 'svg', 'html'] as const;
@@ -35,7 +34,7 @@ export function graphCommand(): Command {
 }
 
 async function graph(name: string, place: string, flags: GraphFlags): Promise<void> {
-  const drawing = await import('../../../catalog/graph/index.ts');
+  const drawing = await import('../../../../catalog/graph/index.ts');
   const { channel, output } = flags;
   const whole = await graphOf(place, flags);
   const graph = drawing.packageGraph(whole, name, channel);
@@ -64,8 +63,8 @@ function warn(text: string): void {
 
 async function graphOf(place: string, flags: RegistryFlags): Promise<UpgradeGraph> {
   const [{ decodedParts, loadDirectory }, { upgradeGraph }] = await Promise.all([
-    import('../../../catalog/load/index.ts'),
-    import('../../../catalog/graph/index.ts'),
+    import('../../../../catalog/load/index.ts'),
+    import('../../../../catalog/graph/index.ts'),
   ]);
   return await withCatalog(place, flags, (dir, signal) =>
     upgradeGraph(decodedParts(loadDirectory(dir, { signal }))),
@@ -78,7 +77,7 @@ async function print(
   report: Report,
   only: (channels: readonly string[]) => PackageGraph,
 ): Promise<void> {
-  const { drawText, titleOf } = await import('../../../catalog/graph/index.ts');
+  const { drawText, titleOf } = await import('../../../../catalog/graph/index.ts');
   const names = graph.channels.map((channel) => channel.name);
   const most = Math.floor(report.width / 4);
   const more = names.length - most;

@@ -1,10 +1,9 @@
 import { Argument, Command, Option } from 'commander';
-import type { UpgradeGraph } from '../../../catalog/graph/index.ts';
-import { addRegistryFlags, type RegistryFlags } from '../../flags/registry-flags.ts';
-import { type OutputFlags, outputOption, Report } from '../output/output.ts';
-import { tableLines } from '../terminal/tree.ts';
-import { withPlace } from './blob-place.ts';
-import { withCatalog } from './opened-catalog.ts';
+import type { UpgradeGraph } from '../../../../catalog/graph/index.ts';
+import { addRegistryFlags, type RegistryFlags } from '../../../flags/registry-flags.ts';
+import { type OutputFlags, outputOption, Report } from '../../output/output.ts';
+import { tableLines } from '../../terminal/tree.ts';
+import { withCatalog, withPlace } from '../opened-catalog.ts';
 
 const listed = ['packages', 'channels', 'bundles'] as const;
 
@@ -37,9 +36,9 @@ async function list(place: string, owner: string | undefined, flags: ListFlags):
 async function graphOf(place: string, flags: RegistryFlags): Promise<UpgradeGraph> {
   const [{ decodedParts, loadDirectory }, { CollectedGraph }, { operatorNameOf }] =
     await Promise.all([
-      import('../../../catalog/load/index.ts'),
-      import('../../../catalog/graph/index.ts'),
-      import('../../../catalog/render/index.ts'),
+      import('../../../../catalog/load/index.ts'),
+      import('../../../../catalog/graph/index.ts'),
+      import('../../../../catalog/render/index.ts'),
     ]);
   return await withCatalog(place, flags, async (dir, signal) => {
     const graph = new CollectedGraph();
@@ -60,7 +59,7 @@ type TableOf = (graph: UpgradeGraph, owner: string | undefined) => Promise<Table
 
 const tables: Readonly<Record<(typeof listed)[number], TableOf>> = {
   packages: async (graph, owner) => {
-    const { listedPackages } = await import('../../../catalog/graph/index.ts');
+    const { listedPackages } = await import('../../../../catalog/graph/index.ts');
     const values = listedPackages(graph, owner);
     const rows = values.map(({ name, displayName, defaultChannel, heads }) => [
       name,
@@ -71,13 +70,13 @@ const tables: Readonly<Record<(typeof listed)[number], TableOf>> = {
     return { headings: ['NAME', 'DISPLAY NAME', 'DEFAULT CHANNEL', 'HEAD'], rows, values };
   },
   channels: async (graph, owner) => {
-    const { listedChannels } = await import('../../../catalog/graph/index.ts');
+    const { listedChannels } = await import('../../../../catalog/graph/index.ts');
     const values = listedChannels(graph, owner);
     const rows = values.map((row) => [row.package, row.channel, row.heads.join(', ')]);
     return { headings: ['PACKAGE', 'CHANNEL', 'HEAD'], rows, values };
   },
   bundles: async (graph, owner) => {
-    const { listedBundles } = await import('../../../catalog/graph/index.ts');
+    const { listedBundles } = await import('../../../../catalog/graph/index.ts');
     const values = listedBundles(graph, owner);
     const rows = values.map(({ skips, ...row }) => [
       row.package,

@@ -1,14 +1,13 @@
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
-import type { BlobPlace } from '../../../catalog/blobs/index.ts';
-import type { Finding, LintLevel } from '../../../catalog/compare/index.ts';
-import { addRegistryFlags, type RegistryFlags } from '../../flags/registry-flags.ts';
-import { type OutputFlags, outputOption, Report } from '../output/output.ts';
-import { type Colour, coloured } from '../terminal/paint.ts';
-import { counted } from '../terminal/text.ts';
-import { withPlace } from './blob-place.ts';
-import { withCatalog } from './opened-catalog.ts';
+import type { BlobPlace } from '../../../../catalog/blobs/index.ts';
+import type { Finding, LintLevel } from '../../../../catalog/compare/index.ts';
+import { addRegistryFlags, type RegistryFlags } from '../../../flags/registry-flags.ts';
+import { type OutputFlags, outputOption, Report } from '../../output/output.ts';
+import { type Colour, coloured } from '../../terminal/paint.ts';
+import { counted } from '../../terminal/text.ts';
+import { withCatalog, withPlace } from '../opened-catalog.ts';
 
 interface LintFlags extends RegistryFlags, OutputFlags {
   readonly rule: readonly string[];
@@ -17,7 +16,7 @@ interface LintFlags extends RegistryFlags, OutputFlags {
 
 /** `rukpakctl catalog lint`: doubtful content in a catalog that opm accepts. */
 export async function lintCommand(): Promise<Command> {
-  const { lintRules } = await import('../../../catalog/compare/index.ts');
+  const { lintRules } = await import('../../../../catalog/compare/index.ts');
   const names = lintRules.map(({ name }) => name);
   const rows = lintRules.map(
     ({ name, level, summary }) => `  ${name.padEnd(28)}${level.padEnd(9)}${summary}`,
@@ -42,8 +41,8 @@ function ruleOption(flags: string, summary: string, names: readonly string[]): O
 }
 
 async function lint(place: string, flags: LintFlags): Promise<void> {
-  const { lintCatalog, lintRules } = await import('../../../catalog/compare/index.ts');
-  const { loadDirectory } = await import('../../../catalog/load/index.ts');
+  const { lintCatalog, lintRules } = await import('../../../../catalog/compare/index.ts');
+  const { loadDirectory } = await import('../../../../catalog/load/index.ts');
   const { rule, disable } = flags;
   const wanted = rule.length === 0 ? lintRules.map(({ name }) => name) : rule;
   const rules = new Set(wanted).difference(new Set(disable));

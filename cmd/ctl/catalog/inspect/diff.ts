@@ -1,10 +1,9 @@
 import { Argument, Command, Option } from 'commander';
-import type { CatalogDiff } from '../../../catalog/compare/index.ts';
-import { addRegistryFlags, type RegistryFlags } from '../../flags/registry-flags.ts';
-import { type OutputFlags, outputOption, Report } from '../output/output.ts';
-import { withPlace } from './blob-place.ts';
+import type { CatalogDiff } from '../../../../catalog/compare/index.ts';
+import { addRegistryFlags, type RegistryFlags } from '../../../flags/registry-flags.ts';
+import { type OutputFlags, outputOption, Report } from '../../output/output.ts';
+import { withCatalog, withPlace } from '../opened-catalog.ts';
 import { diffLines, paintChanges } from './diff-lines.ts';
-import { withCatalog } from './opened-catalog.ts';
 
 interface DiffFlags extends RegistryFlags, OutputFlags {
   readonly failOn?: 'stranded';
@@ -35,8 +34,8 @@ async function diff(before: string, after: string, flags: DiffFlags): Promise<vo
 
 async function compared(before: string, after: string, signal: AbortSignal): Promise<CatalogDiff> {
   const [{ loadDirectory }, { diffCatalogs }] = await Promise.all([
-    import('../../../catalog/load/index.ts'),
-    import('../../../catalog/compare/index.ts'),
+    import('../../../../catalog/load/index.ts'),
+    import('../../../../catalog/compare/index.ts'),
   ]);
   return await diffCatalogs(loadDirectory(before, { signal }), loadDirectory(after, { signal }));
 }
