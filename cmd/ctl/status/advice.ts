@@ -2,6 +2,7 @@ import { fieldAt, isMap, listOf, stringAt } from '../../../api/json-fields.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import {
   bundleDeploymentCondition,
+  bundleDeploymentReason,
   kstatusCondition,
   progressReason,
 } from '../../../api/v1alpha1/conditions.ts';
@@ -41,9 +42,15 @@ export function advice(report: StatusReport, now: number): string | undefined {
   return undefined;
 }
 
-function forDeletion({ deployment }: StatusReport): string | undefined {
+function forDeletion(report: StatusReport): string | undefined {
+  const { deployment } = report;
   if (deploymentState(deployment).state !== 'Deleting') return undefined;
-  return conditionOf(deployment, bundleDeploymentCondition.progressing) === undefined
+  const held = conditionOf(deployment, bundleDeploymentCondition.progressing);
+  if (held?.reason === bundleDeploymentReason.permissionsMissing) {
+    const known = cureOfDeployment(held.message, report);
+    if (known !== undefined) return known;
+  }
+  return held === undefined
     ? 'it is being deleted: it waits for its finalizers, or for objects with finalizers of their own'
     : 'it is being deleted: condition Progressing names the objects that the deletion waits for';
 }

@@ -35,6 +35,10 @@ const ofDeployments: readonly (readonly [message: string, cure: string])[] = [
     'read the log of the server of class "remote" at http://127.0.0.1:32829, which answered 500',
   ],
   [
+    `ServiceAccount "a" in namespace "b" lacks permissions for the deletion: delete, get configmaps (c) in namespace "d". Grant them ("rukpakctl permissions demo --missing" prints them as RBAC objects), or keep the objects: kubectl patch bundledeployment demo --type=merge --patch='{"spec":{"deletionPolicy":"Orphan"}}'. Core retries every minute`,
+    `review the output of "rukpakctl permissions demo --missing", and let somebody apply it who may grant it, or keep the objects: kubectl patch bundledeployment demo --type=merge --patch='{"spec":{"deletionPolicy":"Orphan"}}' (docs`,
+  ],
+  [
     'BundleLoadFailed: class "acme", deployment(): boom',
     'deployment() of class "acme" fails: if its message names the config, correct spec.config of BundleDeployment "demo"',
   ],

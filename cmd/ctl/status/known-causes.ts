@@ -48,6 +48,11 @@ const installCauses: readonly Cause[] = [
       `review the output of "rukpakctl permissions ${name} --missing", and let somebody apply it who may grant it (docs/howto/service-accounts.md)`,
   ],
   [
+    /lacks permissions for the deletion: .*?(, or keep the objects: kubectl patch .*?'\{.*?\}')?\. Core retries/s,
+    ({ name }, [keep = '']) =>
+      `review the output of "rukpakctl permissions ${name} --missing", and let somebody apply it who may grant it${keep} (docs/howto/service-accounts.md#deletion)`,
+  ],
+  [
     /ServiceAccount "([^"]+)" in namespace "([^"]+)", which spec\.serviceAccount names, does not exist/,
     (_, [account, namespace]) =>
       `kubectl create serviceaccount ${account} --namespace ${namespace}`,

@@ -56,8 +56,13 @@ export class Preflight {
     const needed = neededPermissions(isTrusted ? { ...request, kept: [] } : request);
     const wanted = needed.filter((each) => !granted.permissions.has(keyOf(each)));
     if (wanted.length === 0) return;
-    await this.#mustExist(account, request.signal);
-    const missing = await ask(account, wanted, request);
+    if (!(await accountExists(this.#client, account, request.signal))) {
+      throw new TerminalError(
+        `${accountText(account)}, which spec.serviceAccount names, does not exist: nothing was changed`,
+        { reason },
+      );
+    }
+    const missing = await lackedPermissions(account, wanted, request);
     if (missing.length > 0) {
       throw new TerminalError(missingMessage(account, { missing, deployment: ownerName }), {
         reason,
@@ -82,35 +87,45 @@ export class Preflight {
     }
     return state.permissions;
   }
+}
 
-  /** The API server allows impersonation of accounts that do not exist. */
-  async #mustExist({ namespace, name }: ServiceAccountRef, signal: AbortSignal): Promise<void> {
-    try {
-      await this.#client.get(serviceAccountResource, { namespace, name }, signal);
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
-      throw new TerminalError(
-        `ServiceAccount "${name}" in namespace "${namespace}", which spec.serviceAccount names, does not exist: nothing was changed`,
-        { reason },
-      );
-    }
+/** The API server allows impersonation of accounts that do not exist. */
+export async function accountExists(
+  client: Pick<KubeClient, 'get'>,
+  { namespace, name }: ServiceAccountRef,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    await client.get(serviceAccountResource, { namespace, name }, signal);
+    return true;
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    return false;
   }
 }
 
-async function ask(
-  { namespace, name }: ServiceAccountRef,
+export function accountText({ namespace, name }: ServiceAccountRef): string {
+  return `ServiceAccount "${name}" in namespace "${namespace}"`;
+}
+
+/**
+ * The permissions that the account lacks.
+ * @throws TerminalError when core may not impersonate the account.
+ */
+export async function lackedPermissions(
+  account: ServiceAccountRef,
   wanted: readonly Permission[],
-  { client, signal }: PreflightRequest,
+  { client, signal }: Pick<PreflightRequest, 'client' | 'signal'>,
 ): Promise<readonly Permission[]> {
   try {
     return await missingPermissions(client, wanted, signal);
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 403) throw error;
     // The account may not even ask: only the API server knows what is missing.
-    throw new TerminalError(
-      `cannot act as ServiceAccount "${name}" in namespace "${namespace}": ${errorMessage(error)}`,
-      { reason, cause: error },
-    );
+    throw new TerminalError(`cannot act as ${accountText(account)}: ${errorMessage(error)}`, {
+      reason,
+      cause: error,
+    });
   }
 }
 
@@ -127,16 +142,20 @@ const listedNames = 3;
 
 /** The message that lists a ServiceAccount's missing permissions. */
 function missingMessage(
-  { namespace, name }: ServiceAccountRef,
+  account: ServiceAccountRef,
   { missing, deployment }: { readonly missing: readonly Permission[]; readonly deployment: string },
 ): string {
-  const account = `ServiceAccount "${name}" in namespace "${namespace}"`;
-  const rules = Map.groupBy(missing, (each) => `${each.namespace ?? ''} ${resourceName(each)}`);
-  const lines = [...rules].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, of]) => ruleText(of));
   return (
-    `${account} lacks permissions for this, nothing was changed: ${bounded(lines)}. ` +
+    `${accountText(account)} lacks permissions for this, nothing was changed: ${permissionList(missing)}. ` +
     `"rukpakctl permissions ${deployment} --missing" prints them as RBAC objects`
   );
+}
+
+/** `create, get configmaps (a, b) in namespace "x"; …`, with the longest lists cut. */
+export function permissionList(missing: readonly Permission[]): string {
+  const rules = Map.groupBy(missing, (each) => `${each.namespace ?? ''} ${resourceName(each)}`);
+  const lines = [...rules].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, of]) => ruleText(of));
+  return bounded(lines);
 }
 
 /** `create, get, patch configmaps (a, b) in namespace "x"` */

@@ -16,6 +16,7 @@ import type { GroupKind } from '../objects/object-id.ts';
 import { belongsTo, controllerOf } from '../objects/owner-marks.ts';
 import { otherUsers } from '../ownership/shared-namespaces.ts';
 import type { Transfers } from '../ownership/transfers.ts';
+import { isOrphanDenied } from '../privilege/removal-denial.ts';
 import type { OwnerState, OwnerStates } from '../state/owner-state.ts';
 import { type Deletions, objectEvents } from '../write/deletions.ts';
 import {
@@ -65,6 +66,14 @@ interface PruneRequest {
   readonly deletionsAsked?: boolean;
   readonly changedFacts?: string | undefined;
   readonly signal: AbortSignal;
+}
+
+interface OrphanRequest extends Pick<PruneRequest, 'owner' | 'client' | 'signal'> {
+  /**
+   * The owner is being deleted: core removes its marks itself if the owner's ServiceAccount may not,
+   * so that the deletion can end (default: false).
+   */
+  readonly ownerEnds?: boolean;
 }
 
 const concurrentWrites = 8;
@@ -167,16 +176,17 @@ export class Pruner {
    * Orphans objects that must not be deleted, for the given reasons, and records an Event for each.
    */
   async orphan(
-    { owner, client, signal }: Pick<PruneRequest, 'owner' | 'client' | 'signal'>,
+    request: OrphanRequest,
     entries: ReadonlyMap<InventoryEntry, string>,
   ): Promise<void> {
+    const { owner, signal } = request;
     const { owners, inventory, events, notify } = this.#options;
     const { name = '' } = owner.metadata;
     const failures: ApplyFailure[] = [];
     const left: InventoryEntry[] = [];
     await forEachLimit([...entries.keys()], concurrentWrites, async (entry) => {
       try {
-        await orphanObject(client, entry, { owner: name, signal });
+        await this.#orphanOne(entry, request);
         owners.find(name)?.forgetObject(entry.id);
         inventory.orphan(entry);
         // Other users may own the namespace now.
@@ -194,6 +204,18 @@ export class Pruner {
       }
     }
     throwAny(failures, 'upgrade', signal);
+  }
+
+  async #orphanOne(entry: InventoryEntry, request: OrphanRequest): Promise<void> {
+    const { owner, client, ownerEnds = false, signal } = request;
+    const marks = { owner: owner.metadata.name ?? '', signal };
+    try {
+      await orphanObject(client, entry, marks);
+    } catch (error) {
+      if (!ownerEnds || !(await isOrphanDenied(error, entry, request))) throw error;
+      // Removes only what core itself has written: nobody gets more permissions by it.
+      await orphanObject(this.#options.client, entry, marks);
+    }
   }
 
   /**

@@ -14,6 +14,7 @@ import { isNamespace } from '../objects/order.ts';
 import { applySetKey, belongsTo } from '../objects/owner-marks.ts';
 import { endNamespaces } from '../ownership/shared-namespaces.ts';
 import { clientOf } from '../privilege/permissions.ts';
+import { removalDenial } from '../privilege/removal-denial.ts';
 import type { OwnerState, OwnerStates } from '../state/owner-state.ts';
 import type { Deletions } from '../write/deletions.ts';
 import { orphanNamespaces, takeOrphanedNamespaces, throwUndecided } from './namespaces.ts';
@@ -40,6 +41,12 @@ interface Removal extends RemoveRequest {
   readonly state: OwnerState;
   /** Has the permissions of the owner. */
   readonly client: KubeClient;
+  readonly ownerEnds: true;
+}
+
+interface StageRemoval extends Removal {
+  /** The objects of this stage, and those that core deletes later. */
+  readonly all: ReadonlySet<InventoryEntry>;
 }
 
 /** Deletes or orphans the objects of deployments that are being deleted. */
@@ -58,7 +65,8 @@ export class Remover {
     const { owners, inventory, earlierKinds, watches, pruner, notify } = this.#options;
     const { name = '' } = owner.metadata;
     const state = owners.of(name);
-    const removal = { ...request, state, client: clientOf(owner, this.#options.client) };
+    const client = clientOf(owner, this.#options.client);
+    const removal: Removal = { ...request, state, client, ownerEnds: true };
     this.#checkMarks(request);
     const kinds = await earlierKinds.of(owner, signal);
     const { resources, unserved: unknown } = await earlierKinds.find(name, kinds, signal);
@@ -74,15 +82,17 @@ export class Remover {
       planned.remove.filter(({ resource }) => isNamespace(resource)),
     );
     pruner.tellStrangers(owner);
-    await pruner.orphan(removal, planned.orphan);
+    await this.#orphan(removal, planned.orphan);
     const query = pruner.namespaceQuery(owner, planned, signal);
     for (const candidates of removalStages(planned.remove)) {
       // Not earlier: an aggregated API of the deployment may be unavailable until earlier stages
       // are deleted.
       const plan = await orphanNamespaces({ orphan: new Map(), remove: candidates }, query);
-      await pruner.orphan(removal, plan.orphan);
+      await this.#orphan(removal, plan.orphan);
       const decided = plan.remove.filter((entry) => !plan.undecided.has(entry));
-      const waitsFor = await this.#removeStage(removal, decided, unserved);
+      const later = planned.remove.filter(({ resource }) => !isNamespace(resource));
+      const request = { ...removal, all: new Set([...decided, ...later]) };
+      const waitsFor = await this.#removeStage(request, decided, unserved);
       throwUndecided(plan, plan.remove);
       if (waitsFor !== undefined) return { waitsFor };
     }
@@ -95,6 +105,28 @@ export class Remover {
     if (await this.#takeOrphaned(removal, query)) return await this.remove(request);
     state.removal = undefined;
     return {};
+  }
+
+  async #orphan(removal: Removal, entries: ReadonlyMap<InventoryEntry, string>): Promise<void> {
+    try {
+      await this.#options.pruner.orphan(removal, entries);
+    } catch (error) {
+      const cause = error instanceof Error ? error.cause : undefined;
+      await this.#throwDenial([cause], { ...removal, policy: 'Orphan' }, [...entries.keys()]);
+      throw error;
+    }
+  }
+
+  /** Throws when the ServiceAccount of the owner lacks permissions on objects to remove. */
+  async #throwDenial(
+    errors: readonly unknown[],
+    removal: Removal,
+    entries: readonly InventoryEntry[],
+  ): Promise<void> {
+    const left = entries.filter(({ deleted }) => !deleted);
+    const own = this.#options.client;
+    const denial = await removalDenial(errors, { ...removal, own, entries: left });
+    if (denial !== undefined) throw denial;
   }
 
   /** Takes over empty namespaces that an earlier deployment orphaned. */
@@ -141,10 +173,11 @@ export class Remover {
    * not served.
    */
   async #removeStage(
-    { owner, state, client, signal }: Removal,
+    removal: StageRemoval,
     stage: readonly InventoryEntry[],
     unserved: GroupKind[],
   ): Promise<RemoveResult['waitsFor']> {
+    const { owner, state, client, signal } = removal;
     const { earlierKinds, inventory, deletions, clock } = this.#options;
     const doomed = stage.filter(
       ({ deleted, object }) => !deleted && object.metadata.deletionTimestamp === undefined,
@@ -153,6 +186,8 @@ export class Remover {
     const context = { owner, because, client, podsFirst: true, signal };
     const refused = await deletions.delete(doomed, context);
     const lost = await earlierKinds.lost(state.name, refused, signal);
+    const errors = lost.failures.map(({ error }) => error);
+    await this.#throwDenial(errors, removal, [...removal.all]);
     throwAny(lost.failures, 'upgrade', signal);
     unserved.push(...lost.unserved);
     // The watches may have seen their deletion meanwhile.

@@ -15,6 +15,7 @@ import {
   v2,
 } from '../../../test/helpers/bundle-deployment-fixture.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
+import { TerminalError } from '../../errors.ts';
 
 const deleteObjects = 'core.rukpak.io/delete-objects';
 const deletionTimestamp = '2026-01-01T00:00:00Z';
@@ -243,6 +244,18 @@ describe('a deleted deployment', () => {
     const message = 'deletion failed, core retries it: cannot delete ConfigMap "n/a": forbidden';
     expect(await fixture.failure()).toMatchObject({ name: 'Error', message });
     expect(fixture.conditions).toEqual([`Progressing False Deleting: ${message}`]);
+    expect(fixture.wakeAfter).toBe(60_000);
+    expect(finalizersOf(fixture)).toEqual([deleteObjects]);
+  });
+
+  test('whose account lacks permissions has them in the condition and in a Warning Event', async () => {
+    const message = 'ServiceAccount "deployer" in namespace "team" lacks permissions';
+    const reason = 'PermissionsMissing';
+    fixture.applier.remove.mockRejectedValue(new TerminalError(message, { reason }));
+    // An ordinary error: core retries it.
+    expect(await fixture.failure()).toMatchObject({ name: 'Error', message });
+    expect(fixture.conditions).toEqual([`Progressing False PermissionsMissing: ${message}`]);
+    expect(fixture.events.taken()).toEqual([`Warning PermissionsMissing: ${message}`]);
     expect(fixture.wakeAfter).toBe(60_000);
     expect(finalizersOf(fixture)).toEqual([deleteObjects]);
   });

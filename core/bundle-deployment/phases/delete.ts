@@ -1,8 +1,12 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
-import { bundleDeploymentCondition, progressReason } from '../../../api/v1alpha1/conditions.ts';
+import {
+  bundleDeploymentCondition,
+  bundleDeploymentReason,
+  progressReason,
+} from '../../../api/v1alpha1/conditions.ts';
 import { dependencyCycle } from '../../../api/v1alpha1/dependency-cycle.ts';
 import type { Blocked, RemoveResult } from '../../contracts/applier.ts';
-import { errorMessage } from '../../errors.ts';
+import { errorMessage, TerminalError } from '../../errors.ts';
 import { findCondition } from '../../platform/runtime/index.ts';
 import { shortList } from '../../short-list.ts';
 import { ownBundle } from '../bundles.ts';
@@ -62,6 +66,7 @@ function messageOf(names: readonly string[]): string {
 const reasons: ReadonlySet<string> = new Set([
   progressReason.deleting,
   progressReason.waitingForDependents,
+  bundleDeploymentReason.permissionsMissing,
 ]);
 
 /** True when a process that serves the class handles the deletion and reports what it waits for. */
@@ -110,6 +115,7 @@ function unserved({ spec }: BundleDeployment): string {
 }
 
 const reason = progressReason.deleting;
+const { permissionsMissing } = bundleDeploymentReason;
 
 /**
  * Milliseconds: most objects are deleted in a moment, and an earlier status would only cost a
@@ -133,9 +139,14 @@ export async function removeObjects(
     return { blocked: { reason, message: waitsFor.message }, done: true };
   } catch (cause) {
     if (signal.aborted) throw cause;
-    const message = `deletion failed, core retries it: ${errorMessage(cause)}`;
     // The server may accept later what it refuses now, without an event.
     wakeAfter(longestWait);
+    if (cause instanceof TerminalError && cause.reason === permissionsMissing) {
+      const { message } = cause;
+      const blocked = { reason: permissionsMissing, message };
+      return { blocked, error: new Error(message, { cause }) };
+    }
+    const message = `deletion failed, core retries it: ${errorMessage(cause)}`;
     return { blocked: { reason, message }, error: new Error(message, { cause }) };
   }
 }
@@ -151,7 +162,8 @@ async function remove(
 
 function isTold({ status }: BundleDeploymentState): boolean {
   const { progressing } = bundleDeploymentCondition;
-  return findCondition(status.conditions, progressing)?.reason === reason;
+  const told = findCondition(status.conditions, progressing)?.reason;
+  return told === reason || told === permissionsMissing;
 }
 
 /** Removes the finalizer, because core has finished with the deployment. */
