@@ -33,6 +33,7 @@ interface InstallFlags extends CrdGuardFlags {
   readonly systemNamespace?: string;
   readonly webhookUrl?: string;
   readonly operators?: boolean;
+  readonly installDependencies?: boolean;
   readonly dryRun?: boolean;
 }
 
@@ -200,9 +201,16 @@ function addInstall(program: Command, print: Surroundings['print']): void {
       '--operators',
       'Also install OLM 1.0: Catalog, Operator, ClusterCatalog, ClusterExtension, and RBAC of "rukpak operators"',
     )
+    .option(
+      '--install-dependencies',
+      'With --operators: also the permissions that "rukpak operators --install-dependencies" needs',
+    )
     .option('--dry-run', 'Print the objects without applying them')
     .action(async (flags: InstallFlags) => {
-      const { dryRun = false, operators = false } = flags;
+      const { dryRun = false, operators = false, installDependencies = false } = flags;
+      if (installDependencies && !operators) {
+        throw new Error('--install-dependencies needs --operators');
+      }
       const systemNamespace = systemNamespaceOf(flags);
       const { install } = await import('./installation/install.ts');
       await install({ ...flags, systemNamespace, operators, dryRun }, print);

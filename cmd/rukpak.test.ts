@@ -100,6 +100,10 @@ describe('one line on stderr says what is wrong', () => {
       ['all', `--provisioner=${nowhere}`],
       `rukpak: --provisioner ${nowhere}: there is no file or folder ${nowhere}`,
     ],
+    [
+      ['install', '--install-dependencies', '--dry-run'],
+      'rukpak: --install-dependencies needs --operators',
+    ],
   ])('%j', async (args, line) => {
     expect(await run(...args)).toEqual({ code: 1, stdout: '', stderr: `${line}\n` });
   });

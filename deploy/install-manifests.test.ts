@@ -196,15 +196,31 @@ test('kinds and permissions of operators come on request alone, CRDs before what
     'Role rukpak-operators',
     'RoleBinding rukpak-operators',
   ]);
+  const dependencies = { operators: true, installDependencies: true };
+  expect(
+    installManifests(dependencies)
+      .slice(installManifests({ operators: true }).length)
+      .map(({ kind, metadata }) => `${kind} ${metadata.name}`),
+  ).toEqual([
+    'ClusterRole rukpak-operators-dependencies',
+    'ClusterRoleBinding rukpak-operators-dependencies',
+  ]);
 });
 
-test('the process of operators may delete Operators alone, and not write the objects of bundles', () => {
-  const roles = installManifests({ operators: true }).filter(
-    ({ kind, metadata }) => kind.endsWith('Role') && metadata.name === 'rukpak-operators',
-  );
-  const rules = roles.flatMap(({ rules }) => rules as readonly Rule[]);
-  const deleting = rules.filter(({ verbs }) => verbs.includes('delete'));
-  expect(deleting.map(({ resources }) => resources)).toEqual([['operators']]);
+test('the process of operators may delete nothing, or Operators alone, and not write the objects of bundles', () => {
+  const rulesOf = (installDependencies: boolean) =>
+    installManifests({ operators: true, installDependencies })
+      .filter(
+        ({ kind, metadata }) =>
+          kind.endsWith('Role') && metadata.name?.startsWith('rukpak-operators'),
+      )
+      .flatMap(({ rules }) => rules as readonly Rule[]);
+  const may = (verb: string, rules: readonly Rule[]) =>
+    rules.flatMap(({ verbs, resources }) => (verbs.includes(verb) ? resources : []));
+  const rules = rulesOf(true);
+  expect(may('create', rulesOf(false))).toEqual(['bundledeployments', 'events', 'leases']);
+  expect(may('delete', rulesOf(false))).toEqual([]);
+  expect(may('delete', rules)).toEqual(['operators']);
   expect(rules.filter((rule) => JSON.stringify(rule).includes('*'))).toEqual([]);
   const secrets = rules.filter(({ resources }) => resources.includes('secrets'));
   expect(secrets.map(({ verbs }) => verbs)).toEqual([['get']]);
@@ -236,6 +252,7 @@ test('whatever a file of an overlay makes is known to those who take it away', (
     'components/network-policies',
     'components/operators',
     'components/operators-cert-manager',
+    'components/install-dependencies',
   ];
   for (const folder of [...folders, ...overlays]) {
     for (const file of readdirSync(new URL(folder, import.meta.url))) {

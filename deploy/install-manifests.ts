@@ -17,6 +17,8 @@ export interface InstallOptions {
   readonly guardCrdDeletion?: boolean;
   /** Include the kinds of OLM 1.0, and the permissions of their process. */
   readonly operators?: boolean;
+  /** Include the permissions of that process for --install-dependencies; needs `operators`. */
+  readonly installDependencies?: boolean;
 }
 
 /**
@@ -27,11 +29,12 @@ export interface InstallOptions {
  */
 export function installManifests(options: InstallOptions = {}): readonly KubernetesObject[] {
   const { webhookUrl, systemNamespace = 'rukpak-system' } = options;
-  const { guardCrdDeletion = false, operators = false } = options;
+  const { guardCrdDeletion = false, operators = false, installDependencies = false } = options;
   const installed = [
     ...files,
     ...(guardCrdDeletion ? [guardFile] : []),
     ...(operators ? operatorFiles : []),
+    ...(operators && installDependencies ? [dependenciesFile] : []),
   ];
   return readFrom(installed, systemNamespace).map((object) =>
     webhookUrl === undefined ? object : callWebhooksAt(object, webhookUrl),
@@ -40,7 +43,8 @@ export function installManifests(options: InstallOptions = {}): readonly Kuberne
 
 /** All objects of `rukpak install` and of the overlays, in the order of an installation. */
 export function everyManifest(systemNamespace: string): readonly KubernetesObject[] {
-  return readFrom([...files, guardFile, ...operatorFiles, ...overlayFiles], systemNamespace);
+  const every = [...files, guardFile, ...operatorFiles, dependenciesFile, ...overlayFiles];
+  return readFrom(every, systemNamespace);
 }
 
 function readFrom(from: readonly string[], systemNamespace: string): readonly KubernetesObject[] {
@@ -71,6 +75,8 @@ const operatorFiles = [
   'operators/crds/olm.operatorframework.io_clusterextensions.yaml',
   'operators/rbac.yaml',
 ];
+
+const dependenciesFile = 'components/install-dependencies/rbac.yaml';
 
 /** Additional files of the overlays. */
 const overlayFiles = [

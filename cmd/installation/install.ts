@@ -20,6 +20,8 @@ interface InstallOptions {
   readonly guardCrdDeletion: boolean;
   /** Also installs the kinds of OLM 1.0. */
   readonly operators?: boolean;
+  /** Also grants what the process of these kinds needs for --install-dependencies. */
+  readonly installDependencies?: boolean;
   readonly dryRun: boolean;
 }
 
@@ -33,20 +35,8 @@ export async function install(
   options: InstallOptions,
   print: (line: string) => void,
 ): Promise<void> {
-  const {
-    kubeconfig,
-    systemNamespace,
-    webhookUrl,
-    guardCrdDeletion,
-    dryRun,
-    operators = false,
-  } = options;
-  const objects = installManifests({
-    systemNamespace,
-    guardCrdDeletion,
-    operators,
-    ...(webhookUrl === undefined ? {} : { webhookUrl }),
-  });
+  const { kubeconfig, dryRun } = options;
+  const objects = installManifests(options);
   if (dryRun) {
     print(toYaml(objects));
     return;

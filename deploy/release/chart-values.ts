@@ -45,7 +45,7 @@ export function valuesYaml(image: string, deployments: readonly KubernetesObject
     const { replicas, template } = deploymentSchema.parse(deployment).spec;
     const { resources } = template.spec.containers[0];
     const values = {
-      ...(part === operatorsPart ? { enabled: false } : {}),
+      ...(part === operatorsPart ? { enabled: false, installDependencies: false } : {}),
       replicas,
       args: [],
       resources,
@@ -53,9 +53,21 @@ export function valuesYaml(image: string, deployments: readonly KubernetesObject
       tolerations: [],
     };
     const text = yamlOf({ [part]: values });
-    return `# ${valueTexts[part]}\n${text.replace('  args:', '  # Flags after those that the chart sets.\n  args:')}`;
+    return `# ${valueTexts[part]}\n${withComments(text)}`;
   });
   return head + rest.join('');
+}
+
+const comments: Readonly<Record<string, string>> = {
+  args: 'Flags after those that the chart sets.',
+  installDependencies:
+    'Install what Operators require as Operators of its own, with permissions for it.',
+};
+
+function withComments(values: string): string {
+  return values.replaceAll(/^ {2}(\w+):/gm, (line, value: string) =>
+    Object.hasOwn(comments, value) ? `  # ${comments[value]}\n${line}` : line,
+  );
 }
 
 const partSchema = {
@@ -80,7 +92,11 @@ export const valuesSchema = {
     ...Object.fromEntries(Object.values(parts).map((part) => [part, partSchema])),
     [operatorsPart]: {
       ...partSchema,
-      properties: { enabled: { type: 'boolean' }, ...partSchema.properties },
+      properties: {
+        enabled: { type: 'boolean' },
+        installDependencies: { type: 'boolean' },
+        ...partSchema.properties,
+      },
     },
   },
 };

@@ -23,6 +23,8 @@ export interface ChartContent {
   readonly objects: readonly KubernetesObject[];
   /** The same with OLM 1.0, which a value turns on. */
   readonly withOperators: readonly KubernetesObject[];
+  /** The same with what --install-dependencies needs, which another value turns on. */
+  readonly withDependencies: readonly KubernetesObject[];
 }
 
 /** By path in the chart. */
@@ -37,13 +39,12 @@ const placeholder = '__namespace__';
  * A chart that installs the same objects, with values for the fields in which installations differ.
  */
 export function chartFiles(content: ChartContent): ChartFiles {
-  const { version, image, objects, withOperators } = content;
+  const { version, image, objects, withOperators, withDependencies } = content;
   const shipped = objects.filter(
     // Helm creates the namespace of a release, or it exists.
     ({ kind, metadata }) => !(kind === 'Namespace' && metadata.name === systemNamespace),
   );
-  const known = new Set(objects.map(identityOf));
-  const added = withOperators.filter((object) => !known.has(identityOf(object)));
+  const added = addedTo(objects, withOperators);
   const deployments = deploymentsOf([...shipped, ...added]);
   const files = new Map([
     ['Chart.yaml', chartYaml(version)],
@@ -53,23 +54,38 @@ export function chartFiles(content: ChartContent): ChartFiles {
     ['templates/crds.yaml', templates(shipped.filter(isDefinition).map(keptByHelm))],
     ['templates/system.yaml', templates(shipped.filter(isNeither))],
   ]);
-  const extraArgs = argsAdded(objects, withOperators);
+  const ofOperators = argsAdded(objects, withOperators);
   for (const deployment of deploymentsOf(shipped)) {
-    const args = extraArgs.get(deployment.metadata.name ?? '') ?? [];
-    const part = partOf(deployment);
-    files.set(`templates/${part}.yaml`, deploymentTemplate(deployment, part, args));
+    const args = { value: 'enabled', args: argsFor(deployment, ofOperators) } as const;
+    files.set(`templates/${partOf(deployment)}.yaml`, deploymentTemplate(deployment, args));
   }
+  const ofDependencies = argsAdded(withOperators, withDependencies);
   const optional = [
     templates(added.filter(isDefinition).map(keptByHelm)),
     templates(added.filter(isNeither)),
-    ...deploymentsOf(added).map((each) => deploymentTemplate(each, partOf(each), [])),
+    when('installDependencies', templates(addedTo(withOperators, withDependencies))),
+    ...deploymentsOf(added).map((deployment) => {
+      const args = argsFor(deployment, ofDependencies);
+      return deploymentTemplate(deployment, { value: 'installDependencies', args });
+    }),
   ];
-  files.set(`templates/${operatorsPart}.yaml`, whenEnabled(optional.join('')));
+  files.set(`templates/${operatorsPart}.yaml`, when('enabled', optional.join('')));
   return files;
 }
 
-function whenEnabled(text: string): string {
-  return `{{- if .Values.${operatorsPart}.enabled }}\n${text}{{- end }}\n`;
+/** Values of operators that turn parts of the chart on. */
+type Switch = 'enabled' | 'installDependencies';
+
+function when(value: Switch, text: string): string {
+  return `{{- if .Values.${operatorsPart}.${value} }}\n${text}{{- end }}\n`;
+}
+
+function addedTo(
+  before: readonly KubernetesObject[],
+  after: readonly KubernetesObject[],
+): readonly KubernetesObject[] {
+  const known = new Set(before.map(identityOf));
+  return after.filter((object) => !known.has(identityOf(object)));
 }
 
 function identityOf({ kind, metadata: { namespace = '', name } }: KubernetesObject): string {
@@ -98,6 +114,13 @@ function argsAdded(
       return [each.metadata.name ?? '', argsOf(each).filter((arg) => !former.includes(arg))];
     }),
   );
+}
+
+function argsFor(
+  { metadata }: KubernetesObject,
+  added: ReadonlyMap<string, readonly string[]>,
+): readonly string[] {
+  return added.get(metadata.name ?? '') ?? [];
 }
 
 function isDeployment({ kind }: KubernetesObject): boolean {
@@ -151,12 +174,15 @@ function keptByHelm(definition: KubernetesObject): KubernetesObject {
   return { ...definition, metadata: { ...metadata, annotations } };
 }
 
-function deploymentTemplate(
-  object: KubernetesObject,
-  part: string,
-  argsOfOperators: readonly string[],
-): string {
+/** Arguments that a Deployment has only if a value is true. */
+interface OptionalArgs {
+  readonly value: Switch;
+  readonly args: readonly string[];
+}
+
+function deploymentTemplate(object: KubernetesObject, optional: OptionalArgs): string {
   deploymentSchema.parse(object);
+  const part = partOf(object);
   const deployment = structuredClone(object) as unknown as Deployment;
   const { spec } = deployment.spec.template;
   const [container] = spec.containers;
@@ -176,7 +202,7 @@ function deploymentTemplate(
     .replace('__replicas__', `{{ .Values.${part}.replicas }}`)
     .replace(/^( +)- __args__$/m, (_line, indent: string) =>
       [
-        ...optionalArgs(indent, argsOfOperators),
+        ...optionalArgs(indent, optional),
         `${indent}{{- range .Values.${part}.args }}\n${indent}- {{ . | quote }}\n${indent}{{- end }}`,
       ].join('\n'),
     )
@@ -192,7 +218,7 @@ function deploymentTemplate(
     );
 }
 
-function optionalArgs(indent: string, args: readonly string[]): readonly string[] {
+function optionalArgs(indent: string, { value, args }: OptionalArgs): readonly string[] {
   if (args.length === 0) return [];
   const lines = args.map((arg) =>
     `${indent}- ${JSON.stringify(arg)}`.replaceAll(
@@ -200,7 +226,7 @@ function optionalArgs(indent: string, args: readonly string[]): readonly string[
       `.${releaseNamespace}.svc`,
     ),
   );
-  return [`${indent}{{- if .Values.${operatorsPart}.enabled }}`, ...lines, `${indent}{{- end }}`];
+  return [`${indent}{{- if .Values.${operatorsPart}.${value} }}`, ...lines, `${indent}{{- end }}`];
 }
 
 /** A field that is omitted when its value is empty. */

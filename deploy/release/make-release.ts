@@ -82,12 +82,18 @@ async function writeInstallation(
   image: string,
   { folder, signal }: ReleaseOptions,
 ): Promise<void> {
-  const { bundles, operators } = await writeManifests(join(folder, 'kustomize'), image, signal);
+  const manifests = await writeManifests(join(folder, 'kustomize'), image, signal);
+  const { bundles, operators, dependencies } = manifests;
   const title = `# rukpak-ts ${version}, image ${image}\n`;
   await writeFile(join(folder, 'install.yaml'), title + bundles.yaml);
   await writeFile(join(folder, 'install-with-operators.yaml'), title + operators.yaml);
-  const { objects } = bundles;
-  const files = chartFiles({ version, image, objects, withOperators: operators.objects });
+  const files = chartFiles({
+    version,
+    image,
+    objects: bundles.objects,
+    withOperators: operators.objects,
+    withDependencies: dependencies.objects,
+  });
   const chart = await chartArchive(files);
   await writeFile(join(folder, `rukpak-${version}.tgz`), chart);
 }

@@ -11,6 +11,8 @@ export interface Manifests {
   readonly bundles: Rendered;
   /** The overlay operators: the same with OLM 1.0. */
   readonly operators: Rendered;
+  /** The overlay operators-with-dependencies: operators may also create and delete Operators. */
+  readonly dependencies: Rendered;
 }
 
 export interface Rendered {
@@ -44,7 +46,11 @@ export async function writeManifests(
   }
   const rendered = async (overlay: string): Promise<Rendered> =>
     await render(join(folder, 'overlays', overlay), image, signal);
-  return { bundles: await rendered('self-signed'), operators: await rendered('operators') };
+  return {
+    bundles: await rendered('self-signed'),
+    operators: await rendered('operators'),
+    dependencies: await rendered('operators-with-dependencies'),
+  };
 }
 
 async function render(overlay: string, image: string, signal: AbortSignal): Promise<Rendered> {

@@ -14,9 +14,11 @@ import { nameImage } from './manifests.ts';
 
 const image = 'registry.example/team/rukpak:1.2.3@sha256:abc';
 const overlayOnly = /^(?:core-apply|core-unpack)/;
-const withOperators = everyManifest('rukpak-system').filter(
+const withDependencies = everyManifest('rukpak-system').filter(
   ({ kind, metadata }) => !(kind === 'Deployment' && overlayOnly.test(metadata.name ?? '')),
 );
+const dependencies = 'rukpak-operators-dependencies';
+const withOperators = withDependencies.filter(({ metadata }) => metadata.name !== dependencies);
 const ofOperators =
   /operatorframework\.io|^rukpak-(?:operators|catalogs)|catalogs-certificate|^catalogs$|^operators-metrics$/;
 const objects = withOperators.filter(({ metadata }) => !ofOperators.test(metadata.name ?? ''));
@@ -31,13 +33,14 @@ describe('manifests', () => {
 });
 
 describe('the chart', () => {
-  const files = chartFiles({ version: '1.2.3', image, objects, withOperators });
+  const release = { version: '1.2.3', image, objects, withOperators, withDependencies };
+  const files = chartFiles(release);
 
   test('has a template of each object but the namespace of the release', () => {
     const kinds = [...files]
       .filter(([path]) => path.endsWith('.yaml') && path.startsWith('templates/'))
       .flatMap(([, text]) => [...text.matchAll(/^kind: (\S+)$/gm)].map(([, kind = '']) => kind));
-    const expected = withOperators
+    const expected = withDependencies
       .filter(({ kind, metadata }) => kind !== 'Namespace' || metadata.name !== 'rukpak-system')
       .map(({ kind }) => kind);
     expect(kinds.toSorted()).toEqual(expected.toSorted());
@@ -63,7 +66,7 @@ describe('the chart', () => {
       core: { replicas: 2, args: [], resources: { limits: { memory: '2Gi' } } },
       webhooks: { replicas: 1, args: [] },
       crdvalidator: { replicas: 1, args: [] },
-      operators: { enabled: false, replicas: 2, args: [] },
+      operators: { enabled: false, installDependencies: false, replicas: 2, args: [] },
     });
   });
 
@@ -73,7 +76,7 @@ describe('the chart', () => {
       if (object.kind !== 'Deployment' || object.metadata.name !== 'rukpak-webhooks') return object;
       return JSON.parse(JSON.stringify(object).replace('"args":[', `"args":["${issue}",`));
     });
-    const enabled = chartFiles({ version: '1.2.3', image, objects, withOperators: issuing });
+    const enabled = chartFiles({ ...release, withOperators: issuing });
     const operators = enabled.get('templates/operators.yaml') ?? '';
     expect(operators).toMatch(/^\{\{- if \.Values\.operators\.enabled \}\}\n---\n/);
     expect(operators).toMatch(/\n\{\{- end \}\}\n$/);
@@ -82,6 +85,24 @@ describe('the chart', () => {
     }
     expect(enabled.get('templates/webhooks.yaml')).toMatch(
       /\{\{- if \.Values\.operators\.enabled \}\}\n +- "--issue-certificate=rukpak-catalogs-cert=rukpak-catalogs\.\{\{ \.Release\.Namespace \}\}\.svc"\n +\{\{- end \}\}/,
+    );
+  });
+
+  test('installs dependencies, with the permissions for it, where its value turns that on', () => {
+    const flagged = withDependencies.map((object) => {
+      if (object.kind !== 'Deployment' || object.metadata.name !== 'rukpak-operators')
+        return object;
+      return JSON.parse(JSON.stringify(object).replace('"args":[', '"args":["--flag",'));
+    });
+    const templates = chartFiles({ ...release, withDependencies: flagged });
+    const operators = templates.get('templates/operators.yaml') ?? '';
+    const opening = String.raw`\{\{- if \.Values\.operators\.installDependencies \}\}\n`;
+    const [, roles] =
+      new RegExp(`^${opening}([^]*?)\\{\\{- end \\}\\}$`, 'm').exec(operators) ?? [];
+    expect(roles?.match(/^kind: .*$/gm)).toEqual(['kind: ClusterRole', 'kind: ClusterRoleBinding']);
+    expect(roles).toContain(`name: ${dependencies}`);
+    expect(operators).toMatch(
+      new RegExp(String.raw`^ +${opening} +- "--flag"\n +\{\{- end \}\}$`, 'm'),
     );
   });
 

@@ -60,16 +60,18 @@ test('its pods are admitted', async () => {
   await kubectl.must(['rollout', 'status', 'deployment/rukpak-operators', ...place]);
 });
 
-test('the process may read no list of Secrets, and delete Operators alone', async () => {
+test('the process may read no list of Secrets, make no Operators, and delete nothing', async () => {
   const user = `--as=system:serviceaccount:${namespace}:rukpak-operators`;
   const canI = async (...what: readonly string[]) =>
     (await kubectl.run(['auth', 'can-i', ...what, user, '-n', namespace])).stdout.trim();
   expect(await canI('get', 'secret/any')).toBe('yes');
   expect(await canI('list', 'secrets')).toBe('no');
   expect(await canI('create', 'bundledeployments')).toBe('yes');
+  const operators = 'operators.operators.operatorframework.io';
   for (const kind of ['bundledeployments', 'catalogs', 'clustercatalogs', 'clusterextensions']) {
     expect(await canI('delete', kind)).toBe('no');
   }
+  expect([await canI('create', operators), await canI('delete', operators)]).toEqual(['no', 'no']);
   expect(await canI('create', 'pods')).toBe('no');
 });
 
@@ -86,6 +88,9 @@ test('rukpakctl verify looks at its CRDs, its account, its Deployment and its le
     }
     expect(stdout).toMatch(
       new RegExp(`^ok {7}ServiceAccount ${namespace}/rukpak-operators: .* all granted$`, 'm'),
+    );
+    expect(stdout).toMatch(
+      /^ok {7}ServiceAccount \S+, --install-dependencies: is not used, and its permissions are not granted$/m,
     );
     expect(stdout).toMatch(
       new RegExp(`^ok {7}Deployment ${namespace}/rukpak-operators: Deployment is available`, 'm'),

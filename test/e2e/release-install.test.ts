@@ -91,9 +91,21 @@ describe('each way installs the image that was pushed:', () => {
   });
 });
 
-test('the chart makes what install.yaml has', async () => {
+test.each<[string, readonly string[]]>([
+  ['self-signed', []],
+  ['operators', ['operators.enabled=true']],
+  ['operators-with-dependencies', ['operators.enabled=true', 'operators.installDependencies=true']],
+])('the chart makes what overlay %s has', async (name, values) => {
   const chart = release.path(`rukpak-${release.version}.tgz`);
-  const rendered = await helm.run(['template', 'rukpak', chart, '--namespace', namespace]);
+  const given = values.flatMap((each) => ['--set', each]);
+  const rendered = await helm.run([
+    'template',
+    'rukpak',
+    chart,
+    '--namespace',
+    namespace,
+    ...given,
+  ]);
   const objectsOf = (text: string) =>
     parseAllDocuments(text)
       .map((each) => each.toJS() as KubernetesObject | null)
@@ -101,7 +113,16 @@ test('the chart makes what install.yaml has', async () => {
       .filter(({ kind, metadata }) => kind !== 'Namespace' || metadata.name !== namespace)
       .map(withoutHelm)
       .toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
-  expect(objectsOf(rendered)).toEqual(objectsOf(await release.read('install.yaml')));
+  const folder = release.path(`kustomize/overlays/${name}`);
+  expect(objectsOf(rendered)).toEqual(objectsOf(await kubectl.must(['kustomize', folder])));
+});
+
+test('install.yaml and install-with-operators.yaml are these overlays', async () => {
+  const files = { 'install.yaml': 'self-signed', 'install-with-operators.yaml': 'operators' };
+  for (const [file, name] of Object.entries(files)) {
+    const folder = release.path(`kustomize/overlays/${name}`);
+    expect(await release.read(file)).toContain(await kubectl.must(['kustomize', folder]));
+  }
 });
 
 function withoutHelm(object: KubernetesObject): KubernetesObject {

@@ -17,6 +17,8 @@ type Kind = (typeof kinds)[number];
 /** The controllers of extensions on an API server in memory, and a core that installs at once. */
 export class ExtensionCluster {
   readonly events = new EventList();
+  /** The answer of an API server that refuses a request; undefined lets it pass. */
+  refuses: (request: WriteRequest) => Error | undefined = () => undefined;
   readonly #contents: FixedContents;
   readonly #resolver: PackageResolver;
   readonly #stores: Readonly<Record<Kind, FakeKubeClient>>;
@@ -40,7 +42,7 @@ export class ExtensionCluster {
       ClusterExtension: new FakeKubeClient(),
       BundleDeployment: new FakeKubeClient(),
     };
-    this.#client = new CountingClient(dispatch(this.#stores));
+    this.#client = new CountingClient(dispatch(this.#stores, (request) => this.refuses(request)));
   }
 
   /** Starts the controllers; again after `stop`, as a new process. */
@@ -142,8 +144,21 @@ function wanted({ metadata, spec }: BundleDeployment): string {
   return bundleName(metadata.name ?? '', templateHash(spec.template));
 }
 
+interface WriteRequest {
+  readonly verb: 'create' | 'patch' | 'delete';
+  readonly kind: string;
+  readonly name: string;
+}
+
 /** Generations stay 1: no test looks at them here. */
-function dispatch(stores: Readonly<Record<Kind, FakeKubeClient>>): KubeClient {
+function dispatch(
+  stores: Readonly<Record<Kind, FakeKubeClient>>,
+  refuses: (request: WriteRequest) => Error | undefined,
+): KubeClient {
+  const check = (verb: WriteRequest['verb'], kind: string, name = ''): void => {
+    const refusal = refuses({ verb, kind, name });
+    if (refusal !== undefined) throw refusal;
+  };
   const of = (kind: string): FakeKubeClient => stores[kind as Kind];
   const [first] = [stores.Operator];
   return {
@@ -153,10 +168,15 @@ function dispatch(stores: Readonly<Record<Kind, FakeKubeClient>>): KubeClient {
     create: (resource, object) => of(resource.kind).create(resource, object),
     update: (resource, object) => of(resource.kind).update(resource, object),
     patch: (target, patch, options) => of(target.resource.kind).patch(target, patch, options),
-    delete: (resource, key, options) => of(resource.kind).delete(resource, key, options),
+    delete: async (resource, key, options) => {
+      check('delete', resource.kind, key.name);
+      return await of(resource.kind).delete(resource, key, options);
+    },
     apply: async (resource, object) => {
       const store = of(resource.kind);
-      const live = store.peek({ name: object.metadata.name ?? '' });
+      const { name = '' } = object.metadata;
+      const live = store.peek({ name });
+      check(live === undefined ? 'create' : 'patch', resource.kind, name);
       const metadata = { generation: 1, ...live?.metadata, ...object.metadata };
       return store.put({ ...live, ...object, metadata });
     },

@@ -18,11 +18,11 @@ export async function renderOverlay(
   return parseAllDocuments(text).map((document) => document.toJS() as KubernetesObject);
 }
 
-/** Those of an overlay with a component, as somebody's own overlay has it. */
+/** Those of an overlay with components, as somebody's own overlay has them. */
 export async function renderWithComponent(
   kubectl: Kubectl,
   overlay: string,
-  component: string,
+  ...components: readonly string[]
 ): Promise<readonly KubernetesObject[]> {
   // Outside of the checkout, which other tests make packages of.
   const own = await realpath(await mkdtemp(join(tmpdir(), 'rukpak-overlay-')));
@@ -31,7 +31,7 @@ export async function renderWithComponent(
     apiVersion: 'kustomize.config.k8s.io/v1beta1',
     kind: 'Kustomization',
     resources: [relative(own, join(deployFolder, 'overlays', overlay))],
-    components: [relative(own, join(deployFolder, 'components', component))],
+    components: components.map((each) => relative(own, join(deployFolder, 'components', each))),
   };
   await writeFile(join(own, 'kustomization.yaml'), JSON.stringify(kustomization));
   return await renderOverlay(kubectl, own);

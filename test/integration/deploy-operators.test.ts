@@ -44,8 +44,23 @@ test.each(['self-signed', 'cert-manager'])('OLM 1.0 can be added to %s', async (
   expect(JSON.stringify(volumes)).toContain('"rukpak-catalogs-cert"');
   expect(issued).toContain('rukpak-catalogs-cert');
   expect(issued).toContain('rukpak-catalogs.rukpak-system.svc');
-  const id = ({ kind, metadata }: KubernetesObject) => `${kind} ${metadata.name}`;
+  expect(args).not.toContain('--install-dependencies');
   const rendered = new Set(objects.map(id));
   for (const object of installManifests({ operators: true }))
     expect(rendered).toContain(id(object));
 });
+
+test.each(['', '-cert-manager'])('dependencies can be added to operators%s', async (suffix) => {
+  const overlay = suffix === '' ? 'self-signed' : 'cert-manager';
+  const components = [`operators${suffix}`, 'install-dependencies'];
+  const objects = await renderWithComponent(kubectl, overlay, ...components);
+  const deployment = objects.find((each) => id(each) === 'Deployment rukpak-operators');
+  expect(containerArgs(deployment as KubernetesObject)).toContain('--install-dependencies');
+  const rendered = new Set(objects.map(id));
+  for (const object of installManifests({ operators: true, installDependencies: true }))
+    expect(rendered).toContain(id(object));
+});
+
+function id({ kind, metadata }: KubernetesObject): string {
+  return `${kind} ${metadata.name}`;
+}

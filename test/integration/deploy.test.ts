@@ -60,7 +60,11 @@ const overlays = [
 ];
 
 /** With other rights of core, or other processes. */
-const otherOverlays = ['overlays/split', 'overlays/impersonation', 'overlays/operators'];
+const otherOverlays = [
+  'overlays/split',
+  'overlays/impersonation',
+  'overlays/operators-with-dependencies',
+];
 
 describe.each([...overlays, ...otherOverlays])('%s', (overlay) => {
   test('renders, and the API server takes every object', async () => {

@@ -5,6 +5,7 @@ import { ApiError } from '../../../core/platform/kube/index.ts';
 import { refusalCheck } from './answers.ts';
 import { checkLine } from './check.ts';
 import { definitionCheck } from './definitions.ts';
+import { dependencyPermissions } from './operators.ts';
 import { leaseCheck } from './processes.ts';
 import { configurationCheck, expectedConfigurations } from './webhooks.ts';
 
@@ -82,6 +83,32 @@ test('a lease has to be held, where core runs in the cluster', () => {
   expect(leaseCheck(lease({ ...held, holderIdentity: '' }), inCluster, now).state).toBe('failed');
   expect(leaseCheck(undefined, inCluster, now).state).toBe('failed');
   expect(leaseCheck(undefined, { ...inCluster, isInCluster: false }, now).state).toBe('skipped');
+});
+
+test('operators may create and delete Operators if they install dependencies, and not otherwise', () => {
+  const judge = (args: readonly string[] | undefined, refused: readonly string[]): string => {
+    const spec = { template: { spec: { containers: [{ args }] } } };
+    const found = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: {}, spec };
+    const deployment = args === undefined ? undefined : found;
+    return checkLine(
+      dependencyPermissions({ namespace: 'rukpak-system', deployment, refused, asked: 2 }),
+    );
+  };
+  const all = ['create operators.x', 'delete operators.x'];
+  const flag = '--install-dependencies';
+  const subject = `ServiceAccount rukpak-system/rukpak-operators, ${flag}`;
+  const none = `ok       ${subject}: is not used, and its permissions are not granted`;
+  expect([judge(undefined, all), judge(['operators'], all)]).toEqual([none, none]);
+  expect(judge(undefined, [])).toBe(`ok       ${subject}: its permissions are granted`);
+  expect(judge(['operators', flag], [])).toBe(
+    `ok       ${subject}: permissions asked about: 2, all granted`,
+  );
+  expect(judge(['operators', flag], all)).toMatch(
+    /^failed {3}.*: may not create operators\.x, delete operators\.x; apply your overlay with component install-dependencies/,
+  );
+  expect(judge(['operators'], [])).toMatch(
+    /^warning {2}.*: is not used, but its permissions are granted; kubectl delete clusterrolebinding/,
+  );
 });
 
 test('a webhook is judged by what it answers, where it could be asked', () => {

@@ -26,18 +26,28 @@ export async function permissionChecks(context: VerifyContext): Promise<readonly
 
 export async function accountCheck(
   context: VerifyContext,
-  { namespace, name, needs }: Account,
+  account: Account,
   cure = 'run "rukpak install", or apply an overlay of deploy/',
 ): Promise<Check> {
+  const { namespace, name, needs } = account;
   const subject = `ServiceAccount ${namespace}/${name}`;
+  const refused = await refusedTo(context, account);
+  return refused.length === 0
+    ? ok(subject, `permissions asked about: ${needs.length}, all granted`)
+    : failed(subject, `may not ${refused.join(', ')}`, cure);
+}
+
+/** The permissions that an account lacks: `create bundles.core.rukpak.io`. */
+export async function refusedTo(
+  context: VerifyContext,
+  { namespace, name, needs }: Account,
+): Promise<readonly string[]> {
   const user = `system:serviceaccount:${namespace}:${name}`;
   const refused: string[] = [];
   for (const need of needs) {
     if (!(await isAllowed(context, user, need))) refused.push(describe(need));
   }
-  return refused.length === 0
-    ? ok(subject, `permissions asked about: ${needs.length}, all granted`)
-    : failed(subject, `may not ${refused.join(', ')}`, cure);
+  return refused;
 }
 
 async function isAllowed(

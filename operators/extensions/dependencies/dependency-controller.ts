@@ -24,6 +24,9 @@ export interface DependencyController {
 /** One key for all: what is made depends on all Operators at once. */
 const key = 'all';
 
+/** Milliseconds: nobody who has granted a permission waits longer for the next attempt. */
+const longestRetry = 60_000;
+
 /** Makes Operators for what Operators require. */
 export function dependencyController(
   options: Omit<DependencyInstallerOptions, 'onNews'>,
@@ -36,7 +39,14 @@ export function dependencyController(
     name: 'operator-dependencies',
     kind: 'Operator',
     workers: 1,
-    reconcile: async (_, { signal }) => await installer.reconcile(signal),
+    reconcile: async (_, { signal, wakeAfter }) => {
+      try {
+        return await installer.reconcile(signal);
+      } catch (error) {
+        wakeAfter(longestRetry);
+        throw error;
+      }
+    },
   });
   return {
     gate: installer,
