@@ -17,6 +17,8 @@ export interface DeploymentMemory {
   failingPlan?: { readonly key: string; readonly since: number };
   /** The last installation, until its health settles. */
   installation?: Installation;
+  /** Monotonic milliseconds when core last asked whether another process deletes it. */
+  askedAt?: number;
 }
 
 /** The memory of each deployment by its name; the only place that forgets it. */

@@ -11,17 +11,16 @@ import { apply, certify, noteBegun, noteCertified } from './phases/apply.ts';
 import { awaitDependencies } from './phases/await-dependencies.ts';
 import { checkHealth, noteHealthy, retireBundles } from './phases/check-health.ts';
 import { awaitUnpacked, followRollback } from './phases/choose-target.ts';
-import {
-  awaitClassForHooks,
-  awaitDependents,
-  isDeletedElsewhere,
-  naming,
-  release,
-  removeObjects,
-} from './phases/delete.ts';
+import { awaitDependents, release, removeObjects } from './phases/delete.ts';
 import { ensureBundle } from './phases/ensure-bundle.ts';
 import { guardDeletion, hasFinalizer, keepNamespace, pause } from './phases/guard.ts';
 import { noteInstalled } from './phases/note-installed.ts';
+import {
+  askItsProcess,
+  awaitClassForHooks,
+  isBegunElsewhere,
+  naming,
+} from './phases/unserved-deletion.ts';
 import { awaitApproval, closePlan } from './plan/await-approval.ts';
 import { withSummary } from './readiness.ts';
 import { keepGenerated } from './rendering/keep-generated.ts';
@@ -110,7 +109,7 @@ export class BundleDeploymentReconciler {
       this.#forget(name);
       return {};
     }
-    const wait = this.#waitForItsProcess(deployment);
+    const wait = await this.#waitForItsProcess(deployment, context);
     if (wait > 0) return { requeueAfter: wait };
     return await this.#reconcile(deployment, context);
   }
@@ -194,13 +193,20 @@ export class BundleDeploymentReconciler {
     if (deployment === undefined || isReleased(deployment)) return undefined;
     if (this.#serves(deployment)) return deployment;
     const isToBeEnded = this.#dependencies.unserved !== undefined && isDeleted(deployment);
-    return isToBeEnded && !isDeletedElsewhere(deployment) ? deployment : undefined;
+    return isToBeEnded ? deployment : undefined;
   }
 
-  /** Milliseconds until a process of its class must have started the deletion. */
-  #waitForItsProcess(deployment: BundleDeployment): number {
+  /** Milliseconds until a process of its class must have started or continued the deletion. */
+  async #waitForItsProcess(
+    deployment: BundleDeployment,
+    context: ReconcileContext,
+  ): Promise<number> {
     const { unserved } = this.#dependencies;
-    return this.#serves(deployment) ? 0 : (unserved?.remaining(deployment) ?? 0);
+    if (unserved === undefined || this.#serves(deployment)) return 0;
+    const wait = unserved.remaining(deployment);
+    if (wait > 0 || !isBegunElsewhere(deployment)) return wait;
+    const asked = { memory: this.#memories.of(deployment.metadata.name), unserved };
+    return await askItsProcess(deployment, asked, { dependencies: this.#dependencies, context });
   }
 
   #serves({ spec }: BundleDeployment): boolean {

@@ -356,17 +356,62 @@ describe('a deleted deployment of a class that this process does not serve', () 
     expect(finalizersOf(restarted)).toEqual([]);
   });
 
-  test('is left to the process that is at it', async () => {
-    const condition = {
-      type: 'Progressing',
-      status: 'False',
-      reason: 'Deleting',
-      message: 'Waiting for ConfigMap/a to be deleted',
-      lastTransitionTime: deletionTimestamp,
-    } as const;
-    const fixture = anUnserved({ status: { conditions: [condition] } });
-    expect(await fixture.reconcile()).toEqual({});
+  const begun = {
+    type: 'Progressing',
+    status: 'False',
+    reason: 'Deleting',
+    message: 'Waiting for ConfigMap/a to be deleted',
+    lastTransitionTime: deletionTimestamp,
+  } as const;
+  const asking =
+    'Progressing False Deleting: no process serves class "another": core continues the deletion in 30 s, unless a process that serves the class reports it first';
+
+  /** A deletion that a process of the class has begun, when core asks for that process. */
+  async function asked(): Promise<BundleDeploymentFixture> {
+    const fixture = anUnserved({ status: { conditions: [begun] } });
+    expect(await fixture.reconcile()).toEqual({ requeueAfter: 30_000 });
     expect(fixture.client.calls).toEqual([]);
+    fixture.clock.advance(30_000);
+    expect(await fixture.reconcile()).toEqual({ requeueAfter: 30_000 });
+    expect(fixture.conditions).toEqual([asking]);
+    expect(fixture.applier.remove).not.toHaveBeenCalled();
+    return fixture;
+  }
+
+  test('is left to the process that answers, until a later question has no answer', async () => {
+    const fixture = await asked();
+    const answer = { conditions: [begun] };
+    fixture.change({ ...fixture.live, status: answer });
+    fixture.clock.advance(30_000);
+    expect(await fixture.reconcile()).toEqual({ requeueAfter: 570_000 });
+    expect(fixture.live.status).toEqual(answer);
+    expect(fixture.applier.remove).not.toHaveBeenCalled();
+    fixture.clock.advance(570_000);
+    expect(await fixture.reconcile()).toEqual({ requeueAfter: 30_000 });
+    expect(fixture.conditions).toEqual([asking]);
+    fixture.clock.advance(30_000);
+    await fixture.reconcile();
+    expect(finalizersOf(fixture)).toEqual([]);
+  });
+
+  test('goes with its objects where its process has gone amid the deletion', async () => {
+    const fixture = await asked();
+    fixture.clock.advance(29_000);
+    expect(await fixture.reconcile()).toEqual({ requeueAfter: 1_000 });
+    fixture.clock.advance(1_000);
+    await fixture.reconcile();
+    expect(fixture.applier.remove).toHaveBeenCalledTimes(1);
+    expect(finalizersOf(fixture)).toEqual([]);
+  });
+
+  test('waits for no hooks where its objects are orphaned', async () => {
+    const status = { activeBundle: nameOf(), hooks: { onDelete: 1 } };
+    const fixture = anUnserved({ status });
+    fixture.change({ ...fixture.live, spec: { ...fixture.live.spec, deletionPolicy: 'Orphan' } });
+    fixture.have(aBundleOf());
+    await afterGrace(fixture);
+    expect(fixture.applier.remove.mock.lastCall?.[0].policy).toBe('Orphan');
+    expect(finalizersOf(fixture)).toEqual([]);
   });
 
   test('waits for the class where its deletion has hooks, and says how to go on without', async () => {

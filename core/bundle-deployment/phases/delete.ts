@@ -5,14 +5,11 @@ import {
   progressReason,
 } from '../../../api/v1alpha1/conditions.ts';
 import { dependencyCycle } from '../../../api/v1alpha1/dependency-cycle.ts';
-import type { Blocked, RemoveResult } from '../../contracts/applier.ts';
+import type { RemoveResult } from '../../contracts/applier.ts';
 import { errorMessage, TerminalError } from '../../errors.ts';
 import { findCondition } from '../../platform/runtime/index.ts';
 import { shortList } from '../../short-list.ts';
-import { ownBundle } from '../bundles.ts';
 import type { BundleDeploymentDependencies, ReconcileDependencies } from '../dependencies.ts';
-import { skipsHooks } from '../hooks/deploy-hooks.ts';
-import { skipCommand } from '../hooks/hook-run.ts';
 import {
   type BundleDeploymentState,
   type Found,
@@ -61,57 +58,6 @@ function messageOf(names: readonly string[]): string {
   return names.length === 1
     ? `deletion waits for BundleDeployment ${shown}, which depends on it: delete it too, or take this one out of its spec.dependsOn`
     : `deletion waits for BundleDeployments ${shown}, which depend on it: delete them too, or take this one out of their spec.dependsOn`;
-}
-
-const reasons: ReadonlySet<string> = new Set([
-  progressReason.deleting,
-  progressReason.waitingForDependents,
-  bundleDeploymentReason.permissionsMissing,
-]);
-
-/** True when a process that serves the class handles the deletion and reports what it waits for. */
-export function isDeletedElsewhere(deployment: BundleDeployment): boolean {
-  const { progressing } = bundleDeploymentCondition;
-  const told = findCondition(deployment.status?.conditions, progressing);
-  if (told === undefined || !reasons.has(told.reason)) return false;
-  return !told.message.startsWith(unserved(deployment));
-}
-
-/**
- * Waits for a process of the class when the deletion has hooks, because only the class can render
- * them. Otherwise reports that core deletes the objects without it.
- */
-export async function awaitClassForHooks(
-  state: BundleDeploymentState,
-  { bundles, events }: Pick<BundleDeploymentDependencies, 'bundles' | 'events'>,
-): Promise<Found> {
-  const { deployment, status } = state;
-  if (status.hooks?.onDelete !== undefined && !skipsHooks(state)) {
-    const active = ownBundle(deployment, status.activeBundle, bundles);
-    // Without its content there are no hooks to run.
-    if (active !== undefined && active.metadata.deletionTimestamp === undefined) {
-      const message = `it has hooks that run before or after it. Start a process of the class, or go on without them: ${skipCommand(deployment)}`;
-      return { blocked: { reason: progressReason.deleting, message }, done: true };
-    }
-  }
-  const { progressing } = bundleDeploymentCondition;
-  if (findCondition(status.conditions, progressing) === undefined) {
-    const message = `${unserved(deployment)}: core deletes the objects of the BundleDeployment in its place`;
-    events.event(deployment, { type: 'Warning', reason: 'ClassNotServed', message });
-  }
-  return {};
-}
-
-/** The message of a blocked deletion, with the missing class. */
-export function naming(
-  deployment: BundleDeployment,
-  blocked: Blocked | undefined,
-): Blocked | undefined {
-  return blocked && { ...blocked, message: `${unserved(deployment)}: ${blocked.message}` };
-}
-
-function unserved({ spec }: BundleDeployment): string {
-  return `no process serves class "${spec.provisionerClassName}"`;
 }
 
 const reason = progressReason.deleting;
