@@ -59,6 +59,7 @@ export {
   Manager,
   nodePermissions,
   ObjectController,
+  processorTime,
   type Readiness,
   type ReconcileContext,
   type ReconcileResult,

@@ -1,10 +1,17 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { setPriority } from 'node:os';
-import { type FileAccess, nodePermissions } from '../../core/controller.ts';
+import {
+  type Clock,
+  type FileAccess,
+  nodePermissions,
+  processorTime,
+} from '../../core/controller.ts';
 
 /** Below the manager, whose health checks must be answered. */
 const lowPriority = 5;
 const shownOutput = 2000;
+/** Milliseconds. */
+const shortestLook = 100;
 
 /** How a process has ended. */
 export interface Death {
@@ -46,6 +53,34 @@ export async function deathOf(child: ChildProcess): Promise<Death> {
     child.on('error', reject);
     child.on('close', (code, signal) => resolve({ code, signal, output: output.trim() }));
   });
+}
+
+/** How long a process may work (milliseconds). */
+export interface TimeLimits {
+  /** Of the processor; unknown on systems other than Linux. */
+  readonly processor: number;
+  /** Of the clock, for a process that waits, and for a machine that is busy with others. */
+  readonly elapsed: number;
+}
+
+/**
+ * Resolves with the limit that a process has reached since the call (`30 s of processor time`).
+ * @throws the reason of the signal
+ */
+export async function timeIsUp(
+  { pid }: ChildProcess,
+  { processor, elapsed }: TimeLimits,
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+): Promise<string> {
+  const before = { processor: processorTime(pid), elapsed: clock.monotonic() };
+  for (;;) {
+    const used = processorTime(pid) - before.processor;
+    if (used >= processor) return `${processor / 1000} s of processor time`;
+    const left = elapsed - (clock.monotonic() - before.elapsed);
+    if (left <= 0) return `${elapsed / 1000} s`;
+    const work = Number.isNaN(used) ? left : processor - used;
+    await clock.sleep(Math.min(left, Math.max(work, shortestLook)), signal);
+  }
 }
 
 /** V8 aborts, and the kernel kills. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { eventually } from '../helpers/eventually.ts';
+import { eventually, patiently } from '../helpers/eventually.ts';
 import { packageBlobs, rule, rulesWithoutEnd } from '../helpers/hostile-packages.ts';
 import { removeOperatorCrds } from '../helpers/install-crds.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
@@ -60,5 +60,5 @@ test('packages that take long to resolve are conditions of their own objects', a
       const condition = conditionOf(await kubectl.get(operators, name), 'Resolved');
       expect(condition?.message).toMatch(message);
     }
-  });
+  }, patiently);
 });

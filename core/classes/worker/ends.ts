@@ -1,8 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { errorMessage, TerminalError } from '../../errors.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { processorTime } from '../../platform/runtime/index.ts';
 
 interface Watch {
   readonly pid: number;
@@ -125,23 +125,6 @@ function outOfTime(
   const text = `${callee} took longer than ${limit / 1000} s for this content: make it smaller, or look for what repeats itself without an end`;
   if (!(worked >= limit * ownWork)) return new Error(text);
   return new OutOfTimeError(`${text}; core tries again when content or values change`);
-}
-
-/**
- * Milliseconds per clock tick of Linux' process accounting, independent of the kernel's own clock.
- */
-const millisecondsPerTick = 10;
-
-/** Milliseconds of processor time of a process; NaN when the system does not report it. */
-function processorTime(pid: number | undefined): number {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // The second field is the program's name, which may contain blanks and brackets.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return (Number(fields[11]) + Number(fields[12])) * millisecondsPerTick;
-  } catch {
-    return Number.NaN;
-  }
 }
 
 interface MemoryBound {

@@ -14,6 +14,7 @@ export { type Lease, leaseResource } from './leader/lease-lock.ts';
 export { Manager, type Runnable, reflectorRunnable, stopSignal } from './manager.ts';
 export { type FileAccess, moduleFolders, nodePermissions } from './node-permissions.ts';
 export { ObjectController } from './object-controller.ts';
+export { processorTime } from './processor-time.ts';
 export { ByteBudget } from './queue/byte-budget.ts';
 export { type Claim, precedence } from './queue/fair-queue.ts';
 export type { MemoryShare } from './queue/memory-share.ts';

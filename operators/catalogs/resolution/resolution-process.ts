@@ -7,6 +7,8 @@ import {
   isOutOfMemory,
   type ProcessAccess,
   startLimited,
+  type TimeLimits,
+  timeIsUp,
 } from '../limited-process.ts';
 import { limitAnswer } from './package-answer.ts';
 import type { JobAnswer, ResolutionJob } from './resolution-job.ts';
@@ -16,8 +18,8 @@ export interface ResolutionProcessOptions {
   readonly directory: string;
   /** Maximum megabytes of JavaScript objects. */
   readonly memoryMegabytes: number;
-  /** Maximum milliseconds of one resolution, with the start of the process. */
-  readonly timeout: number;
+  /** Of one resolution, with the start of the process. */
+  readonly time: TimeLimits;
   /** Milliseconds after which an idle process ends. */
   readonly idleTime: number;
 }
@@ -65,24 +67,25 @@ export class ResolutionProcess {
   }
 
   async #answer(job: ResolutionJob, stop: AbortSignal): Promise<JobAnswer> {
-    const { memoryMegabytes, timeout } = this.#options;
+    const { memoryMegabytes, time } = this.#options;
     const worker = (this.#worker ??= this.#start());
     const ended = new AbortController();
-    let isTooLong = false;
-    const expire = (): void => {
-      isTooLong = true;
-      worker.kill();
-    };
     const kill = (): void => worker.kill();
-    this.#clock.sleep(timeout, ended.signal).then(expire, () => undefined);
+    let reached: string | undefined;
+    const expire = (limit: string): void => {
+      reached = limit;
+      kill();
+    };
+    worker.timeIsUp(time, this.#clock, ended.signal).then(expire, () => undefined);
     stop.addEventListener('abort', kill, { once: true });
     try {
       const end = await worker.run(job);
       if ('answer' in end) return end.answer;
       stop.throwIfAborted();
-      const what = isTooLong
-        ? `takes more than ${timeout / 1000} s`
-        : isOutOfMemory(end) && `needs more than ${memoryMegabytes} MiB`;
+      const what =
+        reached === undefined
+          ? isOutOfMemory(end) && `needs more than ${memoryMegabytes} MiB`
+          : `takes more than ${reached}`;
       if (what === false)
         throw new Error(`the process that resolves packages ended: ${end.output}`);
       return { ...limitAnswer(job.request, what), isWorthRetry: true };
@@ -133,6 +136,10 @@ class Worker {
 
   kill(): void {
     this.#child.kill('SIGKILL');
+  }
+
+  async timeIsUp(limits: TimeLimits, clock: Clock, signal: AbortSignal): Promise<string> {
+    return await timeIsUp(this.#child, limits, { clock, signal });
   }
 
   /** @throws Error of the program */

@@ -138,11 +138,19 @@ describe('a resolution that reaches a limit of its process', () => {
     const stuck = resolve('p');
     const other = resolve('other');
     await expect.poll(childProcesses).toBe(1);
-    clock.advance(30_000);
+    clock.advance(300_000);
     const answer = await stuck;
-    expect(textOf(answer)).toMatch(/^resolving package "p" takes more than 30 s: request one/);
+    expect(textOf(answer)).toMatch(/^resolving package "p" takes more than 300 s: request one/);
     expect(answer).toMatchObject({ isWorthRetry: true, packages: ['p'] });
     expect(textOf(await other)).toBe('other.v1.0.0');
+  });
+
+  test('of processor time says so, however long others had the processor', async () => {
+    await serve(packageBlobs('p', 1, rulesWithoutEnd()));
+    limitedTo({ time: { processor: 50, elapsed: Number.POSITIVE_INFINITY } });
+    const answer = await resolve('p');
+    expect(textOf(answer)).toMatch(/takes more than 0.05 s of processor time: request one/);
+    expect(answer).toMatchObject({ isWorthRetry: true });
   });
 
   test('of memory ends neither this process nor another resolution', async () => {

@@ -1,6 +1,7 @@
 import { type Clock, Semaphore } from '../../../core/controller.ts';
 import { Budget } from '../../../resolver/budget.ts';
 import type { FoundPackage, StoredContents } from '../catalog-contents.ts';
+import type { TimeLimits } from '../limited-process.ts';
 import { answerFrom, type PackageAnswer } from './package-answer.ts';
 import type { AskedPackage, PackageResolver } from './package-resolver.ts';
 import { ResolutionProcess } from './resolution-process.ts';
@@ -10,7 +11,7 @@ export interface ServedResolverLimits {
   readonly inlineBytes: number;
   /** Maximum steps of a resolution on the event loop. */
   readonly inlineSteps: number;
-  readonly timeout: number;
+  readonly time: TimeLimits;
   readonly memoryMegabytes: number;
   readonly idleTime: number;
 }
@@ -25,7 +26,7 @@ interface ServedResolverOptions {
 const defaultLimits: ServedResolverLimits = {
   inlineBytes: 256 * 1024,
   inlineSteps: 100_000,
-  timeout: 30_000,
+  time: { processor: 30_000, elapsed: 300_000 },
   memoryMegabytes: 256,
   idleTime: 30_000,
 };
