@@ -7,7 +7,7 @@ import {
   aStrategyDeployment,
   aWebhook,
 } from '../../test/helpers/registry-bundle.ts';
-import type { StrategyPermissions } from './cluster-service-version.ts';
+import type { StrategyPermissions } from './bundle/cluster-service-version.ts';
 import { convert } from './convert.ts';
 
 const permissions: StrategyPermissions = {

@@ -6,6 +6,12 @@ import {
   TerminalError,
   WaitingError,
 } from '../../core/sdk.ts';
+import { uniqueObjects } from './bundle/objects.ts';
+import {
+  type ReadBundleOptions,
+  type RegistryBundle,
+  readRegistryBundle,
+} from './bundle/registry-bundle.ts';
 import type { RegistryConfig } from './config.ts';
 import { generators } from './generators/index.ts';
 import {
@@ -14,12 +20,6 @@ import {
   planInstallation,
   watchesAllNamespaces,
 } from './installation.ts';
-import { uniqueObjects } from './objects.ts';
-import {
-  type ReadBundleOptions,
-  type RegistryBundle,
-  readRegistryBundle,
-} from './registry-bundle.ts';
 import { lackOf } from './requirements.ts';
 import { problemsMessage } from './validators/index.ts';
 

@@ -21,16 +21,16 @@ import {
   storedContent,
 } from './stored-content.ts';
 
-export { parseConfig, type RegistryConfig } from './config.ts';
-export { convertForUnpacking, convertRegistryBundle } from './convert.ts';
-export { anyInstallation, type Installation, planInstallation } from './installation.ts';
 export {
   type BundleProblem,
   type RegistryBundle,
   readPackageName,
   readRegistryManifests,
   registryBundleOf,
-} from './registry-bundle.ts';
+} from './bundle/registry-bundle.ts';
+export { parseConfig, type RegistryConfig } from './config.ts';
+export { convertForUnpacking, convertRegistryBundle } from './convert.ts';
+export { anyInstallation, type Installation, planInstallation } from './installation.ts';
 export { markSamples } from './samples.ts';
 export { validators } from './validators/index.ts';
 export { supportedInstallMode } from './validators/install-modes.ts';

@@ -1,8 +1,8 @@
 import type { ClusterFacts } from '../../core/sdk.ts';
-import type { ClusterServiceVersion } from './cluster-service-version.ts';
+import type { ClusterServiceVersion } from './bundle/cluster-service-version.ts';
+import type { RegistryBundle } from './bundle/registry-bundle.ts';
 import type { RegistryConfig } from './config.ts';
 import type { DeploymentOverrides } from './deployment-overrides.ts';
-import type { RegistryBundle } from './registry-bundle.ts';
 
 /**
  * How a deployment installs a bundle: the input of validators and generators besides the bundle.

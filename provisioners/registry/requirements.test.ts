@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { type ClusterFacts, WaitingError } from '../../core/sdk.ts';
 import { anInstallation } from '../../test/helpers/installation.ts';
 import { aCsv, anObject, aRegistryBundle } from '../../test/helpers/registry-bundle.ts';
+import type { RegistryBundle } from './bundle/registry-bundle.ts';
 import { convert } from './convert.ts';
-import type { RegistryBundle } from './registry-bundle.ts';
 import { lackOf } from './requirements.ts';
 
 function aCluster(version = 'v1.36.3', apiVersions: readonly string[] = []) {

@@ -1,8 +1,8 @@
 import type { ClusterFacts } from '../../core/sdk.ts';
-import type { RequiredApi } from './cluster-service-version.ts';
+import type { RequiredApi } from './bundle/cluster-service-version.ts';
+import { objectName } from './bundle/objects.ts';
+import type { RegistryBundle } from './bundle/registry-bundle.ts';
 import type { Installation } from './installation.ts';
-import { objectName } from './objects.ts';
-import type { RegistryBundle } from './registry-bundle.ts';
 
 /**
  * The requirements of a bundle that the cluster does not meet yet; undefined without any, when no

@@ -5,8 +5,8 @@ import {
   type KubernetesObject,
   parseJson,
 } from '../../core/sdk.ts';
-import { fieldOf, groupOf, isMap, itemsOf, objectName } from './objects.ts';
-import type { RegistryBundle } from './registry-bundle.ts';
+import { fieldOf, groupOf, isMap, itemsOf, objectName } from './bundle/objects.ts';
+import type { RegistryBundle } from './bundle/registry-bundle.ts';
 
 /** The required fields of a CRD's custom resources. */
 interface Definition {

@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../core/sdk.ts';
-import type { ClusterServiceVersion, OwnedApiService } from './cluster-service-version.ts';
-import { objectName } from './objects.ts';
+import type { ClusterServiceVersion, OwnedApiService } from './bundle/cluster-service-version.ts';
+import { objectName } from './bundle/objects.ts';
 
 const maxServiceName = 63;
 const suffix = '-service';

@@ -5,7 +5,7 @@ import {
   manifestObjects,
 } from '../../catalog/bundle-checks/bundle-content.ts';
 import { type BundleFiles, toYaml } from '../../core/sdk.ts';
-import { readRegistryManifests } from '../../provisioners/registry/registry-bundle.ts';
+import { readRegistryManifests } from '../../provisioners/registry/bundle/registry-bundle.ts';
 import { aCsvManifest, aRegistryTree } from './registry-bundle.ts';
 
 /** What a check finds: `<E or W> <file>:<line> <message>`. */

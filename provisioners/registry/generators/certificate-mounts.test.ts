@@ -8,7 +8,7 @@ import {
   aStrategyDeployment,
   aWebhook,
 } from '../../../test/helpers/registry-bundle.ts';
-import type { ClusterServiceVersion } from '../cluster-service-version.ts';
+import type { ClusterServiceVersion } from '../bundle/cluster-service-version.ts';
 import { withCertificateMounts } from './certificate-mounts.ts';
 
 const webhookPath = '/tmp/k8s-webhook-server/serving-certs';

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../../core/sdk.ts';
-import { fieldOf, isMap, itemsOf } from '../objects.ts';
+import { fieldOf, isMap, itemsOf } from '../bundle/objects.ts';
 import { secretName, servedPorts } from '../serving.ts';
 import { type StepContext, withContainers, withPodSpec } from './pod-template.ts';
 

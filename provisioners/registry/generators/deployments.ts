@@ -1,7 +1,7 @@
 import type { ClusterProxy, JsonObject, KubernetesObject } from '../../../core/sdk.ts';
+import type { RegistryBundle } from '../bundle/registry-bundle.ts';
 import type { NamedItem } from '../deployment-overrides.ts';
 import type { Installation } from '../installation.ts';
-import type { RegistryBundle } from '../registry-bundle.ts';
 import { withCertificateMounts } from './certificate-mounts.ts';
 import { overrideSteps } from './overrides.ts';
 import {

@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../../core/sdk.ts';
+import type { RegistryBundle } from '../bundle/registry-bundle.ts';
 import type { Installation } from '../installation.ts';
-import type { RegistryBundle } from '../registry-bundle.ts';
 import { customResourceDefinitions } from './custom-resource-definitions.ts';
 import { deployments } from './deployments.ts';
 import { namespace, otherObjects } from './other-objects.ts';

@@ -8,8 +8,8 @@ import {
   aServer,
   aWebhook,
 } from '../../../test/helpers/registry-bundle.ts';
+import { supportedKinds } from '../bundle/kinds.ts';
 import { planInstallation } from '../installation.ts';
-import { supportedKinds } from '../kinds.ts';
 import { namespace, otherObjects } from './other-objects.ts';
 
 const inNs = anInstallation({ installNamespace: 'ns' });

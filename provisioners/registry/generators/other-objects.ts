@@ -1,8 +1,8 @@
 import type { JsonValue, KubernetesObject } from '../../../core/sdk.ts';
+import { scopeOf, withOptionalKind, withServedApiVersion } from '../bundle/kinds.ts';
+import { fieldOf, groupOf, isList, objectName } from '../bundle/objects.ts';
+import type { RegistryBundle } from '../bundle/registry-bundle.ts';
 import type { Installation } from '../installation.ts';
-import { scopeOf, withOptionalKind, withServedApiVersion } from '../kinds.ts';
-import { fieldOf, groupOf, isList, objectName } from '../objects.ts';
-import type { RegistryBundle } from '../registry-bundle.ts';
 import { markSamples } from '../samples.ts';
 import { isMadeSecret } from '../serving.ts';
 import { serviceAccounts } from './permissions.ts';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject, JsonValue } from '../../../core/sdk.ts';
+import { fieldOf, isMap, itemsOf } from '../bundle/objects.ts';
 import type { DeploymentOverrides, NamedItem } from '../deployment-overrides.ts';
-import { fieldOf, isMap, itemsOf } from '../objects.ts';
 import {
   type DeploymentStep,
   mapOf,

@@ -9,7 +9,7 @@ import type {
   ClusterServiceVersion,
   PolicyRule,
   StrategyPermissions,
-} from '../cluster-service-version.ts';
+} from '../bundle/cluster-service-version.ts';
 import {
   clusterRoleBindings,
   clusterRoles,

@@ -3,9 +3,9 @@ import type {
   ClusterServiceVersion,
   PolicyRule,
   StrategyPermissions,
-} from '../cluster-service-version.ts';
+} from '../bundle/cluster-service-version.ts';
+import type { RegistryBundle } from '../bundle/registry-bundle.ts';
 import { type Installation, watchesAllNamespaces } from '../installation.ts';
-import type { RegistryBundle } from '../registry-bundle.ts';
 
 /** The account of every namespace, used when none is named. */
 const defaultServiceAccount = 'default';

@@ -1,9 +1,9 @@
 import type { JsonObject, JsonValue } from '../../../core/sdk.ts';
-import type { StrategyDeployment } from '../cluster-service-version.ts';
+import type { StrategyDeployment } from '../bundle/cluster-service-version.ts';
+import { fieldOf, isList, isMap, itemsOf } from '../bundle/objects.ts';
+import type { RegistryBundle } from '../bundle/registry-bundle.ts';
 import type { NamedItem } from '../deployment-overrides.ts';
 import type { Installation } from '../installation.ts';
-import { fieldOf, isList, isMap, itemsOf } from '../objects.ts';
-import type { RegistryBundle } from '../registry-bundle.ts';
 
 /** The inputs of a step besides the spec that it changes. */
 export interface StepContext {

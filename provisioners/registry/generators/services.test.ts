@@ -6,7 +6,7 @@ import {
   aServer,
   aWebhook,
 } from '../../../test/helpers/registry-bundle.ts';
-import { uniqueObjects } from '../objects.ts';
+import { uniqueObjects } from '../bundle/objects.ts';
 import { otherObjects } from './other-objects.ts';
 import { apiServiceBindings, apiServices, services } from './services.ts';
 

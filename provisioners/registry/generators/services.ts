@@ -1,9 +1,9 @@
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import type { JsonObject, JsonValue, KubernetesObject } from '../../../core/sdk.ts';
-import type { OwnedApiService, StrategyDeployment } from '../cluster-service-version.ts';
+import type { OwnedApiService, StrategyDeployment } from '../bundle/cluster-service-version.ts';
+import { fieldOf, isMap, itemsOf, objectName } from '../bundle/objects.ts';
+import type { RegistryBundle } from '../bundle/registry-bundle.ts';
 import type { Installation } from '../installation.ts';
-import { fieldOf, isMap, itemsOf, objectName } from '../objects.ts';
-import type { RegistryBundle } from '../registry-bundle.ts';
 import {
   apiServiceName,
   caSource,

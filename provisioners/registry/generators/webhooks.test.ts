@@ -8,7 +8,10 @@ import {
   aServer,
   aWebhook,
 } from '../../../test/helpers/registry-bundle.ts';
-import { readClusterServiceVersion, type WebhookDefinition } from '../cluster-service-version.ts';
+import {
+  readClusterServiceVersion,
+  type WebhookDefinition,
+} from '../bundle/cluster-service-version.ts';
 import { mutatingWebhooks, validatingWebhooks } from './webhooks.ts';
 
 const inNs = anInstallation({ installNamespace: 'ns' });

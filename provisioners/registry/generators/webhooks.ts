@@ -1,8 +1,8 @@
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { hashObject, type JsonObject, type KubernetesObject } from '../../../core/sdk.ts';
-import type { WebhookDefinition } from '../cluster-service-version.ts';
+import type { WebhookDefinition } from '../bundle/cluster-service-version.ts';
+import type { RegistryBundle } from '../bundle/registry-bundle.ts';
 import type { Installation } from '../installation.ts';
-import type { RegistryBundle } from '../registry-bundle.ts';
 import { caSource, serviceName } from '../serving.ts';
 
 /** A MutatingWebhookConfiguration per definition of that type. */

@@ -7,8 +7,8 @@ import {
   aWebhook,
   messageOf,
 } from '../../../test/helpers/registry-bundle.ts';
-import type { OwnedApiService, WebhookDefinition } from '../cluster-service-version.ts';
-import type { RegistryBundle } from '../registry-bundle.ts';
+import type { OwnedApiService, WebhookDefinition } from '../bundle/cluster-service-version.ts';
+import type { RegistryBundle } from '../bundle/registry-bundle.ts';
 import {
   apiServiceDeployments,
   deploymentNames,

@@ -1,4 +1,4 @@
-import type { BundleProblem, RegistryBundle } from '../registry-bundle.ts';
+import type { BundleProblem, RegistryBundle } from '../bundle/registry-bundle.ts';
 import { apiServiceName, servedPorts } from '../serving.ts';
 
 type Problems = Generator<BundleProblem, void>;

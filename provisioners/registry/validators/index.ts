@@ -1,5 +1,5 @@
+import type { BundleProblem, RegistryBundle } from '../bundle/registry-bundle.ts';
 import type { Installation } from '../installation.ts';
-import type { BundleProblem, RegistryBundle } from '../registry-bundle.ts';
 import {
   apiServiceDeployments,
   deploymentNames,

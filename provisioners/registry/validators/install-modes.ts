@@ -1,11 +1,11 @@
 import { stringifyJson } from '../../../core/sdk.ts';
+import type { BundleProblem, RegistryBundle } from '../bundle/registry-bundle.ts';
 import {
   type Installation,
   neededModes,
   supportedModes,
   watchesAllNamespaces,
 } from '../installation.ts';
-import type { BundleProblem, RegistryBundle } from '../registry-bundle.ts';
 
 /**
  * One of the operator's install modes must allow the watched namespaces, by OLM's rules. Without a

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { anObject, aRegistryBundle, messageOf } from '../../../test/helpers/registry-bundle.ts';
-import { supportedKinds } from '../kinds.ts';
+import { supportedKinds } from '../bundle/kinds.ts';
 import { onlySupportedKinds, servedCrdVersion, uniqueCrds } from './manifests.ts';
 
 describe('uniqueCrds', () => {

@@ -1,7 +1,7 @@
 import { type KubernetesObject, stringifyJson } from '../../../core/sdk.ts';
-import { supportedKinds } from '../kinds.ts';
-import { objectName } from '../objects.ts';
-import type { BundleProblem, RegistryBundle } from '../registry-bundle.ts';
+import { supportedKinds } from '../bundle/kinds.ts';
+import { objectName } from '../bundle/objects.ts';
+import type { BundleProblem, RegistryBundle } from '../bundle/registry-bundle.ts';
 
 /** The cluster would keep only one of two different definitions of a kind. */
 export function* uniqueCrds({ crds }: RegistryBundle): Generator<BundleProblem, void> {

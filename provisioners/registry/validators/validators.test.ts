@@ -8,7 +8,7 @@ import {
   aStrategyDeployment,
   aWebhook,
 } from '../../../test/helpers/registry-bundle.ts';
-import type { RegistryBundle } from '../registry-bundle.ts';
+import type { RegistryBundle } from '../bundle/registry-bundle.ts';
 import { problemsMessage, validators } from './index.ts';
 import { supportedInstallMode } from './install-modes.ts';
 import { onlySupportedKinds, servedCrdVersion } from './manifests.ts';

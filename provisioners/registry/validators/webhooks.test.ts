@@ -8,8 +8,8 @@ import {
   aWebhook,
   messageOf,
 } from '../../../test/helpers/registry-bundle.ts';
-import type { WebhookDefinition } from '../cluster-service-version.ts';
-import type { RegistryBundle } from '../registry-bundle.ts';
+import type { WebhookDefinition } from '../bundle/cluster-service-version.ts';
+import type { RegistryBundle } from '../bundle/registry-bundle.ts';
 import {
   conversionInAllNamespaces,
   conversionOfOwnCrds,

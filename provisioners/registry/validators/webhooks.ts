@@ -1,9 +1,9 @@
 import type { JsonObject, JsonValue } from '../../../core/sdk.ts';
-import type { WebhookDefinition } from '../cluster-service-version.ts';
+import type { WebhookDefinition } from '../bundle/cluster-service-version.ts';
+import { fieldOf, isMap, itemsOf, objectName } from '../bundle/objects.ts';
+import type { BundleProblem, RegistryBundle } from '../bundle/registry-bundle.ts';
 import { webhookName } from '../generators/webhooks.ts';
 import type { Installation } from '../installation.ts';
-import { fieldOf, isMap, itemsOf, objectName } from '../objects.ts';
-import type { BundleProblem, RegistryBundle } from '../registry-bundle.ts';
 
 type Problems = Generator<BundleProblem, void>;
 

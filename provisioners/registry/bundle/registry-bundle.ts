@@ -7,7 +7,7 @@ import {
   parseYaml,
   readManifestFiles,
   TerminalError,
-} from '../../core/sdk.ts';
+} from '../../../core/sdk.ts';
 import {
   type ClusterServiceVersion,
   readClusterServiceVersion,

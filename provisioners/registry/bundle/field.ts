@@ -1,4 +1,4 @@
-import { type JsonObject, type JsonValue, TerminalError } from '../../core/sdk.ts';
+import { type JsonObject, type JsonValue, TerminalError } from '../../../core/sdk.ts';
 import { isList, isMap } from './objects.ts';
 
 /**

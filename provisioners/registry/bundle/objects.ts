@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue, KubernetesObject } from '../../core/sdk.ts';
+import type { JsonObject, JsonValue, KubernetesObject } from '../../../core/sdk.ts';
 
 /** An object's name; empty when the manifest has none or an invalid one. */
 export function objectName(object: KubernetesObject): string {

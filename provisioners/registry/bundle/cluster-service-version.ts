@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue, KubernetesObject } from '../../core/sdk.ts';
+import type { JsonObject, JsonValue, KubernetesObject } from '../../../core/sdk.ts';
 import { Field } from './field.ts';
 
 /** The fields of a ClusterServiceVersion that conversion uses; it ignores all others. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { KubernetesObject } from '../../core/sdk.ts';
-import { anObject } from '../../test/helpers/registry-bundle.ts';
+import type { KubernetesObject } from '../../../core/sdk.ts';
+import { anObject } from '../../../test/helpers/registry-bundle.ts';
 import { scopeOf } from './kinds.ts';
 
 function aCrd(spec: object): KubernetesObject {

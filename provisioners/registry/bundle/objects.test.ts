@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { anObject } from '../../test/helpers/registry-bundle.ts';
+import { anObject } from '../../../test/helpers/registry-bundle.ts';
 import { uniqueObjects } from './objects.ts';
 
 describe('uniqueObjects', () => {

@@ -1,5 +1,5 @@
-import { annotation } from '../../api/v1alpha1/labels.ts';
-import type { JsonObject, JsonValue, KubernetesObject } from '../../core/sdk.ts';
+import { annotation } from '../../../api/v1alpha1/labels.ts';
+import type { JsonObject, JsonValue, KubernetesObject } from '../../../core/sdk.ts';
 import { fieldOf, groupOf } from './objects.ts';
 
 type Scope = 'Namespaced' | 'Cluster';

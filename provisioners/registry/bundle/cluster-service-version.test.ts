@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aCsv, aCsvManifest } from '../../test/helpers/registry-bundle.ts';
+import { aCsv, aCsvManifest } from '../../../test/helpers/registry-bundle.ts';
 import { readClusterServiceVersion } from './cluster-service-version.ts';
 
 function read(spec: object, metadata: object = {}) {

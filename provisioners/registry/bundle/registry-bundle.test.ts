@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { TerminalError } from '../../core/sdk.ts';
-import { aCsvManifest, aRegistryTree, aTree } from '../../test/helpers/registry-bundle.ts';
+import { TerminalError } from '../../../core/sdk.ts';
+import { aCsvManifest, aRegistryTree, aTree } from '../../../test/helpers/registry-bundle.ts';
 import { readPackageName, readRegistryBundle } from './registry-bundle.ts';
 
 const secret = 'apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n';
