@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { structuralSchema } from './crd/structural-schema.ts';
 import { record } from './record.ts';
-import { structuralSchema } from './structural-schema.ts';
 
 const odd = '{"a":"1","__proto__":"2","constructor":"3","toString":"4","hasOwnProperty":"5"}';
 

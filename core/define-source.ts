@@ -1,6 +1,6 @@
 import { stringifyJson } from '../api/json.ts';
 import type { BundleSource } from '../api/v1alpha1/bundle.ts';
-import { builtInSourceTypes, parametersFault } from '../api/v1alpha1/source-parameters.ts';
+import { builtInSourceTypes, parametersFault } from '../api/v1alpha1/rules/source-parameters.ts';
 import type { BundleFiles } from './contracts/bundle-files.ts';
 import type { Source, SourceContext, SourceServer } from './contracts/source.ts';
 import { TerminalError } from './errors.ts';

@@ -28,9 +28,8 @@ export type { JsonObject, JsonValue } from '../api/json.ts';
 export { parseJson, stringifyJson } from '../api/json.ts';
 export type { KubernetesObject, ObjectMeta } from '../api/meta.ts';
 export { hashObject, sortedMap } from '../api/object-hash.ts';
-export type { Bundle, BundleSource, BundleSpec } from '../api/v1alpha1/bundle.ts';
+export type { Bundle, BundleSource, BundleSpec, BundleTemplate } from '../api/v1alpha1/bundle.ts';
 export type { BundleDeployment } from '../api/v1alpha1/bundle-deployment.ts';
-export type { BundleTemplate } from '../api/v1alpha1/bundle-template.ts';
 export type { BundleFiles, ContentLimits } from './contracts/bundle-files.ts';
 export type { Logger } from './contracts/logger.ts';
 export type {

@@ -1,9 +1,9 @@
 import { stringify } from 'yaml';
 import { catalogCRD } from '../api/catalogd/v1alpha1/crd.ts';
-import { bundleCRD, bundleDeploymentCRD } from '../api/crd.ts';
 import type { KubernetesObject } from '../api/meta.ts';
 import { clusterCatalogCRD, clusterExtensionCRD } from '../api/olm/v1/crd.ts';
 import { operatorCRD } from '../api/operators/v1alpha1/crd.ts';
+import { bundleCRD, bundleDeploymentCRD } from '../api/v1alpha1/crd.ts';
 
 /**
  * Folder, relative to this file, to its generated CustomResourceDefinitions: an installation without

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { KubernetesObject } from '../meta.ts';
-import { classNameSchema } from './bundle.ts';
-import { bundleTemplateSchema } from './bundle-template.ts';
+import { bundleTemplateSchema, classNameSchema } from './bundle.ts';
 import { conditionSchema } from './conditions.ts';
 import { deploymentPolicies } from './deployment-policies.ts';
 import { deploymentProgress } from './deployment-progress.ts';

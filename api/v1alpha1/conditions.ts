@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ServerKeywords } from '../structural-schema.ts';
+import type { ServerKeywords } from '../crd/structural-schema.ts';
 
 /** metav1.Condition, with the limits that the API server holds it to. */
 export const conditionSchema = z

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { bundleTemplateSchema } from './bundle-template.ts';
+import { bundleTemplateSchema } from './bundle.ts';
 
 /** Fields of a BundleDeployment's status that RukPak's API does not have. Each is set only when the spec needs it. */
 

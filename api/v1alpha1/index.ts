@@ -1,11 +1,10 @@
 export type { Condition, KubernetesObject, ObjectMeta, OwnerReference } from '../meta.ts';
 export * from './bundle.ts';
 export * from './bundle-deployment.ts';
-export * from './bundle-template.ts';
 export * from './conditions.ts';
-export * from './creator.ts';
 export * from './deployment-policies.ts';
 export * from './deployment-progress.ts';
-export * from './generated-bundle.ts';
 export * from './labels.ts';
 export * from './resources.ts';
+export * from './rules/creator.ts';
+export * from './rules/generated-bundle.ts';

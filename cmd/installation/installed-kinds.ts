@@ -1,5 +1,5 @@
 import { catalogResource } from '../../api/catalogd/v1alpha1/index.ts';
-import { installerLabel } from '../../api/custom-resource-definition.ts';
+import { installerLabel } from '../../api/crd/custom-resource-definition.ts';
 import { clusterCatalogResource, clusterExtensionResource } from '../../api/olm/v1/index.ts';
 import { operatorResource } from '../../api/operators/v1alpha1/index.ts';
 import { bundleDeploymentResource, bundleResource } from '../../api/v1alpha1/resources.ts';

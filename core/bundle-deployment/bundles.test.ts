@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Bundle, BundleDeploymentStatus } from '../../api/v1alpha1/index.ts';
 import { annotation } from '../../api/v1alpha1/labels.ts';
-import { templateHash } from '../../api/v1alpha1/template-hash.ts';
+import { templateHash } from '../../api/v1alpha1/rules/template-hash.ts';
 import { anImage } from '../../test/helpers/objects.ts';
 import { aStoredDeployment } from '../../test/helpers/stored-objects.ts';
 import { creatorOfBundle } from './bundles.ts';

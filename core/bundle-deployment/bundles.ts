@@ -1,11 +1,10 @@
-import type { Bundle } from '../../api/v1alpha1/bundle.ts';
+import type { Bundle, BundleTemplate } from '../../api/v1alpha1/bundle.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
-import type { BundleTemplate } from '../../api/v1alpha1/bundle-template.ts';
-import { creatorOf } from '../../api/v1alpha1/creator.ts';
-import { generatedFor } from '../../api/v1alpha1/generated-bundle.ts';
 import { label } from '../../api/v1alpha1/labels.ts';
 import { bundleResource } from '../../api/v1alpha1/resources.ts';
-import { bundleName, templateHash } from '../../api/v1alpha1/template-hash.ts';
+import { creatorOf } from '../../api/v1alpha1/rules/creator.ts';
+import { generatedFor } from '../../api/v1alpha1/rules/generated-bundle.ts';
+import { bundleName, templateHash } from '../../api/v1alpha1/rules/template-hash.ts';
 import { isConflict, isNotFound, type KubeClient } from '../platform/kube/index.ts';
 import type { OwnedBundleCache } from './dependencies.ts';
 import { isRevision } from './revisions/history.ts';

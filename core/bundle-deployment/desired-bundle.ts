@@ -3,7 +3,7 @@ import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { annotation, finalizer, label } from '../../api/v1alpha1/labels.ts';
 import { bundleResource } from '../../api/v1alpha1/resources.ts';
-import { bundleName, templateHash } from '../../api/v1alpha1/template-hash.ts';
+import { bundleName, templateHash } from '../../api/v1alpha1/rules/template-hash.ts';
 import { unresolvedNote } from '../bundle/index.ts';
 import { isAlreadyExists, isConflict, isNotFound } from '../platform/kube/index.ts';
 import { isMadeFrom, isOwn } from './bundles.ts';

@@ -8,7 +8,7 @@ import {
   type BundleDeploymentStatus,
   bundleResource,
 } from '../../api/v1alpha1/index.ts';
-import { templateHash } from '../../api/v1alpha1/template-hash.ts';
+import { templateHash } from '../../api/v1alpha1/rules/template-hash.ts';
 import { desiredBundle } from '../../core/bundle-deployment/desired-bundle.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';

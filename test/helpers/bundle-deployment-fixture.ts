@@ -1,5 +1,5 @@
 import { vi } from 'vitest';
-import { bundleDeploymentCRD } from '../../api/crd.ts';
+import { bundleDeploymentCRD } from '../../api/v1alpha1/crd.ts';
 import type {
   Bundle,
   BundleDeployment,
@@ -8,7 +8,7 @@ import type {
 } from '../../api/v1alpha1/index.ts';
 import { finalizer } from '../../api/v1alpha1/labels.ts';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
-import { templateHash } from '../../api/v1alpha1/template-hash.ts';
+import { templateHash } from '../../api/v1alpha1/rules/template-hash.ts';
 import type {
   BundleDeploymentDependencies,
   PlanStore,

@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeployment, Condition } from '../../api/v1alpha1/index.ts';
-import { bundleName, templateHash } from '../../api/v1alpha1/template-hash.ts';
+import { bundleName, templateHash } from '../../api/v1alpha1/rules/template-hash.ts';
 import { systemClock } from '../../core/controller.ts';
 import type { KubeClient } from '../../core/platform/kube/index.ts';
 import { inlineResolver, type PackageResolver } from '../../operators/catalogs/index.ts';

@@ -7,7 +7,7 @@ import {
   type Condition,
   kstatusCondition,
 } from '../../api/v1alpha1/index.ts';
-import { bundleName, templateHash } from '../../api/v1alpha1/template-hash.ts';
+import { bundleName, templateHash } from '../../api/v1alpha1/rules/template-hash.ts';
 import { type ApiError, IndexedCache, Semaphore } from '../../core/controller.ts';
 import type { ExtensionKind } from '../../operators/extensions/extension.ts';
 import type { Choice, FailedChoice, ResolvedChoice } from '../../operators/extensions/findings.ts';

@@ -8,7 +8,10 @@ import type {
   StrategyDeployment,
   WebhookDefinition,
 } from '../../provisioners/registry/bundle/cluster-service-version.ts';
-import type { BundleProblem, RegistryBundle } from '../../provisioners/registry/bundle/registry-bundle.ts';
+import type {
+  BundleProblem,
+  RegistryBundle,
+} from '../../provisioners/registry/bundle/registry-bundle.ts';
 
 /** A tree of files with the given contents; a path that ends in `/` is a directory. */
 export function aTree(contents: Readonly<Record<string, string | Uint8Array>>): BundleFiles {

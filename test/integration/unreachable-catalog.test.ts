@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { type BundleDeployment, bundleDeploymentResource } from '../../api/v1alpha1/index.ts';
-import { bundleName, templateHash } from '../../api/v1alpha1/template-hash.ts';
+import { bundleName, templateHash } from '../../api/v1alpha1/rules/template-hash.ts';
 import { connect } from '../../core/platform/kube/index.ts';
 import { CountingClient } from '../helpers/counting-client.ts';
 import { eventually } from '../helpers/eventually.ts';

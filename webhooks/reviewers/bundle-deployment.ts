@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { record } from '../../api/record.ts';
 import { bundleDeploymentSpecSchema } from '../../api/v1alpha1/bundle-deployment.ts';
-import { cycleText, dependencyCycle } from '../../api/v1alpha1/dependency-cycle.ts';
 import type { HealthRule } from '../../api/v1alpha1/deployment-policies.ts';
 import { annotation } from '../../api/v1alpha1/labels.ts';
+import { cycleText, dependencyCycle } from '../../api/v1alpha1/rules/dependency-cycle.ts';
 import {
   type AdmissionRequest,
   type AdmissionUser,

@@ -10,7 +10,7 @@ import {
   type ImageSource,
 } from '../../api/v1alpha1/bundle.ts';
 import { annotation } from '../../api/v1alpha1/labels.ts';
-import { parametersFault } from '../../api/v1alpha1/source-parameters.ts';
+import { parametersFault } from '../../api/v1alpha1/rules/source-parameters.ts';
 import { type AdmissionValidator, allowed, denied, errored } from '../review.ts';
 
 const annotationsSchema = z.looseObject({ [annotation.pin]: z.string().optional() });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import type { ServerKeywords } from '../../crd/structural-schema.ts';
 import type { KubernetesObject } from '../../meta.ts';
-import type { ServerKeywords } from '../../structural-schema.ts';
 import { conditionSchema } from '../../v1alpha1/conditions.ts';
 
 export const catalogImageSchema = z

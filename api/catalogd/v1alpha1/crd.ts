@@ -3,9 +3,9 @@ import {
   customResourceDefinition,
   installerLabel,
   readyColumns,
-} from '../../custom-resource-definition.ts';
+} from '../../crd/custom-resource-definition.ts';
+import { exactlyOneOf, structuralSchema } from '../../crd/structural-schema.ts';
 import type { KubernetesObject } from '../../meta.ts';
-import { exactlyOneOf, structuralSchema } from '../../structural-schema.ts';
 import { catalogSpecSchema, catalogStatusSchema } from './catalog.ts';
 
 /** The CustomResourceDefinition of Catalog. */

@@ -1,4 +1,4 @@
-import type { ServerKeywords, ValidationRule } from '../../structural-schema.ts';
+import type { ServerKeywords, ValidationRule } from '../../crd/structural-schema.ts';
 
 /** Rules of fields of the API, with the texts that its first project refuses values with. */
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import type { ServerKeywords } from '../../crd/structural-schema.ts';
 import { versionRangePattern } from '../../operators/v1alpha1/operator.ts';
 import { record } from '../../record.ts';
-import type { ServerKeywords } from '../../structural-schema.ts';
 import { immutable, isChannelName, isSubdomain, withRules } from './admission-rules.ts';
 
 const atomicList = { 'x-kubernetes-list-type': 'atomic' } satisfies ServerKeywords;

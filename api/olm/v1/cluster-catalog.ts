@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import type { ServerKeywords } from '../../crd/structural-schema.ts';
 import type { KubernetesObject } from '../../meta.ts';
-import type { ServerKeywords } from '../../structural-schema.ts';
 import { conditionsByTypeSchema } from '../../v1alpha1/conditions.ts';
 import {
   pinnedReferenceRules,

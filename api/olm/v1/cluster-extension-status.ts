@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { availableBundleSchema } from '../../available-bundle.ts';
+import { availableBundleSchema } from '../../operators/v1alpha1/available-bundle.ts';
 import { conditionsByTypeSchema } from '../../v1alpha1/conditions.ts';
 import { isSubdomain, withRules } from './admission-rules.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import type { ServerKeywords } from '../../crd/structural-schema.ts';
 import type { KubernetesObject } from '../../meta.ts';
-import type { ServerKeywords } from '../../structural-schema.ts';
 import { immutable, isDnsLabel, isSubdomain, requiredBlock, withRules } from './admission-rules.ts';
 import { catalogFilterSchema } from './catalog-filter.ts';
 import type { clusterExtensionStatusSchema } from './cluster-extension-status.ts';

@@ -3,9 +3,9 @@ import {
   customResourceDefinition,
   installerLabel,
   readyColumns,
-} from '../../custom-resource-definition.ts';
+} from '../../crd/custom-resource-definition.ts';
+import { structuralSchema } from '../../crd/structural-schema.ts';
 import type { KubernetesObject } from '../../meta.ts';
-import { structuralSchema } from '../../structural-schema.ts';
 import { clusterCatalogSpecSchema, clusterCatalogStatusSchema } from './cluster-catalog.ts';
 import { clusterExtensionSpecSchema } from './cluster-extension.ts';
 import { clusterExtensionStatusSchema } from './cluster-extension-status.ts';

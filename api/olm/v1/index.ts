@@ -1,5 +1,5 @@
-export type { AvailableBundle } from '../../available-bundle.ts';
 export type { Condition, KubernetesObject, ObjectMeta } from '../../meta.ts';
+export type { AvailableBundle } from '../../operators/v1alpha1/available-bundle.ts';
 export * from './cluster-catalog.ts';
 export * from './cluster-extension.ts';
 export * from './conditions.ts';

@@ -3,9 +3,9 @@ import {
   customResourceDefinition,
   installerLabel,
   readyColumns,
-} from '../../custom-resource-definition.ts';
+} from '../../crd/custom-resource-definition.ts';
+import { structuralSchema } from '../../crd/structural-schema.ts';
 import type { KubernetesObject } from '../../meta.ts';
-import { structuralSchema } from '../../structural-schema.ts';
 import { operatorSpecSchema, operatorStatusSchema } from './operator.ts';
 
 /** The CustomResourceDefinition of Operator. */

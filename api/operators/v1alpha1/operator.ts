@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { availableBundleSchema } from '../../available-bundle.ts';
+import type { ServerKeywords } from '../../crd/structural-schema.ts';
 import type { KubernetesObject } from '../../meta.ts';
-import type { ServerKeywords } from '../../structural-schema.ts';
 import { conditionsByTypeSchema } from '../../v1alpha1/conditions.ts';
+import { availableBundleSchema } from './available-bundle.ts';
 
 /**
  * The pattern of version ranges of both generations of the API, to the letter. Only the API server,

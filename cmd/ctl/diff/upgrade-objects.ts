@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
-import { installNamespaceOf } from '../../../api/v1alpha1/install-namespace.ts';
+import { installNamespaceOf } from '../../../api/v1alpha1/rules/install-namespace.ts';
 import {
   type CertificateProvider,
   Certificates,

@@ -1,6 +1,6 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
-import { bundleName, templateHash } from '../../../api/v1alpha1/template-hash.ts';
+import { bundleName, templateHash } from '../../../api/v1alpha1/rules/template-hash.ts';
 import type { InventoryEntry } from '../../../core/apply/index.ts';
 import { storedLimits, unpackBundle } from '../../../core/content/index.ts';
 import { TerminalError } from '../../../core/errors.ts';

@@ -1,7 +1,7 @@
 import type { Condition } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentCondition } from '../../../api/v1alpha1/conditions.ts';
-import { bundleName, templateHash } from '../../../api/v1alpha1/template-hash.ts';
+import { bundleName, templateHash } from '../../../api/v1alpha1/rules/template-hash.ts';
 
 /** A deployment's state in one word, and the sentence that explains it. */
 interface DeploymentState {

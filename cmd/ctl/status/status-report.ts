@@ -1,8 +1,8 @@
 import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
-import { generatedFor } from '../../../api/v1alpha1/generated-bundle.ts';
 import { label } from '../../../api/v1alpha1/labels.ts';
 import { bundleDeploymentResource, bundleResource } from '../../../api/v1alpha1/resources.ts';
+import { generatedFor } from '../../../api/v1alpha1/rules/generated-bundle.ts';
 import type { InventoryEntry } from '../../../core/apply/index.ts';
 import { listAll } from '../../../core/platform/kube/index.ts';
 import type { Cluster } from '../cluster.ts';

@@ -1,8 +1,8 @@
 import { Argument, Command } from 'commander';
 import { stringAt } from '../../../api/json-fields.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
-import { installNamespaceOf } from '../../../api/v1alpha1/install-namespace.ts';
 import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
+import { installNamespaceOf } from '../../../api/v1alpha1/rules/install-namespace.ts';
 import type { Cluster } from '../cluster.ts';
 import {
   addClusterFlags,

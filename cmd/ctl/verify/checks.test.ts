@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { bundleCRD } from '../../../api/crd.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
+import { bundleCRD } from '../../../api/v1alpha1/crd.ts';
 import { ApiError } from '../../../core/platform/kube/index.ts';
 import { refusalCheck } from './answers.ts';
 import { checkLine } from './check.ts';

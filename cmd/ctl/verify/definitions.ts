@@ -1,6 +1,6 @@
-import { bundleCRD, bundleDeploymentCRD } from '../../../api/crd.ts';
 import { fieldAt, listOf, mapOf, stringAt } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
+import { bundleCRD, bundleDeploymentCRD } from '../../../api/v1alpha1/crd.ts';
 import { computeStatus, digestOf } from '../../../core/apply/index.ts';
 import { definitionResource, liveObject } from '../../../core/platform/kube/index.ts';
 import { shortList } from '../../../core/short-list.ts';

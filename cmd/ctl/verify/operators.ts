@@ -1,5 +1,5 @@
 import { catalogCRD } from '../../../api/catalogd/v1alpha1/crd.ts';
-import { installerLabel } from '../../../api/custom-resource-definition.ts';
+import { installerLabel } from '../../../api/crd/custom-resource-definition.ts';
 import { fieldAt, listOf } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { clusterCatalogCRD, clusterExtensionCRD } from '../../../api/olm/v1/crd.ts';

@@ -1,8 +1,8 @@
 import { isMap, mapOf } from '../../../api/json-fields.ts';
 import type { KubernetesObject, OwnerReference } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
-import { installNamespaceOf } from '../../../api/v1alpha1/install-namespace.ts';
 import { annotation, label } from '../../../api/v1alpha1/labels.ts';
+import { installNamespaceOf } from '../../../api/v1alpha1/rules/install-namespace.ts';
 import type { ObjectKey, Resource } from '../../platform/kube/index.ts';
 import { type IgnoredTree, ignoredIn, withoutFields } from '../fields/field-tree.ts';
 import { digestOf } from '../fields/projection.ts';

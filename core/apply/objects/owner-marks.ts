@@ -3,9 +3,9 @@ import { gvkOf } from '../../../api/gvk.ts';
 import { mapOf, stringAt } from '../../../api/json-fields.ts';
 import type { KubernetesObject, OwnerReference } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
-import { generatedFor } from '../../../api/v1alpha1/generated-bundle.ts';
 import { annotation, label } from '../../../api/v1alpha1/labels.ts';
 import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
+import { generatedFor } from '../../../api/v1alpha1/rules/generated-bundle.ts';
 import { type ObjectKey } from '../../platform/kube/index.ts';
 import type { GroupKind } from './object-id.ts';
 

@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
-import { installNamespaceOf } from '../../../api/v1alpha1/install-namespace.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
+import { installNamespaceOf } from '../../../api/v1alpha1/rules/install-namespace.ts';
 import { clientOf } from '../../apply/index.ts';
 import type { EventSink } from '../../contracts/event-sink.ts';
 import type { Clock } from '../../platform/clock.ts';

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
-import { installNamespaceOf } from '../../../api/v1alpha1/install-namespace.ts';
+import { installNamespaceOf } from '../../../api/v1alpha1/rules/install-namespace.ts';
 import type { Logger } from '../../contracts/logger.ts';
 import type {
   ClusterFacts,

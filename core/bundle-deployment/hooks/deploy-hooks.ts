@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { progressReason } from '../../../api/v1alpha1/conditions.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
-import { notedValue } from '../../../api/v1alpha1/noted-value.ts';
+import { notedValue } from '../../../api/v1alpha1/rules/noted-value.ts';
 import { type HookEvent, hooksOf } from '../../apply/index.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import type { BundleDeploymentState, Found, PhaseContext, Surroundings } from '../phase.ts';

@@ -1,4 +1,4 @@
-import { installNamespaceOf } from '../../../api/v1alpha1/install-namespace.ts';
+import { installNamespaceOf } from '../../../api/v1alpha1/rules/install-namespace.ts';
 import { isAboutMissing } from '../../apply/index.ts';
 import type { ApplyResult } from '../../contracts/applier.ts';
 import { TerminalError, WaitingError } from '../../errors.ts';

@@ -6,7 +6,7 @@ import {
   progressReason,
   bundleDeploymentCondition as type,
 } from '../../../api/v1alpha1/conditions.ts';
-import { cycleText, dependencyCycle } from '../../../api/v1alpha1/dependency-cycle.ts';
+import { cycleText, dependencyCycle } from '../../../api/v1alpha1/rules/dependency-cycle.ts';
 import { findCondition } from '../../platform/runtime/index.ts';
 import { isRolledOut } from '../bundles.ts';
 import type { BundleDeploymentDependencies } from '../dependencies.ts';

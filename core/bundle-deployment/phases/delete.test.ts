@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { bundleDeploymentCRD } from '../../../api/crd.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
 import type {
@@ -7,6 +6,7 @@ import type {
   BundleDeploymentSpec,
   BundleDeploymentStatus,
 } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { bundleDeploymentCRD } from '../../../api/v1alpha1/crd.ts';
 import {
   aBundleOf,
   BundleDeploymentFixture,

@@ -4,7 +4,7 @@ import {
   bundleDeploymentReason,
   progressReason,
 } from '../../../api/v1alpha1/conditions.ts';
-import { dependencyCycle } from '../../../api/v1alpha1/dependency-cycle.ts';
+import { dependencyCycle } from '../../../api/v1alpha1/rules/dependency-cycle.ts';
 import type { RemoveResult } from '../../contracts/applier.ts';
 import { errorMessage, TerminalError } from '../../errors.ts';
 import { findCondition } from '../../platform/runtime/index.ts';

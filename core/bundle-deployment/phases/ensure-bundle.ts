@@ -3,7 +3,7 @@ import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.t
 import { bundleDeploymentReason } from '../../../api/v1alpha1/conditions.ts';
 import { label } from '../../../api/v1alpha1/labels.ts';
 import { bundleDeploymentResource, bundleResource } from '../../../api/v1alpha1/resources.ts';
-import { templateHash } from '../../../api/v1alpha1/template-hash.ts';
+import { templateHash } from '../../../api/v1alpha1/rules/template-hash.ts';
 import { errorMessage } from '../../errors.ts';
 import { isConflict, isNotFound } from '../../platform/kube/index.ts';
 import { deleteBundle, isMadeFrom, ownBundles } from '../bundles.ts';

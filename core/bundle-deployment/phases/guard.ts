@@ -1,7 +1,7 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentCondition, progressReason } from '../../../api/v1alpha1/conditions.ts';
-import { installNamespaceOf } from '../../../api/v1alpha1/install-namespace.ts';
 import { finalizer } from '../../../api/v1alpha1/labels.ts';
+import { installNamespaceOf } from '../../../api/v1alpha1/rules/install-namespace.ts';
 import { applySetKey } from '../../apply/index.ts';
 import { findCondition } from '../../platform/runtime/index.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';

@@ -1,7 +1,7 @@
 import type { BundleDeploymentStatus } from '../../../api/v1alpha1/bundle-deployment.ts';
 import type { AppliedStatus } from '../../../api/v1alpha1/deployment-progress.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
-import { withNote } from '../../../api/v1alpha1/noted-value.ts';
+import { withNote } from '../../../api/v1alpha1/rules/noted-value.ts';
 import type { ApplyRequest } from '../../contracts/applier.ts';
 import { shortList } from '../../short-list.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';

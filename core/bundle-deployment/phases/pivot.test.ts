@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Bundle, BundleDeploymentStatus } from '../../../api/v1alpha1/index.ts';
 import { label } from '../../../api/v1alpha1/labels.ts';
-import { templateHash } from '../../../api/v1alpha1/template-hash.ts';
+import { templateHash } from '../../../api/v1alpha1/rules/template-hash.ts';
 import {
   aBundleOf,
   BundleDeploymentFixture,

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { installNamespaceOf } from '../../../api/v1alpha1/install-namespace.ts';
+import { installNamespaceOf } from '../../../api/v1alpha1/rules/install-namespace.ts';
 import type { Forecast } from '../../contracts/applier.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import { plannedHooks } from '../hooks/deploy-hooks.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
-import { creatorOf } from '../../../api/v1alpha1/creator.ts';
+import { creatorOf } from '../../../api/v1alpha1/rules/creator.ts';
 import { handlerOf, nameClass, OutOfTimeError } from '../../classes/index.ts';
 import { checkFiles } from '../../content/index.ts';
 import type { BundleFiles } from '../../contracts/bundle-files.ts';

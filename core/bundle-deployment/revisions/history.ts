@@ -2,13 +2,12 @@ import { parseDuration } from '../../../api/duration.ts';
 import { stringifyJson } from '../../../api/json.ts';
 import { fieldAt, isMap, listOf, stringAt } from '../../../api/json-fields.ts';
 import type { Condition, KubernetesObject } from '../../../api/meta.ts';
-import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
+import type { Bundle, BundleTemplate } from '../../../api/v1alpha1/bundle.ts';
 import type {
   BundleDeployment,
   BundleDeploymentSpec,
   BundleDeploymentStatus,
 } from '../../../api/v1alpha1/bundle-deployment.ts';
-import type { BundleTemplate } from '../../../api/v1alpha1/bundle-template.ts';
 import type { Revision } from '../../../api/v1alpha1/deployment-progress.ts';
 import { annotation, label } from '../../../api/v1alpha1/labels.ts';
 import type { Clock } from '../../platform/clock.ts';

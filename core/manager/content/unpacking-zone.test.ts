@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Bundle, BundleDeployment } from '../../../api/v1alpha1/index.ts';
-import { templateHash } from '../../../api/v1alpha1/template-hash.ts';
+import { templateHash } from '../../../api/v1alpha1/rules/template-hash.ts';
 import { anImage } from '../../../test/helpers/objects.ts';
 import {
   aStoredBundle,

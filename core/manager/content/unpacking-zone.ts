@@ -1,7 +1,7 @@
 import type { ServiceAccountRef } from '../../../api/v1alpha1/deployment-policies.ts';
 import type { Bundle, BundleDeployment } from '../../../api/v1alpha1/index.ts';
 import { label } from '../../../api/v1alpha1/labels.ts';
-import { templateHash } from '../../../api/v1alpha1/template-hash.ts';
+import { templateHash } from '../../../api/v1alpha1/rules/template-hash.ts';
 import {
   ContentRestorer,
   SharedFetches,

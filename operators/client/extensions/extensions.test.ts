@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { bundleDeploymentResource } from '../../../api/v1alpha1/index.ts';
-import { bundleName, templateHash } from '../../../api/v1alpha1/template-hash.ts';
+import { bundleName, templateHash } from '../../../api/v1alpha1/rules/template-hash.ts';
 import { aClusterExtension, anOperator } from '../../../test/helpers/extension-fixture.ts';
 import { aPackage, FixedContents } from '../../../test/helpers/fixed-contents.ts';
 import { listing } from '../../../test/helpers/remote-catalogs.ts';

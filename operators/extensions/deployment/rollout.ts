@@ -6,7 +6,7 @@ import {
   progressReason,
   readyReason,
 } from '../../../api/v1alpha1/index.ts';
-import { bundleName, templateHash } from '../../../api/v1alpha1/template-hash.ts';
+import { bundleName, templateHash } from '../../../api/v1alpha1/rules/template-hash.ts';
 import { findCondition } from '../../../core/controller.ts';
 
 /**

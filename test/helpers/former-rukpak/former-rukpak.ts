@@ -6,7 +6,7 @@ import type {
   BundleStatus,
   BundleTemplate,
 } from '../../../api/v1alpha1/index.ts';
-import { templateHash } from '../../../api/v1alpha1/template-hash.ts';
+import { templateHash } from '../../../api/v1alpha1/rules/template-hash.ts';
 import { controllerReference } from '../../../core/apply/objects/desired.ts';
 import { desiredBundle } from '../../../core/bundle-deployment/desired-bundle.ts';
 import type { Kubectl } from '../kubectl.ts';

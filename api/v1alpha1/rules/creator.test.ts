@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { aStoredDeployment } from '../../test/helpers/stored-objects.ts';
+import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
+import { annotation } from '../labels.ts';
 import { creatorOf } from './creator.ts';
-import { annotation } from './labels.ts';
 
 const serviceAccount = { namespace: 'tenant', name: 'installer' };
 

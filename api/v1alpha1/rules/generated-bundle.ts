@@ -1,5 +1,5 @@
-import type { KubernetesObject } from '../meta.ts';
-import { label } from './labels.ts';
+import type { KubernetesObject } from '../../meta.ts';
+import { label } from '../labels.ts';
 
 /**
  * The BundleDeployment that a Bundle was generated for; undefined for any other object. A Bundle in

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { catalogCRD } from './catalogd/v1alpha1/crd.ts';
+import { catalogCRD } from '../catalogd/v1alpha1/crd.ts';
+import { clusterCatalogCRD, clusterExtensionCRD } from '../olm/v1/crd.ts';
+import { operatorCRD } from '../operators/v1alpha1/crd.ts';
 import { bundleCRD, bundleDeploymentCRD } from './crd.ts';
-import { clusterCatalogCRD, clusterExtensionCRD } from './olm/v1/crd.ts';
-import { operatorCRD } from './operators/v1alpha1/crd.ts';
 
 function at(value: unknown, path: string): unknown {
   return path

@@ -1,4 +1,4 @@
-import type { ObjectMeta } from '../meta.ts';
+import type { ObjectMeta } from '../../meta.ts';
 
 /**
  * The value that core recorded in an annotation of a BundleDeployment, for a restore without

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { BundleSource, BundleTemplate } from './index.ts';
+import type { BundleSource, BundleTemplate } from '../index.ts';
 import { bundleName, templateHash } from './template-hash.ts';
 
 function aTemplate(

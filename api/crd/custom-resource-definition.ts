@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import type { KubernetesObject } from './meta.ts';
+import type { KubernetesObject } from '../meta.ts';
+import { kstatusCondition } from '../v1alpha1/conditions.ts';
 import { type StructuralSchema, structuralSchema } from './structural-schema.ts';
-import { kstatusCondition } from './v1alpha1/conditions.ts';
 
 export interface PrinterColumn {
   readonly name: string;

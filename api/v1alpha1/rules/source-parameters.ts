@@ -1,4 +1,4 @@
-import type { BundleSource } from './bundle.ts';
+import type { BundleSource } from '../bundle.ts';
 
 /** Maximum nesting in spec.source.parameters; deeper values break programs that write them. */
 export const maxParametersDepth = 64;

@@ -3,14 +3,11 @@ import {
   customResourceDefinition,
   type PrinterColumn,
   readyColumns,
-} from './custom-resource-definition.ts';
-import type { KubernetesObject } from './meta.ts';
-import { exactlyOneOf, type StructuralSchema, structuralSchema } from './structural-schema.ts';
-import { bundleSpecSchema, bundleStatusSchema } from './v1alpha1/bundle.ts';
-import {
-  bundleDeploymentSpecSchema,
-  bundleDeploymentStatusSchema,
-} from './v1alpha1/bundle-deployment.ts';
+} from '../crd/custom-resource-definition.ts';
+import { exactlyOneOf, type StructuralSchema, structuralSchema } from '../crd/structural-schema.ts';
+import type { KubernetesObject } from '../meta.ts';
+import { bundleSpecSchema, bundleStatusSchema } from './bundle.ts';
+import { bundleDeploymentSpecSchema, bundleDeploymentStatusSchema } from './bundle-deployment.ts';
 
 /** The CustomResourceDefinition of Bundle. */
 export function bundleCRD(): KubernetesObject {

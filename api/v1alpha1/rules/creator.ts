@@ -1,5 +1,5 @@
-import type { BundleDeployment } from './bundle-deployment.ts';
-import { annotation } from './labels.ts';
+import type { BundleDeployment } from '../bundle-deployment.ts';
+import { annotation } from '../labels.ts';
 
 const serviceAccountUser = /^system:serviceaccount:([^:]+):[^:]+$/;
 

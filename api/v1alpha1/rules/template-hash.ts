@@ -1,6 +1,5 @@
-import { hashObject, sortedMap } from '../object-hash.ts';
-import type { BundleSource, GitSource } from './bundle.ts';
-import type { BundleTemplate } from './bundle-template.ts';
+import { hashObject, sortedMap } from '../../object-hash.ts';
+import type { BundleSource, BundleTemplate, GitSource } from '../bundle.ts';
 import { parametersFault } from './source-parameters.ts';
 
 const maxBundleName = 52;
