@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { collect } from '../../test/helpers/collect.ts';
 import { systemClock } from '../platform/clock.ts';
 import { resumedDownload, watched } from './blob.ts';
-import type { TransportResponse } from './transport.ts';
+import type { TransportResponse } from './http/response.ts';
 
 const content = Buffer.from('0123456789'.repeat(10));
 const { signal } = new AbortController();

@@ -1,10 +1,10 @@
 import type { Hash } from 'node:crypto';
 import { TerminalError } from '../errors.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { TransportResponse } from './http/response.ts';
 import type { Descriptor } from './manifest.ts';
 import { digestHash } from './reference.ts';
 import { connectionError, isConnectionLost, UnavailableError } from './registry-errors.ts';
-import type { TransportResponse } from './transport.ts';
 
 /**
  * A blob that is hashed and counted while it streams. Readers may stop early, for instance at the

@@ -49,6 +49,10 @@ export { type CopyImage, copyImage } from './copy/copy-image.ts';
 export { HostLimits } from './copy/host-limits.ts';
 export { type CopySource, type CopyTarget, ImageCopier } from './copy/image-copier.ts';
 export { parsePlatform, readWholeImage, type WholeImage } from './copy/whole-image.ts';
+export { discard, type TransportResponse } from './http/response.ts';
+export { credentialsKey, TokenService } from './http/token-service.ts';
+export { Transport } from './http/transport.ts';
+export { Transports } from './http/transports.ts';
 export {
   type Descriptor,
   type ImageManifest,
@@ -73,5 +77,3 @@ export { fallbackTag, indexOf, referrersOf } from './referrers.ts';
 export { RegistryClient } from './registry-client.ts';
 export { DeniedError, RefusedRequest, UnavailableError } from './registry-errors.ts';
 export { SharedWork } from './shared-work.ts';
-export { credentialsKey, TokenService } from './token-service.ts';
-export { discard, Transport, type TransportResponse, Transports } from './transport.ts';

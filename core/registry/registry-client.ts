@@ -1,41 +1,22 @@
 import { TerminalError } from '../errors.ts';
 import type { Clock } from '../platform/clock.ts';
 import { resumedDownload, VerifiedBlob, watched } from './blob.ts';
-import type { Credentials } from './configuration/keychain.ts';
 import type { ImagePlace, ManifestContent } from './configuration/place.ts';
+import { RepositoryRequests, type RepositoryRequestsOptions } from './http/repository-requests.ts';
+import { discard, statusText, type TransportResponse } from './http/response.ts';
+import type { TransportRequest } from './http/transport.ts';
 import { type Descriptor, manifestMediaTypes } from './manifest.ts';
 import {
   digestAlgorithm,
   digestOf,
   digestProblem,
   type ImageReference,
-  registryHost,
   repositoryName,
 } from './reference.ts';
-import {
-  connectionError,
-  DeniedError,
-  RefusedRequest,
-  UnavailableError,
-} from './registry-errors.ts';
-import {
-  basicAuthorization,
-  parseChallenges,
-  type TokenRequest,
-  type TokenService,
-} from './token-service.ts';
-import type { Transport, TransportRequest } from './transport.ts';
-import { discard, statusText, type TransportResponse } from './transport.ts';
+import { connectionError, RefusedRequest, UnavailableError } from './registry-errors.ts';
 
-export interface RegistryClientOptions {
-  readonly transport: Transport;
-  readonly tokens: TokenService;
-  readonly credentials: Credentials | undefined;
-  /** Actions of requested tokens. Defaults to `pull`. */
-  readonly actions?: 'pull' | 'pull,push';
+interface RegistryClientOptions extends RepositoryRequestsOptions {
   readonly clock: Clock;
-  /** Source of the credentials, for messages. Defaults to `the pull secret`. */
-  readonly credentialsName?: string | undefined;
 }
 
 /** Maximum bytes of a manifest that registries accept (distribution spec). */
@@ -43,14 +24,14 @@ const maxManifestSize = 4 * 1024 * 1024;
 
 /** Client of one repository (OCI distribution spec); verifies all content with a digest. */
 export class RegistryClient implements ImagePlace {
-  readonly #options: RegistryClientOptions;
   readonly #repository: ImageReference;
-  #authorization: string | undefined;
-  #base: URL | undefined;
+  readonly #requests: RepositoryRequests;
+  readonly clock: Clock;
 
   constructor(repository: ImageReference, options: RegistryClientOptions) {
     this.#repository = repository;
-    this.#options = options;
+    this.#requests = new RepositoryRequests(repository, options);
+    this.clock = options.clock;
   }
 
   get name(): string {
@@ -60,10 +41,6 @@ export class RegistryClient implements ImagePlace {
   /** Host of the registry, as references name it. */
   get domain(): string {
     return this.#repository.domain;
-  }
-
-  get clock(): Clock {
-    return this.#options.clock;
   }
 
   /**
@@ -115,7 +92,7 @@ export class RegistryClient implements ImagePlace {
     const digest = await this.findDigest(reference, signal);
     if (digest !== undefined) return digest;
     const { domain, path } = this.#repository;
-    const url = new URL(`/v2/${path}/manifests/${reference}`, this.#base);
+    const url = this.#requests.urlOf(`manifests/${reference}`);
     throw new UnavailableError(`registry ${domain} has no "${reference}" in repository ${path}`, {
       cause: new RefusedRequest('HEAD', url.href, statusText(404)),
     });
@@ -140,7 +117,7 @@ export class RegistryClient implements ImagePlace {
     return new VerifiedBlob(
       resumedDownload(open, {
         size: descriptor.size,
-        clock: this.#options.clock,
+        clock: this.clock,
         signal,
       }),
       descriptor,
@@ -174,63 +151,7 @@ export class RegistryClient implements ImagePlace {
    * @throws DeniedError if the registry requires other credentials
    */
   async request(path: string, wanted: TransportRequest): Promise<TransportResponse> {
-    const { transport } = this.#options;
-    this.#base ??= await transport.baseURL(registryHost(this.#repository.domain), wanted.signal);
-    const url = new URL(path, new URL(`/v2/${this.#repository.path}/`, this.#base));
-    const isOwn = url.origin === this.#base.origin;
-    const send = (): Promise<TransportResponse> => {
-      const authorization = isOwn ? this.#authorization : undefined;
-      const headers = authorization === undefined ? {} : { authorization };
-      return transport.send(url, { ...wanted, headers: { ...wanted.headers, ...headers } });
-    };
-    let response = await send();
-    // The target of a redirect must not receive this registry's credentials.
-    for (let tries = 0; response.status === 401 && tries < 2; tries += 1) {
-      if (!isOwn || response.url.origin !== url.origin) break;
-      const authorization = await this.#answer(response, {
-        renew: this.#authorization !== undefined,
-        signal: wanted.signal,
-      });
-      if (authorization === undefined) break;
-      await discard(response);
-      this.#authorization = authorization;
-      response = await send();
-    }
-    if (response.status === 401 || response.status === 403) {
-      throw await this.#denied(response, wanted.method ?? 'GET');
-    }
-    return response;
-  }
-
-  /** The Authorization header that answers a challenge, unless it has been tried before. */
-  async #answer(
-    response: TransportResponse,
-    { renew, signal }: { readonly renew: boolean; readonly signal: AbortSignal },
-  ): Promise<string | undefined> {
-    const { credentials, transport, tokens, actions = 'pull' } = this.#options;
-    const challenges = parseChallenges(response.headers['www-authenticate']);
-    const challenge = challenges.find(({ scheme }) => scheme === 'bearer');
-    if (challenge !== undefined) {
-      const scope = `repository:${this.#repository.path}:${actions}`;
-      const request: TokenRequest = { challenge, scope, credentials, transport, signal };
-      if (renew) tokens.forget(request);
-      return `Bearer ${await tokens.token(request)}`;
-    }
-    if (credentials === undefined || renew) return undefined;
-    if (!challenges.some(({ scheme }) => scheme === 'basic')) return undefined;
-    return basicAuthorization(credentials);
-  }
-
-  async #denied(response: TransportResponse, method: string): Promise<DeniedError> {
-    await discard(response);
-    const { domain, path } = this.#repository;
-    const { credentials, credentialsName = 'the pull secret' } = this.#options;
-    const how = credentials === undefined ? 'without credentials' : `with ${credentialsName}`;
-    const status = statusText(response.status);
-    return new DeniedError(
-      `registry ${domain} denies access to repository ${path} ${how} (${status})`,
-      { cause: new RefusedRequest(method, response.url.href, status) },
-    );
+    return await this.#requests.send(path, wanted);
   }
 
   async #checkStatus(response: TransportResponse, wanted: number, digest?: string): Promise<void> {
@@ -247,7 +168,7 @@ export class RegistryClient implements ImagePlace {
     const chunks: Uint8Array[] = [];
     let size = 0;
     try {
-      for await (const chunk of watched(response, this.#options.clock)) {
+      for await (const chunk of watched(response, this.clock)) {
         size += chunk.byteLength;
         chunks.push(chunk);
         if (size > maxManifestSize) break;

@@ -1,9 +1,6 @@
 import { access, mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { goBuild } from '../local/binaries/go-build.ts';
-import { withLock } from '../local/binaries/lock.ts';
-import type { Progress } from '../local/binaries/progress.ts';
-import { userCache } from '../local/binaries/user-cache.ts';
+import { goBuild, type Progress, userCache, withLock } from '../go-build/index.ts';
 import { goModule, sourceHash, versionFlag } from './go-module.ts';
 
 export interface HelmBuildOptions {

@@ -3,9 +3,7 @@ import { createHash } from 'node:crypto';
 import { access, mkdir, readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
-import { goBuild } from '../../deploy/local/binaries/go-build.ts';
-import { withLock } from '../../deploy/local/binaries/lock.ts';
-import { userCache } from '../../deploy/local/binaries/user-cache.ts';
+import { goBuild, userCache, withLock } from '../../deploy/go-build/index.ts';
 
 /**
  * The Go program of a folder with its own go.mod, that tests compare with: built in the user's

@@ -6,9 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { promisify } from 'node:util';
-import { goBuild } from '../../deploy/local/binaries/go-build.ts';
-import { withLock } from '../../deploy/local/binaries/lock.ts';
-import { userCache } from '../../deploy/local/binaries/user-cache.ts';
+import { goBuild, userCache, withLock } from '../../deploy/go-build/index.ts';
 import type { NamespaceRequest } from '../../resolver/olm0/index.ts';
 import { versionText } from '../../resolver/versions/index.ts';
 

@@ -3,9 +3,7 @@ import { createHash } from 'node:crypto';
 import { access, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { goBuild } from '../../deploy/local/binaries/go-build.ts';
-import { withLock } from '../../deploy/local/binaries/lock.ts';
-import { userCache } from '../../deploy/local/binaries/user-cache.ts';
+import { goBuild, userCache, withLock } from '../../deploy/go-build/index.ts';
 import type { ProgramResult } from './run-in-process.ts';
 
 /** Pins opm, and what it is made of. */

@@ -8,6 +8,9 @@ import {
   type PullPlace,
   pullPlaces,
 } from '../configuration/pull-places.ts';
+import { TokenService } from '../http/token-service.ts';
+import type { TransportOptions } from '../http/transport.ts';
+import { Transports } from '../http/transports.ts';
 import { ArchiveTarget } from '../layouts/archive-target.ts';
 import { DirectoryTarget } from '../layouts/directory-target.ts';
 import { LayoutPlace } from '../layouts/layout-place.ts';
@@ -20,8 +23,6 @@ import {
 } from '../reference.ts';
 import { RegistryClient } from '../registry-client.ts';
 import { DeniedError } from '../registry-errors.ts';
-import { TokenService } from '../token-service.ts';
-import { type TransportOptions, Transports } from '../transport.ts';
 import { type NamedPlace, parsePlace } from './named-place.ts';
 
 /** Rejects images of registries before their blobs are downloaded. */

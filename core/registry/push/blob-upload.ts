@@ -2,9 +2,9 @@ import { ByteReader } from '../../content/index.ts';
 import { TerminalError } from '../../errors.ts';
 import { RetryPolicy } from '../../platform/net/index.ts';
 import type { BlobToPush } from '../configuration/place.ts';
+import { discard, type TransportResponse } from '../http/response.ts';
 import type { RegistryClient } from '../registry-client.ts';
 import { UnavailableError } from '../registry-errors.ts';
-import { discard, type TransportResponse } from '../transport.ts';
 import { withChunkBuffer } from './chunk-buffers.ts';
 import { refusedPush } from './refused-push.ts';
 

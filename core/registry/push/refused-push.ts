@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { quoted, TerminalError } from '../../errors.ts';
-import { statusText, type TransportResponse } from '../transport.ts';
+import { statusText, type TransportResponse } from '../http/response.ts';
 
 /** Body of a registry's error answer (distribution spec, error codes). */
 const refusalSchema = z.object({

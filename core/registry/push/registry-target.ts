@@ -6,12 +6,12 @@ import type {
   ManifestToPush,
   PushOutcome,
 } from '../configuration/place.ts';
+import { discard } from '../http/response.ts';
 import type { Descriptor, TypedDescriptor } from '../manifest.ts';
 import { manifestParts } from '../manifest-parts.ts';
 import { digestOf } from '../reference.ts';
 import { fallbackTag, indexOf, referrerDescriptor } from '../referrers.ts';
 import type { RegistryClient } from '../registry-client.ts';
-import { discard } from '../transport.ts';
 import { BlobUpload } from './blob-upload.ts';
 import { refusedPush } from './refused-push.ts';
 

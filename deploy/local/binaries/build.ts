@@ -1,8 +1,7 @@
+import { goBuild, type Progress } from '../../go-build/index.ts';
 import type { BinaryName } from './catalogue.ts';
 import { BINARIES } from './catalogue.ts';
-import { goBuild } from './go-build.ts';
 import { moduleDir, pinnedVersion } from './modules.ts';
-import type { Progress } from './progress.ts';
 
 export interface BuildOptions {
   readonly env: NodeJS.ProcessEnv;

@@ -2,16 +2,14 @@ import { createHash } from 'node:crypto';
 import { mkdir, rm, symlink } from 'node:fs/promises';
 import { arch, platform } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
+import { type Progress, userCache, withLock } from '../../go-build/index.ts';
 import type { BinaryName } from './catalogue.ts';
 import { BINARY_NAMES } from './catalogue.ts';
-import { withLock } from './lock.ts';
 import { modulesHash } from './modules.ts';
 import type { ObtainOptions } from './obtain.ts';
 import { obtainBinaries } from './obtain.ts';
-import type { Progress } from './progress.ts';
 import { OFFICIAL_HOSTS } from './releases.ts';
 import { inFolder, onPath } from './search.ts';
-import { userCache } from './user-cache.ts';
 
 /** The path of each binary. */
 export type Binaries = Readonly<Record<BinaryName, string>>;

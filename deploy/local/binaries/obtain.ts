@@ -1,13 +1,12 @@
 import { join } from 'node:path';
 import { EnvHttpProxyAgent } from 'undici';
+import { hasGo, type Progress } from '../../go-build/index.ts';
 import { buildBinary } from './build.ts';
 import type { BinaryName } from './catalogue.ts';
 import { downloadBinary, UnreachableError } from './download.ts';
 import { pinnedVersion } from './modules.ts';
-import type { Progress } from './progress.ts';
 import type { Platform, ReleaseHosts } from './releases.ts';
 import { releaseOf } from './releases.ts';
-import { hasGo } from './run-go.ts';
 
 const STALLED_MILLISECONDS = 30_000;
 const CONNECT_MILLISECONDS = 5_000;

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Progress } from '../../go-build/index.ts';
 import type { Binaries } from '../binaries/find-binaries.ts';
-import type { Progress } from '../binaries/progress.ts';
 import type { ApiClient } from './api-client.ts';
 import { connectApi } from './api-client.ts';
 import type { Certificates } from './certificates.ts';

@@ -1,8 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { type Progress, withLock } from '../../go-build/index.ts';
 import { findBinaries } from '../binaries/find-binaries.ts';
-import { withLock } from '../binaries/lock.ts';
-import type { Progress } from '../binaries/progress.ts';
 import { SERVICE_RANGE } from './components/apiserver.ts';
 import { CONTROLLER_RATE } from './components/controller-manager.ts';
 import { launch } from './launch.ts';

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { dirname, join } from 'node:path';
 import { EnvHttpProxyAgent, fetch } from 'undici';
 import { errorMessage } from '../../../core/errors.ts';
-import { userCache } from '../../local/binaries/user-cache.ts';
+import { userCache } from '../../go-build/index.ts';
 import { run } from '../run.ts';
 import type { Architecture, Pins } from './pins.ts';
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type JsonValue, parseJson, stringifyJson } from '../../../api/json.ts';
 import { parseYaml } from '../../../core/manifests/index.ts';
-import { goBuild } from '../../../deploy/local/binaries/go-build.ts';
+import { goBuild } from '../../../deploy/go-build/index.ts';
 import { seededRandom } from '../../helpers/seeded-random.ts';
 
 let folder: string;

@@ -5,10 +5,7 @@ import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { promisify } from 'node:util';
 import { ByteReader } from '../../../core/content/index.ts';
-import { goBuild } from '../../../deploy/local/binaries/go-build.ts';
-import { withLock } from '../../../deploy/local/binaries/lock.ts';
-import { hasGo } from '../../../deploy/local/binaries/run-go.ts';
-import { userCache } from '../../../deploy/local/binaries/user-cache.ts';
+import { goBuild, hasGo, userCache, withLock } from '../../../deploy/go-build/index.ts';
 
 /** Where the program is that reads as Go does; targets compare nothing while it is not set. */
 const variable = 'RUKPAK_FUZZ_REFERENCE';

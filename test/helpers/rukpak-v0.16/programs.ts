@@ -3,9 +3,7 @@ import { createHash } from 'node:crypto';
 import { access, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { goBuild } from '../../../deploy/local/binaries/go-build.ts';
-import { withLock } from '../../../deploy/local/binaries/lock.ts';
-import { userCache } from '../../../deploy/local/binaries/user-cache.ts';
+import { goBuild, userCache, withLock } from '../../../deploy/go-build/index.ts';
 
 /** Pins RukPak v0.16.0, and what it is made of. */
 const goModule = join(import.meta.dirname, 'go');

@@ -2,7 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ManualClock } from '../../../../test/helpers/manual-clock.ts';
-import { RateLimiter, WorkQueue } from './work-queue.ts';
+import { RateLimiter } from './rate-limiter.ts';
+import { WorkQueue } from './work-queue.ts';
 
 const never = new AbortController().signal;
 

@@ -2,8 +2,8 @@ import { open, readFile, rm, stat, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { isRunning, startOf } from '../cluster/processes.ts';
-import type { Progress } from './progress.ts';
+import { isRunning, startOf } from '../local/cluster/processes.ts';
+import type { Progress } from './go-build.ts';
 
 const POLL_MILLISECONDS = 500;
 const BEAT_MILLISECONDS = 5_000;

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { z } from 'zod';
-import type { Clock } from '../platform/clock.ts';
-import type { Credentials } from './configuration/keychain.ts';
-import { connectionError, DeniedError, isConnectionLost } from './registry-errors.ts';
-import { discard, statusText, type Transport, type TransportResponse } from './transport.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Credentials } from '../configuration/keychain.ts';
+import { connectionError, DeniedError, isConnectionLost } from '../registry-errors.ts';
+import { discard, statusText, type TransportResponse } from './response.ts';
+import type { Transport } from './transport.ts';
 
 export interface TokenRequest {
   readonly challenge: Challenge;

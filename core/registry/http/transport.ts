@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { type Dispatcher, request } from 'undici';
-import { TerminalError } from '../errors.ts';
-import type { Clock } from '../platform/clock.ts';
+import { TerminalError } from '../../errors.ts';
+import type { Clock } from '../../platform/clock.ts';
 import {
   type AddressPolicy,
   createDispatcher,
@@ -11,42 +11,11 @@ import {
   type ProxyChooser,
   type ProxyConfig,
   RetryPolicy,
-} from '../platform/net/index.ts';
-import type { RegistriesConfig } from './configuration/pull-places.ts';
-import type { RegistryCertificates } from './configuration/registry-certificates.ts';
-import { connectionError, isConnectionLost, UnavailableError } from './registry-errors.ts';
-
-export interface TransportResponse {
-  readonly status: number;
-  readonly headers: Dispatcher.ResponseData['headers'];
-  readonly body: Dispatcher.ResponseData['body'];
-  /** Final URL, after redirects. */
-  readonly url: URL;
-}
-
-/** Discards an answer's body; keeps the connection if little of it is left. */
-export async function discard({ body }: TransportResponse): Promise<void> {
-  await body.dump({ limit: 65_536 }).catch(() => undefined);
-}
-
-const statusTexts: Readonly<Record<number, string>> = {
-  400: 'Bad Request',
-  401: 'Unauthorized',
-  403: 'Forbidden',
-  404: 'Not Found',
-  405: 'Method Not Allowed',
-  413: 'Content Too Large',
-  429: 'Too Many Requests',
-  500: 'Internal Server Error',
-  502: 'Bad Gateway',
-  503: 'Service Unavailable',
-  504: 'Gateway Timeout',
-};
-
-export function statusText(status: number): string {
-  const text = statusTexts[status];
-  return text === undefined ? `status ${status}` : `${status} ${text}`;
-}
+} from '../../platform/net/index.ts';
+import type { RegistriesConfig } from '../configuration/pull-places.ts';
+import type { RegistryCertificates } from '../configuration/registry-certificates.ts';
+import { connectionError, isConnectionLost, UnavailableError } from '../registry-errors.ts';
+import { discard, statusText, type TransportResponse } from './response.ts';
 
 export interface TransportOptions {
   /** Hosts (`host[:port]`) to reach over plain HTTP. */
@@ -269,40 +238,4 @@ function chosenHosts({ insecureRegistries, registries }: TransportOptions): read
   return [...insecureRegistries, ...locations.map((location) => location.split('/')[0] ?? '')]
     .filter((host) => host !== '' && !host.includes('*') && URL.parse(`https://${host}`) !== null)
     .flatMap((host) => hostNames(host, ['http', 'https']));
-}
-
-interface WantedTransport {
-  /** PEM certificates of CAs to trust in addition to the shared ones. */
-  readonly caCertificates?: string | undefined;
-  /** Host without certificate check. */
-  readonly uncheckedHost?: string | undefined;
-}
-
-const maxTransports = 32;
-
-/** One transport for each set of certificates; each keeps its connections open for a while. */
-export class Transports {
-  readonly #options: TransportOptions;
-  readonly #transports = new Map<string, Transport>();
-
-  constructor(options: TransportOptions) {
-    this.#options = options;
-    // Refuses wrong options when the process starts, not at the first pull.
-    this.get({});
-  }
-
-  get({ caCertificates = '', uncheckedHost }: WantedTransport): Transport {
-    const key = JSON.stringify([caCertificates, uncheckedHost ?? '']);
-    const known = this.#transports.get(key);
-    if (known !== undefined) return known;
-    if (this.#transports.size >= maxTransports) this.#transports.clear();
-    const more = caCertificates === '' ? [] : [caCertificates];
-    const transport = new Transport({
-      ...this.#options,
-      uncheckedHost,
-      caCertificates: [...this.#options.caCertificates, ...more],
-    });
-    this.#transports.set(key, transport);
-    return transport;
-  }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cpuTime } from '../../test/helpers/cpu-time.ts';
+import { cpuTime } from '../../../test/helpers/cpu-time.ts';
 import { parseChallenges } from './token-service.ts';
 
 function plain(header: string | string[] | undefined): unknown {

@@ -1,2 +1,0 @@
-/** Receives progress lines. */
-export type Progress = (line: string) => void;
