@@ -151,7 +151,9 @@ export class OlmResolver {
   readonly #lines: AsyncIterator<string>;
 
   private constructor(path: string) {
-    this.#process = spawn(path, { stdio: ['pipe', 'pipe', 'inherit'] });
+    // With Go's default of 100, such a small heap is collected all the time.
+    const env = { ...process.env, GOGC: '800' };
+    this.#process = spawn(path, { env, stdio: ['pipe', 'pipe', 'inherit'] });
     this.#lines = createInterface({ input: this.#process.stdout })[Symbol.asyncIterator]();
   }
 

@@ -3,6 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runBothOpms } from '../helpers/both-opms.ts';
 import { oddCatalogs } from '../helpers/odd-catalogs.ts';
@@ -16,6 +17,8 @@ const published = join(import.meta.dirname, '../../../shared/catalogs/packages')
 const packages = existsSync(published) ? readdirSync(published) : [];
 /** Cut off in the middle of a blob: opm refuses it, and every folder that it lies in. */
 const cutOff = 'slurm-operator';
+/** Catalogs that one opm renders. */
+const atOnce = 20;
 
 let dir: string;
 
@@ -72,17 +75,30 @@ describe('a catalog in one file', () => {
     ['320 of odd keys, numbers and texts', oddCatalogs(320)],
     ['200 in the block style of YAML', oddYamlCatalogs(200)],
   ])('%s are rendered byte by byte', async (_title, catalogs) => {
-    await mkdir(join(dir, 'odd'), { recursive: true });
+    const read: string[] = [];
     for (const { seed, content } of catalogs) {
-      await writeFile(join(dir, 'odd/catalog'), content);
+      const name = `odd-${seed}`;
+      await mkdir(join(dir, name), { recursive: true });
+      await writeFile(join(dir, name, 'catalog'), content);
       const about = `seed ${seed}: ${content}`;
-      await same(['render', 'odd'], about);
-      const isRead = await same(['render', 'odd', '-o', 'yaml'], about);
-      if (isRead)
-        await same(['alpha', 'convert-template', 'basic', 'odd/catalog', '-o', 'yaml'], about);
+      if (await same(['render', name], about)) {
+        await same(['alpha', 'convert-template', 'basic', `${name}/catalog`, '-o', 'yaml'], about);
+        read.push(name);
+      } else await same(['render', name, '-o', 'yaml'], about);
     }
+    // Most of an opm's time is its start.
+    for (let at = 0; at < read.length; at += atOnce) await sameInYaml(read.slice(at, at + atOnce));
   });
 });
+
+/** Renders catalogs one after the other only if they differ, to name the one that does. */
+async function sameInYaml(names: readonly string[]): Promise<void> {
+  const all = ['render', ...names, '-o', 'yaml'];
+  const { ours, theirs } = await runBothOpms(all, { cwd: dir });
+  if (theirs.code === 0 && isDeepStrictEqual(ours, theirs)) return;
+  for (const name of names) await same(['render', name, '-o', 'yaml'], name);
+  expect(ours, names.join(' ')).toEqual(theirs);
+}
 
 test('100 directories with .indexignore files and odd names are read alike', async () => {
   for (const { seed, files } of oddDirectories(100)) {
