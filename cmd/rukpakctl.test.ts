@@ -150,7 +150,7 @@ describe('rukpakctl render --stdin', () => {
     const lines = [good, `${refused}/`, join(root, 'missing'), plain];
     const input = Array.from({ length: 25 }, () => lines).flat();
     const result = await run(['render', '--stdin'], `${input.join('\n')}\r\n\n${good}`);
-    expect(result).toMatchObject({ code: 0, stderr: '' });
+    expect(result).toMatchObject({ code: 1, stderr: '' });
     const printed = result.stdout.split('\n');
     expect(printed.pop()).toBe('');
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'pkg-system' } };
@@ -180,6 +180,26 @@ describe('rukpakctl render --stdin', () => {
     ];
     const wanted = [...input.map((_, index) => expected[index % 4]), expected[0]];
     expect(printed.map((line) => parseJson(line))).toEqual(wanted);
+  });
+
+  it('refuses what validate refuses, in the same words, and goes on', processes, async () => {
+    const slip = aDirectory('slip/2', {
+      'manifests/a.yaml': 'apiVersion: apps/v1\nkind: Deplyment\nmetadata: {name: a}\n',
+    });
+    const validated = await run(['validate', slip]);
+    const [sentence] = validated.stdout.split('\n');
+    const result = await run(['render', '--stdin'], [slip, plain].join('\n'));
+    expect(result).toMatchObject({ code: 1, stderr: '' });
+    expect(
+      result.stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => parseJson(line)),
+    ).toMatchObject([
+      { bundle: 'slip/2', ok: false, error: sentence, objects: [] },
+      { bundle: 'plain/1', ok: true },
+    ]);
+    expect(await run(['render', '--stdin'], plain)).toMatchObject({ code: 0 });
   });
 
   it('answers a line before the next one is sent', processes, async () => {
@@ -217,7 +237,7 @@ describe('rukpakctl render --stdin', () => {
       input: [plain, huge, plain].join('\n'),
       env: { NODE_OPTIONS: '--max-old-space-size=24' },
     });
-    expect(result.code).toBe(0);
+    expect(result.code).toBe(1);
     const lines = result.stdout.trimEnd().split('\n');
     expect(lines.map((line) => parseJson(line))).toMatchObject([
       { bundle: 'plain/1', ok: true },

@@ -9,6 +9,8 @@ export {
 export { type Problem, problemLine } from './problem.ts';
 export {
   isError,
+  refusalsOf,
+  renderedObjectProblems,
   type ValidateOptions,
   type Validation,
   validateBundle,

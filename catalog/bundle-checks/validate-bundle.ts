@@ -2,7 +2,12 @@ import { defaultLimits } from '../../core/content/index.ts';
 import type { BundleFiles } from '../../core/contracts/bundle-files.ts';
 import { errorMessage } from '../../core/errors.ts';
 import { checkObjectCount, distinctObjects, withoutLeftOut } from '../../core/manifests/index.ts';
-import { type ManifestFile, readManifestFiles, readPlainBundle } from '../../core/sdk.ts';
+import {
+  type KubernetesObject,
+  type ManifestFile,
+  readManifestFiles,
+  readPlainBundle,
+} from '../../core/sdk.ts';
 import { classNameOf } from '../../provisioners/class-of-content.ts';
 import {
   convertForUnpacking,
@@ -20,7 +25,7 @@ import {
 } from './bundle-content.ts';
 import { checks } from './checks.ts';
 import { classFindings, sampleFindings } from './class-findings.ts';
-import { objectRules, plainObjectRules } from './objects/object-rules.ts';
+import { objectRules, plainObjectRules, renderedObjectRules } from './objects/object-rules.ts';
 import { type Problem, problemOf } from './problem.ts';
 import { SourceLines } from './source-lines.ts';
 
@@ -40,12 +45,17 @@ export interface ValidateOptions extends RegistryProblemOptions {
   readonly className?: string;
 }
 
+interface RefusalOptions {
+  /** Leave out warnings, and checks of other tools (default: false). */
+  readonly onlyRefusals?: boolean;
+}
+
 interface ClassRules {
   readonly read: (files: BundleFiles) => readonly ManifestFile[];
   readonly problems: (
     files: BundleFiles,
     objects: readonly LocatedObject[],
-    options: ValidateOptions,
+    options: ValidateOptions & RefusalOptions,
   ) => readonly Problem[];
   /** Number of objects that core would apply. @throws TerminalError if it cannot apply them. */
   readonly count: (files: BundleFiles, options: ValidateOptions) => number;
@@ -72,11 +82,28 @@ const rulesByClass: ReadonlyMap<string, ClassRules> = new Map<string, ClassRules
  */
 export function validateBundle(files: BundleFiles, options: ValidateOptions = {}): Validation {
   const name = classNameOf(files, options.className);
-  const rules = rulesByClass.get(name);
-  if (rules === undefined) throw new Error(`class ${name} has no rules`);
+  const rules = rulesOf(name);
   const { objects, problems } = manifestObjects(files, rules.read);
   const found = [...problems, ...rules.problems(files, objects, options)];
   return withLastWord(() => rules.count(files, options), { name, found, fix: fixOf(files) });
+}
+
+/**
+ * The errors for which core or the cluster refuses a bundle that its class converts: those of
+ * `validateBundle`, in a part of its time.
+ * @throws TerminalError for an unknown class.
+ */
+export function refusalsOf(files: BundleFiles, options: ValidateOptions = {}): readonly Problem[] {
+  const { read, problems } = rulesOf(classNameOf(files, options.className));
+  const found = manifestObjects(files, read);
+  const refused = problems(files, found.objects, { ...options, onlyRefusals: true });
+  return inOrder([...found.problems, ...refused].filter(isRefusal));
+}
+
+function rulesOf(name: string): ClassRules {
+  const rules = rulesByClass.get(name);
+  if (rules === undefined) throw new Error(`class ${name} has no rules`);
+  return rules;
 }
 
 /** The class has the last word: if the rules found nothing, its refusal is an error too. */
@@ -114,10 +141,24 @@ function countConverted(files: BundleFiles, { config }: ValidateOptions): number
   return forAllNamespaces ? convertRegistryBundle(files).length : objects.length;
 }
 
-function plainProblems(files: BundleFiles, objects: readonly LocatedObject[]): readonly Problem[] {
+function plainProblems(
+  files: BundleFiles,
+  objects: readonly LocatedObject[],
+  { onlyRefusals = false }: RefusalOptions,
+): readonly Problem[] {
   const lines = new SourceLines(files, { listsCountAsItems: true });
   const findings = plainObjectRules.flatMap((rule) => rule(objects));
-  return findings.map((finding) => problemOf(finding, lines));
+  return findings
+    .filter(({ severity }) => !onlyRefusals || severity === 'error')
+    .map((finding) => problemOf(finding, lines));
+}
+
+/** All problems of objects that a class has made, such as those of a chart. */
+export function renderedObjectProblems(objects: readonly KubernetesObject[]): readonly Problem[] {
+  const located = objects.map((object, document) => ({ file: '', document, object }));
+  return renderedObjectRules
+    .flatMap((rule) => rule(located))
+    .map(({ severity, message, fix }) => ({ severity, message, fix }));
 }
 
 export function isError({ severity }: Problem): boolean {
@@ -155,11 +196,13 @@ interface RegistryProblemOptions extends CheckOptions {
 function registryProblems(
   files: BundleFiles,
   objects: readonly LocatedObject[],
-  options: RegistryProblemOptions = {},
+  options: RegistryProblemOptions & RefusalOptions = {},
 ): readonly Problem[] {
   const content = bundleContent(files, objects);
-  const { optional = [] } = options;
-  const wanted = checks.filter((check) => !check.optional || optional.includes(check.name));
+  const { optional = [], onlyRefusals = false } = options;
+  const wanted = checks.filter(({ name, ...check }) =>
+    onlyRefusals ? check.blocking === true : !check.optional || optional.includes(name),
+  );
   // Core never applies the CSV itself.
   const applied = objects.filter(({ object }) => object.kind !== 'ClusterServiceVersion');
   const refused = [
@@ -168,7 +211,9 @@ function registryProblems(
     ...sampleFindings(content),
   ];
   return [
-    ...refused.map((finding) => problemOf(finding, content.lines)),
+    ...refused
+      .filter(({ severity }) => !onlyRefusals || severity === 'error')
+      .map((finding) => problemOf(finding, content.lines)),
     ...wanted.flatMap((check) => checked(content, check, options)),
   ];
 }

@@ -3,11 +3,11 @@ import { Argument, Command, Option } from 'commander';
 import { stringifyJson } from '../../api/json.ts';
 import { errorMessage, TerminalError } from '../../core/errors.ts';
 import { type BundleFiles, defaultLimits, type KubernetesObject, toYaml } from '../../core/sdk.ts';
-import { classNameOf, helmClass } from '../../provisioners/class-of-content.ts';
 import { addRegistryFlags, type RegistryFlags } from '../flags/registry-flags.ts';
+import { installableObjects } from './content/installable-objects.ts';
 import { loadContent } from './content/load-content.ts';
 import type { ChartOptions } from './content/render-chart.ts';
-import { type RenderContentOptions, renderContent } from './content/render-content.ts';
+import type { RenderContentOptions } from './content/render-content.ts';
 import { renderStream } from './content/render-stream.ts';
 import {
   addThirdPartyFlag,
@@ -54,7 +54,7 @@ export function renderCommand(): Command {
     )
     .option(
       '--stdin',
-      'Read one directory per line from standard input, and print one line of JSON per bundle, in the same order',
+      'Read one directory per line from standard input, and print one line of JSON per bundle, in the same order. The exit code is 1 if a bundle is refused',
     )
     .action(render);
   addInstallNamespaceFlag(
@@ -73,7 +73,9 @@ async function render(bundle: string | undefined, flags: RenderFlags): Promise<v
         '--stdin renders bundles of built-in classes: leave out --provisioner',
       );
     }
-    await renderStream(process.stdin, process.stdout, { ...options, limits: defaultLimits });
+    const stream = { ...options, limits: defaultLimits };
+    const { failed } = await renderStream(process.stdin, process.stdout, stream);
+    if (failed > 0) process.exitCode = 1;
     return;
   }
   if (bundle === undefined) throw new TerminalError('name a directory or image, or use --stdin');
@@ -94,42 +96,10 @@ async function renderWith(
 ): Promise<readonly KubernetesObject[]> {
   return await withThirdParties(flags, async (classes) => {
     const own = chosenClass(classes, flags.class);
-    if (own === undefined) return await renderOwn(files, options);
+    if (own === undefined) return await installableObjects(files, options);
     const { offlineObjects } = await import('./content/class-objects.ts');
     return await offlineObjects(files, own, options);
   });
-}
-
-async function renderOwn(
-  files: BundleFiles,
-  options: RenderContentOptions,
-): Promise<readonly KubernetesObject[]> {
-  const objects = await renderContent(files, options);
-  await refuseInvalid(files, options);
-  return objects;
-}
-
-/**
- * Prints no objects that could not be installed.
- * @throws TerminalError with every problem that validate finds.
- */
-async function refuseInvalid(files: BundleFiles, options: RenderContentOptions): Promise<void> {
-  const { className, config } = options;
-  // A chart was validated already, because rendering uses values that only this command has.
-  if (classNameOf(files, className) === helmClass) return;
-  const [{ validateContent }, { problemLine }] = await Promise.all([
-    import('./content/validate-content.ts'),
-    import('../../catalog/bundle-checks/index.ts'),
-  ]);
-  const { installable, problems } = await validateContent(files, {
-    ...(className === undefined ? {} : { className }),
-    ...(config === undefined ? {} : { config }),
-  });
-  if (installable) return;
-  const refusals = problems.filter(
-    ({ severity, check }) => severity === 'error' && check === undefined,
-  );
-  throw new TerminalError(refusals.map(problemLine).join('\n'));
 }
 
 /** Without a cluster there is no spec.config to name: the message names the flag for it. */

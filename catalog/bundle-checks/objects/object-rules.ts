@@ -29,6 +29,13 @@ export const objectRules: readonly ObjectRule[] = [
   builtInKinds,
 ];
 
+/** Rules for objects that a class has made, which lie in no file. */
+export const renderedObjectRules: readonly ObjectRule[] = [
+  missingApiVersion,
+  unusableNames,
+  builtInKinds,
+];
+
 /** Rules for classes that keep the namespaces of the manifests. */
 export const plainObjectRules: readonly ObjectRule[] = [
   ...objectRules,

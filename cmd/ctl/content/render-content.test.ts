@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { problemLine } from '../../../catalog/bundle-checks/index.ts';
+import { TerminalError } from '../../../core/errors.ts';
 import { anArchive } from '../../../test/helpers/archives.ts';
 import { aRegistryTree, aTree } from '../../../test/helpers/registry-bundle.ts';
+import { installableObjects } from './installable-objects.ts';
 import { renderContent } from './render-content.ts';
 import { validateContent } from './validate-content.ts';
 
@@ -54,6 +57,24 @@ describe('renderContent', () => {
 
   it('renders other content than charts as before', async () => {
     expect((await renderContent(aRegistryTree(), {}))[0]?.kind).toBe('Namespace');
+  });
+});
+
+describe('installableObjects', () => {
+  const slip = aTree({
+    ...chart,
+    'templates/b.yaml': 'apiVersion: apps/v1\nkind: Deplyment\nmetadata: {name: b}\n',
+  });
+
+  it('refuses objects of a chart that the API server does not know, as validate does', async () => {
+    const { installable, problems } = await validateContent(slip);
+    expect(installable).toBe(false);
+    const message = problems.map(problemLine).join('\n');
+    expect(message).toContain('error: apps/v1 has no kind "Deplyment" in Kubernetes 1.36; write "');
+    await expect(installableObjects(slip, {})).rejects.toThrow(new TerminalError(message));
+    const older = { chart: { kubeVersion: 'v1.30.1' } };
+    expect(await installableObjects(slip, older)).toHaveLength(2);
+    expect(await installableObjects(aTree(chart), {})).toHaveLength(1);
   });
 });
 

@@ -1,20 +1,38 @@
 import { stringifyJson } from '../../../api/json.ts';
 import type { ContentLimits } from '../../../core/contracts/bundle-files.ts';
 import { errorMessage } from '../../../core/errors.ts';
+import { installableObjects } from './installable-objects.ts';
 import { loadDirectory } from './load-content.ts';
-import { type RenderContentOptions, renderContent } from './render-content.ts';
+import type { RenderContentOptions } from './render-content.ts';
 
 export interface RenderLineOptions extends RenderContentOptions {
   readonly limits: ContentLimits;
 }
 
-/** One bundle of `render --stdin` as its line of JSON, newline included. Never throws. */
-export async function renderLine(directory: string, options: RenderLineOptions): Promise<string> {
+/** The output for one bundle of `render --stdin`. */
+export interface RenderedLine {
+  readonly ok: boolean;
+  /** JSON, newline included. */
+  readonly line: string;
+}
+
+/** The same from a worker thread. */
+export interface LineMessage {
+  readonly ok: boolean;
+  readonly bytes: Uint8Array;
+}
+
+/** One bundle of `render --stdin`. Never throws. */
+export async function renderLine(
+  directory: string,
+  options: RenderLineOptions,
+): Promise<RenderedLine> {
   try {
-    const objects = await renderContent(loadDirectory(directory, options.limits), options);
-    return `${stringifyJson({ bundle: bundleLabel(directory), ok: true, error: '', objects })}\n`;
+    const objects = await installableObjects(loadDirectory(directory, options.limits), options);
+    const result = { bundle: bundleLabel(directory), ok: true, error: '', objects };
+    return { ok: true, line: `${stringifyJson(result)}\n` };
   } catch (error) {
-    return failureLine(directory, errorMessage(error));
+    return { ok: false, line: failureLine(directory, errorMessage(error)) };
   }
 }
 

@@ -8,7 +8,7 @@ import { Worker } from 'node:worker_threads';
 import { errorMessage } from '../../../core/errors.ts';
 import { writeOutput } from '../output/output.ts';
 import { mapInOrder } from './map-in-order.ts';
-import { failureLine, type RenderLineOptions } from './render-line.ts';
+import { failureLine, type LineMessage, type RenderLineOptions } from './render-line.ts';
 
 /**
  * Lines to read ahead per worker: enough to keep all busy behind one slow bundle, and few to keep
@@ -18,19 +18,21 @@ const readAhead = 8;
 
 /**
  * `render --stdin`: reads one directory per line and writes one line of JSON each, in the same
- * order. Resolves when all lines are written, or when nobody reads them any more.
+ * order. Resolves with the number of refused bundles when all lines are written, or when nobody
+ * reads them any more.
  */
 export async function renderStream(
   input: Readable,
   output: Writable,
   options: RenderLineOptions,
-): Promise<void> {
+): Promise<{ readonly failed: number }> {
   await using pool = new RenderPool(options);
   try {
     const lines = mapInOrder(directories(input), pool.size * readAhead, (directory) =>
       pool.render(directory),
     );
     await writeOutput(lines, output);
+    return { failed: pool.failed };
   } finally {
     // Stops reading when the output has ended first.
     input.destroy();
@@ -59,9 +61,15 @@ class RenderPool implements AsyncDisposable {
   readonly #idle: Worker[] = [];
   readonly #running = new Map<Worker, Task>();
   readonly #waiting: Task[] = [];
+  #failed = 0;
 
   constructor(options: RenderLineOptions) {
     this.#options = options;
+  }
+
+  /** Number of bundles that have no objects. */
+  get failed(): number {
+    return this.#failed;
   }
 
   /** The directory's line of output, even when rendering it ended its worker. Never rejects. */
@@ -94,7 +102,7 @@ class RenderPool implements AsyncDisposable {
     const worker = new Worker(workerModule, { workerData: this.#options });
     this.#workers.add(worker);
     let reason = 'the worker thread ended';
-    worker.on('message', (line: Uint8Array) => this.#finish(worker, line));
+    worker.on('message', (message: LineMessage) => this.#finish(worker, message));
     // Out of memory, for example; 'exit' follows.
     worker.on('error', (error) => {
       reason = errorMessage(error);
@@ -103,8 +111,9 @@ class RenderPool implements AsyncDisposable {
     return worker;
   }
 
-  #finish(worker: Worker, line: Uint8Array): void {
-    this.#running.get(worker)?.done(line);
+  #finish(worker: Worker, { ok, bytes }: LineMessage): void {
+    if (!ok) this.#failed += 1;
+    this.#running.get(worker)?.done(bytes);
     this.#running.delete(worker);
     this.#idle.push(worker);
     this.#assign();
@@ -115,6 +124,7 @@ class RenderPool implements AsyncDisposable {
     const task = this.#running.get(worker);
     if (task === undefined) return;
     this.#running.delete(worker);
+    this.#failed += 1;
     const line = failureLine(task.directory, `rendering this bundle failed: ${reason}`);
     task.done(new TextEncoder().encode(line));
     this.#assign();

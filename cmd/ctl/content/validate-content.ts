@@ -1,6 +1,8 @@
 import type { JsonObject } from '../../../api/json.ts';
 import {
+  isError,
   type Problem,
+  renderedObjectProblems,
   type ValidateOptions,
   type Validation,
   validateBundle,
@@ -48,8 +50,11 @@ async function validateChart(
     return found({ severity: 'error', message: faultOfChart(error), fix: 'correct the chart' });
   }
   try {
-    const { length } = await renderChart(files, config === undefined ? {} : { config });
-    return { class: helmClass, installable: true, objects: length, problems: [] };
+    const objects = await renderChart(files, config === undefined ? {} : { config });
+    const problems = renderedObjectProblems(objects);
+    const installable = !problems.some(isError);
+    const { length } = installable ? objects : [];
+    return { class: helmClass, installable, objects: length, problems };
   } catch (error) {
     const fault = faultOfChart(error);
     const values = config === undefined ? 'its own values' : 'these values';
