@@ -3,9 +3,9 @@ import type { KubernetesObject } from '../../api/meta.ts';
 import { errorMessage, TerminalError } from '../errors.ts';
 import { readJsonStream } from './json-documents.ts';
 import { checkObjectCount, type DecodedDocument, toObject, toObjects } from './objects.ts';
-import { readBlockStyle } from './yaml/block-reader.ts';
 import { composeDocument } from './yaml/composed-document.ts';
 import { NodeReader } from './yaml/node-reader.ts';
+import { readBlockStyle } from './yaml/reader/block-reader.ts';
 import { decodeYamlText, shortened } from './yaml/yaml-text.ts';
 
 /**

@@ -6,9 +6,9 @@ import { realBundlesArePresent } from '../../test/helpers/real-bundles.ts';
 import { smallBundles } from '../../test/helpers/small-bundles.ts';
 import { parseManifests, splitDocuments } from './parse-manifests.ts';
 import { toYaml } from './write-yaml.ts';
-import { readBlockStyle } from './yaml/block-reader.ts';
 import { composeDocument } from './yaml/composed-document.ts';
 import { NodeReader } from './yaml/node-reader.ts';
+import { readBlockStyle } from './yaml/reader/block-reader.ts';
 import { decodeYamlText } from './yaml/yaml-text.ts';
 
 // A collection of operator bundles may lie beside the project; it is no part of it.

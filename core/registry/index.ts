@@ -56,13 +56,12 @@ export { Transports } from './http/transports.ts';
 export {
   type Descriptor,
   type ImageManifest,
-  nodePlatform,
-  type Platform,
   parseManifest,
   type TypedDescriptor,
 } from './manifest.ts';
 export { type ManifestParts, manifestParts } from './manifest-parts.ts';
 export { mediaTypes } from './media-types.ts';
+export { nodePlatform, type Platform } from './platform.ts';
 export { RegistryTarget } from './push/registry-target.ts';
 export {
   digestOf,

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type JsonValue, stringifyJson } from '../../../api/json.ts';
 import { parseYaml } from '../parse-manifests.ts';
-import { readBlockStyle } from './block-reader.ts';
+import { readBlockStyle } from './reader/block-reader.ts';
 
 /** Text as the block reader reads it, and as the `yaml` package does: a tag is left to it. */
 function bothWays(text: string): readonly [JsonValue, JsonValue] {

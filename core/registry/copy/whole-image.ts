@@ -1,7 +1,8 @@
 import { quoted, TerminalError } from '../../errors.ts';
 import type { ImagePlace, ManifestContent } from '../configuration/place.ts';
-import type { Descriptor, Platform, TypedDescriptor } from '../manifest.ts';
+import type { Descriptor, TypedDescriptor } from '../manifest.ts';
 import { manifestParts } from '../manifest-parts.ts';
+import type { Platform } from '../platform.ts';
 import { fallbackTag, referrersOf } from '../referrers.ts';
 import { DeniedError } from '../registry-errors.ts';
 

@@ -1,6 +1,6 @@
-import type { JsonValue } from '../../../api/json.ts';
+import type { JsonValue } from '../../../../api/json.ts';
+import { setMember } from '../scalars.ts';
 import { type Cursor, unsupported } from './cursor.ts';
-import { setMember } from './scalars.ts';
 
 /**
  * Maximum additions by aliases here: nodes, with one more per 64 characters of a text. The `yaml`

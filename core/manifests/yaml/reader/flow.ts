@@ -1,8 +1,8 @@
-import type { JsonValue } from '../../../api/json.ts';
+import type { JsonValue } from '../../../../api/json.ts';
+import { plainKey, resolvePlain, setMember } from '../scalars.ts';
+import { maxNesting } from '../yaml-text.ts';
 import { type Cursor, char, unsupported } from './cursor.ts';
 import { readQuoted } from './scalar-text.ts';
-import { plainKey, resolvePlain, setMember } from './scalars.ts';
-import { maxNesting } from './yaml-text.ts';
 
 /** Reads the `[…]` or `{…}` at the cursor if it is simple: one line, words and quoted strings. */
 export function readFlow(cursor: Cursor): JsonValue {

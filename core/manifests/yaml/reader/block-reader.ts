@@ -1,12 +1,13 @@
-import type { JsonValue } from '../../../api/json.ts';
-import { isJsonObject } from '../json-types.ts';
+import type { JsonValue } from '../../../../api/json.ts';
+import { isJsonObject } from '../../json-types.ts';
+import { plainKey, resolvePlain, setMember } from '../scalars.ts';
+import { maxNesting } from '../yaml-text.ts';
 import { Anchors } from './anchors.ts';
+import { readBlockScalar } from './block-scalar.ts';
 import { Cursor, char, trimBlanksEnd, unsupported } from './cursor.ts';
 import { readFlow } from './flow.ts';
 import { knownKey, rememberKey } from './known-keys.ts';
-import { readBlockScalar, readPlainText, readQuoted } from './scalar-text.ts';
-import { plainKey, resolvePlain, setMember } from './scalars.ts';
-import { maxNesting } from './yaml-text.ts';
+import { readPlainText, readQuoted } from './scalar-text.ts';
 
 /**
  * Reads the YAML of nearly all manifests, many times faster than the `yaml` package: block style,
