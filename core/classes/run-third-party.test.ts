@@ -255,7 +255,7 @@ describe('what it does wrong is said', () => {
     ],
     [
       'kill',
-      'the worker process of class "hostile" ended by SIGKILL: what it printed is in the log',
+      'the worker process of class "hostile" was killed by SIGKILL, and not by core: the memory limit of the kernel or the container is the likely cause',
     ],
     ['odd', expect.stringContaining('class "hostile" gave an answer that cannot be read: ')],
     ['garbage', expect.stringContaining('class "hostile" gave an answer that cannot be read: ')],

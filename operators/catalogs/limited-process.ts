@@ -83,9 +83,18 @@ export async function timeIsUp(
   }
 }
 
-/** V8 aborts, and the kernel kills. */
+/** V8 aborts at the limit that the process was started with. */
 export function isOutOfMemory({ code, signal }: Death): boolean {
-  return signal === 'SIGABRT' || signal === 'SIGKILL' || code === 134;
+  return signal === 'SIGABRT' || code === 134;
+}
+
+/** The predicate of a sentence about a process that has ended by itself, or by others. */
+export function endText({ code, signal, output }: Death): string {
+  if (signal === 'SIGKILL') {
+    return 'was killed by SIGKILL, and not by this program: the memory limit of the kernel or the container is the likely cause';
+  }
+  const how = signal === null ? `with exit code ${code}` : `by ${signal}`;
+  return `ended ${how}${output === '' ? '' : `: ${output}`}`;
 }
 
 function standBack({ pid }: ChildProcess): void {

@@ -171,8 +171,13 @@ export function unreadable(callee: string, error: unknown): TerminalError {
   );
 }
 
-/** The error of a process that ended by itself. */
+/** Whoever sends this signal leaves no reason; core's own limits are reported as such. */
+const killed =
+  'was killed by SIGKILL, and not by core: the memory limit of the kernel or the container is the likely cause';
+
+/** The error of a process that core did not end. */
 export function endedBy({ exitCode, signalCode }: ChildProcess, callee: string): Error {
+  if (signalCode === 'SIGKILL') return new Error(`the worker process of ${callee} ${killed}`);
   const how = signalCode === null ? `with exit code ${exitCode}` : `by ${signalCode}`;
   return new Error(`the worker process of ${callee} ended ${how}: what it printed is in the log`);
 }

@@ -4,6 +4,7 @@ import { type Clock, Semaphore } from '../../../core/controller.ts';
 import {
   type Death,
   deathOf,
+  endText,
   isOutOfMemory,
   type ProcessAccess,
   startLimited,
@@ -86,8 +87,7 @@ export class ResolutionProcess {
         reached === undefined
           ? isOutOfMemory(end) && `needs more than ${memoryMegabytes} MiB`
           : `takes more than ${reached}`;
-      if (what === false)
-        throw new Error(`the process that resolves packages ended: ${end.output}`);
+      if (what === false) throw new Error(`the process that resolves packages ${endText(end)}`);
       return { ...limitAnswer(job.request, what), isWorthRetry: true };
     } finally {
       ended.abort();

@@ -1,7 +1,8 @@
 // @module-tag process
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { kill } from 'node:process';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { buildCatalogImage } from '../../../catalog/images/index.ts';
 import { systemClock } from '../../../core/controller.ts';
@@ -94,6 +95,26 @@ test('a catalog that needs too much memory or time is one problem, and not the m
     message: 'the catalog takes more than 0.001 s to read',
   });
 });
+
+test('killed by others is not reported as too much for the limit', async () => {
+  const nested = `{"schema":"x","v":[${'{"a":[1,2,3]},'.repeat(2_000_000)}1]}`;
+  const job = await jobOf({ 'a.json': nested });
+  const before = new Set(await children());
+  const running = unpackInProcess(job, process, signal);
+  const [pid] = (await children()).filter((child) => !before.has(child));
+  // As the kernel does when memory runs out.
+  kill(pid ?? 0, 'SIGKILL');
+  await expect(running).rejects.toThrow(
+    'the process that unpacks the catalog was killed by SIGKILL, and not by this program: the memory limit of the kernel or the container is the likely cause',
+  );
+});
+
+/** Process IDs of the children of this process. */
+async function children(): Promise<readonly number[]> {
+  const threads = await readdir('/proc/self/task');
+  const lists = threads.map((thread) => readFile(`/proc/self/task/${thread}/children`, 'utf8'));
+  return (await Promise.all(lists)).join(' ').split(' ').filter(Boolean).map(Number);
+}
 
 test('is ended by the signal', async () => {
   const job = await jobOf({ 'a.json': '{"schema":"olm.package","name":"a"}' });
