@@ -29,10 +29,11 @@ export class RukpakProcess implements RukpakRun {
   readonly ended: Promise<void>;
   readonly #child: ChildProcess;
 
-  constructor(args: readonly string[], kubeconfig: string) {
+  /** `env` is added to the environment. */
+  constructor(args: readonly string[], kubeconfig: string, env: NodeJS.ProcessEnv = {}) {
     this.#child = spawn(process.execPath, ['cmd/rukpak.ts', ...args], {
       cwd: root,
-      env: { ...process.env, KUBECONFIG: kubeconfig },
+      env: { ...process.env, ...env, KUBECONFIG: kubeconfig },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
