@@ -106,6 +106,18 @@ export class ExtensionCluster {
     }
   }
 
+  /** Core cannot unpack the bundle of a BundleDeployment. */
+  coreFails(name: string, message: string): void {
+    const deployment = this.get('BundleDeployment', name) as BundleDeployment;
+    const failure = { reason: 'UnpackFailed', message, observedGeneration: 1, lastTransitionTime };
+    const reported = [
+      { type: 'HasValidBundle', status: 'False', ...failure },
+      { type: 'Ready', status: 'False', ...failure },
+      { type: 'Stalled', status: 'True', ...failure },
+    ];
+    this.put({ ...deployment, status: { observedGeneration: 1, conditions: reported } });
+  }
+
   /** Deletes what only owners keep that are gone, and what they owned, as the garbage collector does. */
   collectGarbage(): void {
     for (;;) {

@@ -5,6 +5,7 @@ import { findCondition } from '../../../core/controller.ts';
 import { shortList } from '../../../core/short-list.ts';
 import type { ConditionUpdate } from '../findings.ts';
 import { dependenciesSatisfied, dependencyNotInstalled } from '../status/dependency-condition.ts';
+import { isAtWork } from '../status/readiness.ts';
 import type { JudgedDependency, Plan } from './plan.ts';
 import type { Requirer } from './requirers.ts';
 
@@ -18,8 +19,11 @@ export interface Outcome {
 }
 
 interface Judgement {
-  readonly state: 'met' | 'awaited' | 'missing';
+  /** `failed`: what is to meet it cannot be installed until something changes. */
+  readonly state: 'met' | 'awaited' | 'failed' | 'missing';
   readonly text: string;
+  /** The beginning of `text`, without what becomes of the Operator. */
+  readonly subject?: string;
   /** The Operator that is to meet it. */
   readonly operator?: string;
   /** Nothing waits for it. */
@@ -40,10 +44,16 @@ export function outcomesOf(
       );
   }
   const waits = new Waits(all);
+  const held = new Map(
+    [...all].flatMap(([{ name, isPlaced }, list]) => (isPlaced ? [] : [[name, list] as const])),
+  );
   const outcomes = [...all].map(([requirer, list]): [string, Outcome] => {
     const { bundle } = requirer.choice ?? { bundle: undefined };
     const isHeld = !requirer.isPlaced && waits.isHeld(requirer.name);
-    const condition = conditionOf(bundle?.name ?? '', list);
+    const condition = conditionOf(
+      bundle?.name ?? '',
+      list.map((each) => withCause(each, requirer.name, held)),
+    );
     return [requirer.name, { image: bundle?.image ?? '', isHeld, condition }];
   });
   return new Map(outcomes);
@@ -63,9 +73,39 @@ function judgementOf(
   if (target.kind === 'package') return ofMade(judged, target.name, operator(target.name));
   const { by } = target;
   const { name = '' } = by.metadata;
-  const owner = `${by.kind} ${goQuote(name)}, which has the package,`;
-  const waits = { state: 'awaited', text: `${text}: ${owner} ${progressOf(by)}` } as const;
+  const subject = `${text}: ${by.kind} ${goQuote(name)}, which has the package,`;
+  const waits = awaiting(subject, by);
   return by.kind === 'Operator' ? { ...waits, operator: name } : waits;
+}
+
+function awaiting(subject: string, object: KubernetesObject): Judgement {
+  const state = isFailing(object) ? 'failed' : 'awaited';
+  return { state, subject, text: `${subject} ${progressOf(object)}` };
+}
+
+/** What waits for something that fails, or that a user has to do, says what that is. */
+function withCause(
+  judgement: Judgement,
+  requirer: string,
+  held: ReadonlyMap<string, readonly Judgement[]>,
+): Judgement {
+  const { state, operator, subject } = judgement;
+  if (state !== 'awaited' || operator === undefined) return judgement;
+  // Iterating a Set includes values that are added meanwhile.
+  const reached = new Set([operator]);
+  for (const name of reached) {
+    const list = name === requirer ? [] : (held.get(name) ?? []);
+    const cause = list.find(isCause);
+    if (cause !== undefined) {
+      return { state: cause.state, text: `${subject} waits for ${cause.text}` };
+    }
+    for (const each of list.flatMap((next) => next.operator ?? [])) reached.add(each);
+  }
+  return judgement;
+}
+
+function isCause({ state, isIgnored = false }: Judgement): boolean {
+  return (state === 'failed' || state === 'missing') && !isIgnored;
 }
 
 function ofMade(
@@ -74,28 +114,36 @@ function ofMade(
   made: KubernetesObject | undefined,
 ): Judgement {
   const operator = `Operator ${goQuote(name)}`;
+  const subject = `${text}: ${operator}, made for it,`;
   if (metBy?.isInstalled === true) return { state: 'met', text: `${text} (of ${metBy.of})` };
   if (isInstalled) return { state: 'met', text: `${text} (of ${operator})` };
-  const progress = made === undefined ? 'is not there yet' : progressOf(made);
-  return {
-    state: 'awaited',
-    text: `${text}: ${operator}, made for it, ${progress}`,
-    operator: name,
-  };
+  if (made !== undefined) return { ...awaiting(subject, made), operator: name };
+  return { state: 'awaited', subject, text: `${subject} is not there yet`, operator: name };
 }
 
 const longestMessage = 300;
 
-function progressOf(object: KubernetesObject): string {
+function readyOf(object: KubernetesObject): Condition | undefined {
   const { conditions } = (object['status'] ?? {}) as { conditions?: readonly Condition[] };
-  const ready = findCondition(conditions, 'Ready');
+  return findCondition(conditions, 'Ready');
+}
+
+/** Whether an Operator or ClusterExtension says that something is wrong, not that it is at work. */
+function isFailing(object: KubernetesObject): boolean {
+  const ready = readyOf(object);
+  return ready?.status === 'False' && !isAtWork(ready.reason);
+}
+
+function progressOf(object: KubernetesObject): string {
+  const ready = readyOf(object);
   if (ready === undefined) return 'has no status yet';
   const { status, reason, message } = ready;
   // The other one may wait for this one: messages that repeat each other would grow for ever.
   if (reason === progressReason.waitingForDependencies) return 'waits for its own dependencies';
   if (status === 'True') return `has version ${versionOf(object)}`;
   const text = message.slice(0, longestMessage).toWellFormed();
-  return `is not installed yet: ${text}${message.length > longestMessage ? '…' : ''}`;
+  const cause = `${text}${message.length > longestMessage ? '…' : ''}`;
+  return `${isFailing(object) ? 'cannot be installed' : 'is not installed yet'}: ${cause}`;
 }
 
 function versionOf(object: KubernetesObject): string {
@@ -111,11 +159,15 @@ const most = 5;
 function conditionOf(bundle: string, judgements: readonly Judgement[]): ConditionUpdate {
   const of = (state: Judgement['state']) =>
     judgements.flatMap((each) => (each.state === state ? [each.text] : []));
-  const [missing, awaited] = [of('missing'), of('awaited')];
+  const [missing, failed, awaited] = [of('missing'), of('failed'), of('awaited')];
   const type = dependenciesSatisfied;
   if (missing.length > 0) {
     const message = `bundle "${bundle}" requires ${shortList(missing, most)}`;
     return { type, status: 'False', reason: 'DependencyMissing', message };
+  }
+  if (failed.length > 0) {
+    const message = `bundle "${bundle}" requires ${shortList(failed, most)}`;
+    return { type, status: 'False', reason: 'DependencyFailed', message };
   }
   if (awaited.length > 0) {
     const message = `bundle "${bundle}" requires ${shortList(awaited, most)}`;

@@ -38,6 +38,11 @@ const running: ReadonlySet<string> = new Set([
   progressReason.deleting,
 ]);
 
+/** Whether a reason of Ready says that core is at work, and nothing is wrong. */
+export function isRunning(reason: string): boolean {
+  return running.has(reason);
+}
+
 export function rolloutOf(deployment: BundleDeployment): Rollout {
   const { metadata, status } = deployment;
   const ready = findCondition(status?.conditions, kstatusCondition.ready);
@@ -54,7 +59,7 @@ function phaseOf(deployment: BundleDeployment, reason: string): Rollout['phase']
   const holds = (type: string): boolean => findCondition(conditions, type)?.status === 'True';
   if (holds(kstatusCondition.ready)) return 'finished';
   if (holds(kstatusCondition.stalled)) return 'blocked';
-  if (holds(kstatusCondition.reconciling)) return running.has(reason) ? 'running' : 'retrying';
+  if (holds(kstatusCondition.reconciling)) return isRunning(reason) ? 'running' : 'retrying';
   // Bad health, or a decision that core waits for.
   return isRolledOut(deployment) ? 'finished' : 'blocked';
 }

@@ -3,9 +3,19 @@ import { operatorReason } from '../../../api/operators/v1alpha1/index.ts';
 import { progressReason } from '../../../api/v1alpha1/index.ts';
 import type { Readiness } from '../../../core/controller.ts';
 import type { Admission } from '../dependencies/dependency-gate.ts';
+import { isRunning } from '../deployment/rollout.ts';
 import type { FailedChoice, Findings } from '../findings.ts';
 
 type Summary = Omit<Readiness, 'observedGeneration'>;
+
+const catalogPending = 'CatalogPending';
+
+/** Whether a reason of Ready says that the object is being worked on, and nothing is wrong. */
+export function isAtWork(reason: string): boolean {
+  return (
+    reason === catalogPending || reason === clusterExtensionReason.rollingOut || isRunning(reason)
+  );
+}
 
 /** The summary of all other conditions, by the rules of kstatus. */
 export function readinessOf(findings: Findings): Readiness {
@@ -16,7 +26,7 @@ export function readinessOf(findings: Findings): Readiness {
 function summaryOf(findings: Findings): Summary {
   const { choice, refusal } = findings;
   if (choice.kind === 'pending' && findings.rollout === undefined) {
-    const reason = 'CatalogPending';
+    const reason = catalogPending;
     return { status: 'False', reason, message: choice.message, outlook: 'reconciling' };
   }
   if (choice.kind === 'failed') return unresolved(choice, findings);
