@@ -23,7 +23,7 @@ export interface LoopDelay {
 
 let built: Promise<unknown> | undefined;
 
-/** What the image runs: to compile the sources at each start takes memory and time of its own. */
+/** Compiled, as in the image: compiling sources at each start takes memory and time. */
 async function build(): Promise<void> {
   await promisify(execFile)(join(root, 'node_modules/.bin/tsc'), ['-b'], { cwd: root });
 }
@@ -37,7 +37,7 @@ export class CoreProcess implements AsyncDisposable {
   readonly #storage: string;
   readonly #failure = new AbortController();
   #process: ChildProcess | undefined;
-  /** The one that is told to end. */
+  /** The process to stop. */
   #leaving: ChildProcess | undefined;
   #loopDelay: LoopDelay = { p99: 0, max: 0 };
 
@@ -124,7 +124,7 @@ export class CoreProcess implements AsyncDisposable {
     });
   }
 
-  /** Aborted when it ends without being told to; what is waited for will not come then. */
+  /** Aborted when the process ends unexpectedly; waits then fail at once. */
   get failure(): AbortSignal {
     return this.#failure.signal;
   }
@@ -146,7 +146,7 @@ export class CoreProcess implements AsyncDisposable {
     return text.slice(-10_000);
   }
 
-  /** The worst of the looks since the last time this was asked. */
+  /** Maximum event loop delay since the last call, milliseconds. */
   async loopDelay(token: string): Promise<LoopDelay> {
     await this.metrics(token);
     const worst = this.#loopDelay;
@@ -154,13 +154,13 @@ export class CoreProcess implements AsyncDisposable {
     return worst;
   }
 
-  /** What it tells of itself. */
+  /** Its own metrics. */
   async metrics(token: string): Promise<ReadonlyMap<string, MetricFamily>> {
     const headers = { authorization: `Bearer ${token}` };
     const answer = await fetch(`http://127.0.0.1:${this.#ports[0]}/metrics`, { headers });
     if (!answer.ok) throw new Error(`/metrics: ${answer.status} ${await answer.text()}`);
     const metrics = parseExposition(await answer.text());
-    // These begin anew with each look.
+    // The process resets these at each read.
     const p99 = valueOf(metrics, 'nodejs_eventloop_lag_p99_seconds') * 1000;
     const max = valueOf(metrics, 'nodejs_eventloop_lag_max_seconds') * 1000;
     const worst = this.#loopDelay;

@@ -1,4 +1,4 @@
-/** `npm run bench -- NAME [flags]`: one line of JSON and a small table; what they say is in docs/benchmarks. */
+/** `npm run bench -- NAME [flags]`: prints JSON and a table (docs/benchmarks). */
 import { ClusterClient } from '../helpers/cluster-client.ts';
 import { benchCatalogs } from './catalogs/catalogs.ts';
 import { benchServe } from './catalogs/serve.ts';
@@ -32,7 +32,7 @@ const benchmarks = new Map([
   ['resolve-cold', benchColdResolution],
 ]);
 
-// What was started is ended at an exit, and a signal alone is none.
+// Exit handlers stop the started processes; a signal alone would not run them.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
 
 const [name = '', ...flags] = process.argv.slice(2);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Where inputs are kept that a parser has failed on once, a folder for each target. */
+/** Folder of inputs that a parser has failed on, with one folder for each target. */
 export const corpusFolder = join(import.meta.dirname, 'corpus');
 
 export interface CorpusEntry {
@@ -28,7 +28,7 @@ export async function readCorpus(target: string, folder = corpusFolder): Promise
   );
 }
 
-/** Keeps an input under a name that its content gives. */
+/** Saves an input under a name made from its content. */
 export async function keep(target: string, input: Uint8Array, folder: string): Promise<string> {
   const place = join(folder, target);
   await mkdir(place, { recursive: true });

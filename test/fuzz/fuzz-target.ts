@@ -1,12 +1,12 @@
 import type { Arbitrary } from 'fast-check';
 
-/** A parser under attack: what it is given, and what may come of it. */
+/** A parser to attack: its inputs, and the allowed results. */
 export interface FuzzTarget {
   /** In kebab-case: the argument of `npm run fuzz`, and the folder of its corpus. */
   readonly name: string;
-  /** Valid and odd inputs, which mutations begin with. */
+  /** Valid and odd inputs to mutate. */
   readonly seeds: readonly Input[];
-  /** Words of the format, which mutations put in. */
+  /** Words of the format, which mutations insert. */
   readonly words?: readonly string[];
   /** Inputs of the format made from nothing. */
   readonly made?: Arbitrary<Input>;
@@ -38,7 +38,7 @@ export interface Bounds {
 /** Inputs are at most some 100 KiB: what takes longer or more grows faster than they do. */
 export const defaultBounds: Bounds = { time: 2_000, memory: 400 };
 
-/** A parser has returned what it should not have. */
+/** A parser has returned a wrong result. */
 export class Violation extends Error {
   override readonly name = 'Violation';
 }

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Bounds, defaultBounds, type FuzzTarget, Violation } from './fuzz-target.ts';
 
-/** Beyond the input itself, which a message may quote: status cuts what is too long. */
+/** Maximum characters of a message besides the input, which it may quote. */
 const longestMessage = 8_192;
-/** For what waits and never ends, milliseconds; on a busy machine, too. */
+/** Milliseconds after which a waiting target counts as endless, also on a busy machine. */
 const patience = 60_000;
 const prototypes = [Object, Array, Function, String, Number, Map, Promise].map(
   ({ prototype }) => prototype as object,
@@ -26,7 +26,7 @@ export function boundsOf({ bounds }: FuzzTarget): Bounds {
   return { ...defaultBounds, ...bounds };
 }
 
-/** Equal for all inputs that show one defect, as far as that is known. */
+/** Signature of a defect: equal for all inputs that show it, as far as messages and stacks tell. */
 export function signatureOf(problem: string): string {
   return problem
     .split('\n', 1)

@@ -9,9 +9,9 @@ interface Change {
   readonly bytes: Uint8Array;
 }
 
-/** An input that grows beyond it is cut. */
+/** Maximum bytes of an input; longer ones are cut. */
 const maxBytes = 100_000;
-/** Of what is repeated, for nesting and lists that are long. */
+/** Maximum repetitions, for deep nesting and long lists. */
 const maxRepeats = 5_000;
 
 /** Inputs of a target: changed seeds for the most part, some made from nothing, a few of noise. */

@@ -55,7 +55,7 @@ async function run({ names, minutes, seed }: Wanted): Promise<void> {
   console.table(rows);
 }
 
-// What was started is ended at an exit, and a signal alone is none.
+// Exit handlers stop the started processes; a signal alone would not run them.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
 
 let options: Wanted | undefined;

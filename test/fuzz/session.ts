@@ -13,9 +13,9 @@ export interface SessionOptions {
   /** Milliseconds. */
   readonly time: number;
   readonly seed: number;
-  /** Signatures of what is known already and passed over. */
+  /** Signatures of known problems to ignore. */
   readonly known: ReadonlySet<string>;
-  /** After so many the session ends. */
+  /** Maximum problems; the session then ends. */
   readonly maxFindings: number;
   /** Before each input is read. */
   onInput(input: Uint8Array): void;
@@ -26,7 +26,7 @@ export interface SessionOptions {
 const round = 2_000;
 const triesToMinimise = 2_000;
 
-/** Attacks a target until the time is over: an input for each problem, as small as it was made. */
+/** Attacks a target until the time is over; returns one shrunk input for each problem. */
 export async function fuzz(target: FuzzTarget, options: SessionOptions): Promise<void> {
   const end = performance.now() + options.time;
   const known = new Set(options.known);

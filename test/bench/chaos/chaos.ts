@@ -15,12 +15,12 @@ import { Progress } from './progress.ts';
 import { Supervisor } from './supervisor.ts';
 import { untilAllIsAsWanted } from './wanted.ts';
 
-/** How long the network is cut, milliseconds: longer than the lease lasts. */
+/** Milliseconds for which the network is cut: longer than the lease lasts. */
 const cutFor = 20_000;
-/** How long everything may take, milliseconds. */
+/** Maximum milliseconds of the whole run. */
 const limit = 1_800_000;
 
-/** What happens while apps are installed, and at which share of the work. */
+/** Faults during the installation, and the share of the work at which each is injected. */
 const mishaps = [
   { at: 0.05, kind: 'kill' },
   { at: 0.25, kind: 'apiserver' },
@@ -80,7 +80,7 @@ async function throughNetwork({ cluster }: Bench, { port }: Network): Promise<st
   return file;
 }
 
-/** It may be between two lives. */
+/** Waits while the supervisor restarts the process. */
 async function kill(core: CoreProcess, signal: AbortSignal): Promise<void> {
   while (!core.running) await delay(10, undefined, { signal });
   await core.end('SIGKILL');

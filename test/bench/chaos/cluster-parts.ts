@@ -78,7 +78,7 @@ async function stateOf(dir: string) {
   return state;
 }
 
-/** The first that its flags name; 0 where there is none to wait for. */
+/** First port in the server's flags; 0 if it has none to wait for. */
 function portOf({ args }: Part): number {
   const flag = args.find((arg) => /^--(secure-port|listen-client-urls)=/.test(arg));
   return Number(/(\d+)$/.exec(flag ?? '')?.[1] ?? 0);

@@ -56,7 +56,7 @@ export class Network implements AsyncDisposable {
       from.pause();
       to.once('drain', () => this.#isCut || from.resume());
     });
-    // Its reason is the other side's, which sees the end of the connection.
+    // The other side sees the end of the connection, and reports it.
     from.on('error', () => undefined);
     from.on('close', () => {
       this.#sockets.delete(from);

@@ -5,7 +5,7 @@ import { type KubeClient, Reflector } from '../../../core/platform/kube/index.ts
 import { silentLogger } from '../../helpers/silent-logger.ts';
 import type { AppWatch } from '../scale/app-watch.ts';
 
-/** How much of an installation is done: half of it is to unpack, half to apply. */
+/** Share of an installation that is done: unpacking counts half, applying half. */
 export class Progress implements AsyncDisposable {
   readonly #apps: AppWatch;
   readonly #count: number;

@@ -8,7 +8,7 @@ export interface Round {
   readonly fault: string;
   /** Seconds from the end of the fault to the moment at which everything was as wanted. */
   readonly recovery: number;
-  /** What never was, or should not have been. */
+  /** Invariants that were violated. */
   readonly violations: readonly string[];
 }
 
@@ -21,9 +21,9 @@ export interface RoundsOptions {
   onRound(round: Round): void;
 }
 
-/** More would be the same again. */
+/** Rounds with violations after which a run ends: more rounds would show the same. */
 const maxViolated = 3;
-/** Until people begin to change things, and until the fault strikes, milliseconds: one may be before the other. */
+/** Maximum milliseconds until users change apps, and until the fault strikes, in either order. */
 const longestDelay = 1_500;
 
 /**
@@ -82,7 +82,7 @@ async function keepChurning(
   }
 }
 
-/** Waits until nothing is missing; what still is then, and what no time mends. */
+/** Waits until nothing is missing; returns what is still missing, and permanent violations. */
 async function settle(world: World, patience: number): Promise<readonly string[]> {
   const { bench, workload, foreign, core } = world;
   const observed = { client: bench.kube.client, workload, foreign, archives: core.archives };
@@ -100,7 +100,7 @@ async function settle(world: World, patience: number): Promise<readonly string[]
   return last.missing;
 }
 
-/** What was violated once is told once. */
+/** Reports each violation once. */
 async function acceptAsItIs({ workload }: World): Promise<void> {
   for (const app of workload.apps) {
     app.generation = Number.MAX_SAFE_INTEGER / 2;

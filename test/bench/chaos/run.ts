@@ -1,4 +1,4 @@
-/** `npm run chaos -- [--kills N] [--only fault,…] [--seed S]`: what docs/reliability.md tells of. */
+/** `npm run chaos -- [--kills N] [--only fault,…] [--seed S]`: see docs/reliability.md. */
 import { parseArgs } from 'node:util';
 import { ClusterClient } from '../../helpers/cluster-client.ts';
 import { median, type Row, rounded } from '../report.ts';
@@ -87,7 +87,7 @@ function report(rounds: readonly Round[], seed: number): void {
   console.log(JSON.stringify({ benchmark: 'chaos', seed, kills: rounds.length, faults: rows }));
 }
 
-// What was started is ended at an exit, and a signal alone is none.
+// Exit handlers stop the started processes; a signal alone would not run them.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
 
 let flags: Flags | undefined;

@@ -12,7 +12,7 @@ interface Installation {
   readonly archives: string;
 }
 
-/** Each app once, each object applied once, an archive for each Bundle; what is retired goes in its own time. */
+/** Each app once, each object applied once, one archive a Bundle; retired Bundles go later. */
 export async function untilAllIsAsWanted(installation: Installation): Promise<void> {
   await eventually(
     async () => {
@@ -24,7 +24,7 @@ export async function untilAllIsAsWanted(installation: Installation): Promise<vo
   );
 }
 
-/** One that had been changed twice would be a generation further. */
+/** The generation shows how often an object was changed. */
 async function expectAppliedOnce({ kube }: Installation): Promise<void> {
   const deployments = await installedObjects(kube.client, deploymentResource);
   const changed = deployments.filter(({ metadata }) => metadata.generation !== 1);

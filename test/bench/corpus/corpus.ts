@@ -18,7 +18,7 @@ import { type Corpus, deploy, remove, type Version } from './life.ts';
 /** Beside the project, not in it. */
 const defaultFolder = join(import.meta.dirname, '../../../../shared/bundles');
 const outcomeLength = 100;
-/** Of every refusal to convert. */
+/** Prefix of every refusal to convert. */
 const commonPrefix = 'convert registry+v1 bundle to plain+v0 bundle: ';
 
 interface Rendered {
@@ -80,7 +80,7 @@ async function liveAll(bundles: readonly Rendered[], rows: Map<string, Row>): Pr
   }
 }
 
-/** That a BundleDeployment, an image and a label can have. */
+/** A name that a BundleDeployment, an image and a label can have. */
 function nameOf(path: string): string {
   const name = path.replaceAll(/[^a-z0-9]+/g, '-');
   return name.length <= 50
@@ -105,7 +105,7 @@ async function live(corpus: Corpus, { path, files, className, objects }: Rendere
   };
 }
 
-/** Its outcome is told once for all steps. */
+/** Reports an equal outcome of all steps once. */
 function columnsOf(step: string, row: Row): readonly (readonly [string, number | string])[] {
   return Object.entries(row)
     .filter(([column]) => column !== 'outcome')

@@ -13,7 +13,7 @@ import { timeUntil } from '../scale/object-watch.ts';
 
 /** Milliseconds without a request after which a step is done. */
 const quiet = 1_000;
-/** What is not healthy by then will not be. */
+/** Maximum milliseconds until a deployment is healthy. */
 const patience = 30_000;
 /** The garbage collector backs off while kinds come and go: minutes were seen. */
 const removal = 600_000;
@@ -27,7 +27,7 @@ export interface Version {
   readonly className: string;
   readonly tag: string;
   readonly files: Files;
-  /** What it is to become. */
+  /** Objects of the wanted version. */
   readonly objects: readonly KubernetesObject[];
 }
 

@@ -66,7 +66,7 @@ function packageOf(name: string, count: number) {
   ];
 }
 
-/** Of the process itself: without what starting it costs the one that starts it. */
+/** Processor time of the process itself, without its parent's costs of starting it. */
 function program(content: string): string {
   const job = {
     places: [{ directory: content, catalog: { name: 'bench', namespace: '', priority: 0 } }],

@@ -6,7 +6,7 @@ import { type KubeClient, Reflector } from '../../../core/platform/kube/index.ts
 import { conditionOf } from '../../helpers/kubectl.ts';
 import { silentLogger } from '../../helpers/silent-logger.ts';
 
-/** What one generation of an app went through; milliseconds of `performance.now()`. */
+/** Times of one generation of an app, in milliseconds of `performance.now()`. */
 interface Life {
   readonly generation: number;
   /** When the watch saw the generation. */
@@ -17,13 +17,13 @@ interface Life {
   healthy?: number;
 }
 
-/** Milliseconds: from the generation to what it was to become, and when that was. */
+/** Milliseconds from the generation to the wanted condition, and the time of that condition. */
 export interface Reached {
   readonly took: number;
   readonly at: number;
 }
 
-/** Knows of each app since when its present generation is there, installed and healthy. */
+/** Records for each app when its present generation was created, installed and healthy. */
 export class AppWatch {
   readonly #lives = new Map<string, Life>();
   readonly #life = new AbortController();
@@ -61,7 +61,7 @@ export class AppWatch {
     return this.#lives.size;
   }
 
-  /** Looks again at each change. */
+  /** Checks again at each change. */
   async until(done: () => boolean, signal: AbortSignal): Promise<void> {
     const stopped = Promise.withResolvers<never>();
     const stop = (): void => stopped.reject(signal.reason as Error);

@@ -12,7 +12,7 @@ import { inParallel } from './in-parallel.ts';
 
 export const objectsPerApp = 4;
 
-/** What all objects that were installed for an app have. */
+/** Label selector of all objects of apps. */
 export const installedSelector = `${label.ownerKind}=BundleDeployment`;
 
 export function appNames(count: number): readonly string[] {
@@ -29,14 +29,14 @@ export function objectsOf(name: string, version: number): readonly object[] {
   ];
 }
 
-/** Without replicas: nothing but its object costs anything. */
+/** Without replicas, so that only the object itself has a cost. */
 function anIdleDeployment(name: string, version: number): object {
   const env = [{ name: 'VERSION', value: `${version}` }];
   const deployment = aDeployment(name, { env }) as { readonly spec: object };
   return { ...deployment, spec: { ...deployment.spec, replicas: 0 } };
 }
 
-/** Without an address, as the cluster has 254 of them. */
+/** Without a cluster IP, because the cluster has only 254. */
 function aHeadlessService(name: string): object {
   return {
     apiVersion: 'v1',
@@ -51,7 +51,7 @@ export interface Content {
   readonly version: number;
 }
 
-/** An image of its own for each. */
+/** Each app has a separate image. */
 export async function pushApps(names: readonly string[], content: Content): Promise<void> {
   const { registry, version } = content;
   await inParallel(names, async (name) => {

@@ -13,7 +13,7 @@ export async function idle(scale: Scale): Promise<Outcome> {
   });
 }
 
-/** Has every deployment looked at once more, with nothing to do. */
+/** Reconciles every deployment once more, without changes. */
 export async function resync(scale: Scale): Promise<Outcome> {
   const { kube, apps } = scale;
   return await measurePhase(scale, async (signal) => {

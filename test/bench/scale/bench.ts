@@ -56,7 +56,7 @@ export async function startBench(controllerRate?: number): Promise<Bench> {
   }
 }
 
-/** The servers outlive whoever started them; only synchronous work is done at an exit. */
+/** Servers outlive this process, and an exit handler can only do synchronous work. */
 function stopAtExit(folder: string, dir: string): () => void {
   const sweep = (): void => {
     spawnSync(process.execPath, [command, 'down', '--dir', dir], { stdio: 'ignore' });
@@ -66,7 +66,7 @@ function stopAtExit(folder: string, dir: string): () => void {
   return () => process.off('exit', sweep);
 }
 
-/** On the cluster of that folder, which stays. */
+/** Uses the cluster of a folder, and leaves it running. */
 export async function openBench(dir: string): Promise<Bench> {
   const cluster = await runningCluster(dir);
   if (cluster === undefined) throw new Error(`no cluster is up in ${dir}`);

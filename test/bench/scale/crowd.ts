@@ -8,10 +8,10 @@ import { reportPhases } from './report-phases.ts';
 import { runPhases } from './run-phases.ts';
 
 const phases = new Set(['idle', 'restart']);
-/** In which the control plane's own controllers take in what is new to them; milliseconds. */
+/** Milliseconds for the control plane's own controllers to process new objects. */
 const settling = 60_000;
 
-/** The same phases on an empty cluster and on one that is full of what is no business of ours. */
+/** The same phases on an empty cluster, and on one full of foreign objects. */
 export async function benchCrowd(flags: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...flags],

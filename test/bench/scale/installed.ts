@@ -81,7 +81,7 @@ function isOwned(object: KubernetesObject): boolean {
   return labels?.[label.ownerName] === name && trackedUID(object) !== undefined;
 }
 
-/** Two of the four kinds tell. */
+/** Two of the four kinds differ between versions. */
 function isOf(object: KubernetesObject, version: number): boolean {
   const { kind, data, spec } = object as KubernetesObject & {
     readonly data?: { readonly version?: string };

@@ -9,7 +9,7 @@ export const deploymentResource: Resource = {
   namespaced: true,
 };
 
-/** What an app has one object of each. */
+/** Kinds of an app's objects: one object of each. */
 export const appResources: readonly Resource[] = [
   deploymentResource,
   { ...core, kind: 'ServiceAccount', plural: 'serviceaccounts' },

@@ -23,7 +23,7 @@ export interface Measured extends Bench {
   readonly core: CoreProcess;
 }
 
-/** What a phase cost our process. */
+/** Costs of a phase. */
 export interface Cost {
   /** Milliseconds of processor time: of the manager, and of the processes that it has started. */
   readonly managerCpu: number;
@@ -34,9 +34,9 @@ export interface Cost {
   /** Milliseconds between two looks at the event loop, 10 where nothing delays it. */
   readonly loopP99: number;
   readonly loopMax: number;
-  /** Those of work; leases and watches are counted apart. */
+  /** Requests of the work itself; leases and watches are counted separately. */
   readonly requests: number;
-  /** Those among them that change something. */
+  /** Writes among them. */
   readonly writes: number;
   readonly leases: number;
   readonly watches: number;

@@ -33,11 +33,11 @@ export async function timeUntil(
   signal: AbortSignal,
 ): Promise<Found> {
   const found = Promise.withResolvers<{ at: number; object: KubernetesObject }>();
-  // It may fail while something is still done: it is awaited, and told, after that.
+  // The watch may fail during the action; its error is thrown after the action.
   found.promise.catch(() => undefined);
   const life = new AbortController();
   let isDone = false;
-  // What comes before the API server has answered is the object as it was.
+  // Events before the API server's answer show the object as it was.
   const take = (object: KubernetesObject): void => {
     if (isDone && wanted(object)) found.resolve({ at: performance.now(), object });
   };

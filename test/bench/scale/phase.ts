@@ -17,7 +17,7 @@ export interface Outcome {
 
 export type Phase = (scale: Scale) => Promise<Outcome>;
 
-/** How long a phase may last, milliseconds: to end at all where something hangs. */
+/** Maximum milliseconds of a phase, so that a hanging run ends. */
 const limit = 1_800_000;
 
 /** Measures work that gives the times which its phase is about. */
@@ -88,7 +88,7 @@ function moments(condition: string, reached: readonly Reached[], since: number):
   };
 }
 
-/** Of sorted values: the smallest that is not below that share of them. */
+/** Percentile of sorted values, by nearest rank. */
 function quantile(sorted: readonly number[], share: number): number {
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0;
 }

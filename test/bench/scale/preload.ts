@@ -28,7 +28,7 @@ export interface Crowd {
   readonly definitions: number;
 }
 
-/** Fills a cluster with what is no business of ours. */
+/** Fills a cluster with foreign objects. */
 export async function preload(
   client: KubeClient,
   { objects, definitions }: Crowd,

@@ -8,7 +8,7 @@ import { measurePhase, type Outcome, type Scale } from './phase.ts';
 
 type Apps = Pick<Scale, 'kube' | 'apps'>;
 
-/** Deletes all deployments at once, and waits until the last object of theirs is gone. */
+/** Deletes all deployments at once, and waits until all their objects are gone. */
 export async function remove(scale: Scale): Promise<Outcome> {
   return await measurePhase(scale, async (signal) => {
     const start = performance.now();

@@ -19,7 +19,7 @@ export function reportPhases(benchmark: string, runs: readonly Run[]): void {
   console.log(JSON.stringify({ benchmark, runs: each, median: { phases, requests } }));
 }
 
-/** A request that some runs did not make is none there. */
+/** Counts a request as 0 in runs that did not make it. */
 function medians(rows: readonly Row[]): Readonly<Record<string, number>> {
   const columns = new Set(rows.flatMap((row) => Object.keys(row)));
   return Object.fromEntries(

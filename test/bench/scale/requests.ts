@@ -12,12 +12,12 @@ export function countRequests(requests: readonly ApiRequest[]): RequestCounts {
   return Object.fromEntries([...counts].toSorted(([, a], [, b]) => b - a));
 }
 
-/** The lease must be held, whatever there is to do. */
+/** Leader election renews the lease regardless of the work. */
 export function isForLease({ resource }: ApiRequest): boolean {
   return resource === 'leases';
 }
 
-/** That somebody may read /metrics is asked of the API server: the benchmark's doing. */
+/** Reviews of clients that read /metrics: the benchmark causes these requests. */
 export function isForLooking({ resource }: ApiRequest): boolean {
   return resource === 'tokenreviews' || resource === 'subjectaccessreviews';
 }

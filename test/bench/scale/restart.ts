@@ -3,10 +3,10 @@ import { valueOf } from '../../helpers/exposition.ts';
 import { rounded } from '../report.ts';
 import { measurePhase, type Outcome, type Scale } from './phase.ts';
 
-/** Between two looks at what the new process has done; milliseconds. */
+/** Milliseconds between two checks of the new process's progress. */
 const look = 50;
 
-/** Stops the process as an upgrade would, starts it again, and waits until it has looked at every app. */
+/** Restarts the process as an upgrade does, and waits until it has reconciled every app. */
 export async function restart(scale: Scale): Promise<Outcome> {
   const { core, apps } = scale;
   return await measurePhase(scale, async (signal) => {

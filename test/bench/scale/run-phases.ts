@@ -9,7 +9,7 @@ import { repairDeleted, repairEdited } from './repair.ts';
 import { restart } from './restart.ts';
 import { update } from './update.ts';
 
-/** In their order; each finds what those before it leave. */
+/** In order; each phase starts with the result of the previous ones. */
 const phases: ReadonlyMap<string, Phase> = new Map([
   ['install', install],
   ['update', update],

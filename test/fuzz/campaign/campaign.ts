@@ -19,7 +19,7 @@ export interface CampaignOptions {
   readonly time: number;
   readonly seed: number;
   readonly onFinding: (finding: Finding) => Promise<void>;
-  /** After so many the target has had enough (default: 20). */
+  /** Maximum findings of a target (default: 20). */
   readonly maxFindings?: number;
   /** Seconds of processor time after which an input counts as endless (default: 20). */
   readonly endless?: number;
@@ -29,9 +29,9 @@ export interface CampaignOptions {
 const heap = 512;
 const polling = 500;
 const defaultEndless = 20;
-/** Each takes a process. */
+/** Maximum attempts to shrink an input that ends its process; each needs a new process. */
 const triesToMinimise = 40;
-/** A target whose process dies more often is left for that day. */
+/** Maximum deaths of a target's processes; the campaign then stops that target. */
 const maxDeaths = 5;
 
 /** Attacks one target in processes of its own. Gives back how many inputs it has read. */
@@ -115,7 +115,7 @@ function flightOf(path: string): Flight | undefined {
   }
 }
 
-/** What ended a process with others before it must do so alone to be a finding. */
+/** An input that ended a process is a finding only if it ends a new process alone too. */
 async function confirmed(
   { module, target, endless }: CampaignOptions,
   input: Uint8Array,
@@ -124,7 +124,7 @@ async function confirmed(
     judgeAlone({ module, target, endless }, candidate);
   const problem = await judge(input);
   if (problem === undefined) return undefined;
-  // To make one smaller that never ends would take its time for each try.
+  // Shrinking an endless input would take the full time limit at each try.
   if (problem === endlessProblem(endless)) return { problem, input };
   const fails = async (candidate: Uint8Array): Promise<boolean> => {
     const found = await judge(candidate);
@@ -139,7 +139,7 @@ function endlessProblem(seconds = defaultEndless): string {
 
 type Place = Pick<CampaignOptions, 'module' | 'target'> & { readonly endless: number | undefined };
 
-/** What is wrong with how a fresh process takes an input; undefined where nothing is. */
+/** Problem of a new process with this input; undefined without one. */
 async function judgeAlone(
   { module, target, endless }: Place,
   input: Uint8Array,
@@ -164,7 +164,7 @@ function start(order: Order): ChildProcess {
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
   child.send(order);
-  // Where this process is interrupted: an input that never ends would outlive it.
+  // If this process is interrupted, a child with an endless input would outlive it.
   const end = (): void => void child.kill('SIGKILL');
   process.once('exit', end);
   child.once('exit', () => process.off('exit', end));

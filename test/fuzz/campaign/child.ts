@@ -27,7 +27,7 @@ async function obey(order: Order): Promise<void> {
     ...order,
     known: new Set(order.known),
     onInput(input) {
-      // The one before was too much, or all before together were: the parent finds out which.
+      // One of the previous inputs, or all together, took too much: the parent finds out which.
       const problem = memoryProblem(target);
       if (problem !== undefined) process.abort();
       flight.record(input);

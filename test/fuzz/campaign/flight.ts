@@ -3,7 +3,7 @@ import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 /** Number of the input, and its length. */
 const headerBytes = 8;
 
-/** Writes down which input is being read, for whoever finds the process dead. */
+/** Records the present input, for the parent of a dead process. */
 export class FlightRecorder implements Disposable {
   readonly #file: number;
   #count = 0;

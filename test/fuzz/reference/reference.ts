@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { ByteReader } from '../../../core/content/index.ts';
 import { goBuild, hasGo, userCache, withLock } from '../../../deploy/go-build/index.ts';
 
-/** Where the program is that reads as Go does; targets compare nothing while it is not set. */
+/** Environment variable with the path of the Go program; without it targets compare nothing. */
 const variable = 'RUKPAK_FUZZ_REFERENCE';
 const module = import.meta.dirname;
 
@@ -46,7 +46,7 @@ export interface Answer {
 
 let running: ReferenceProcess | undefined;
 
-/** What Go's reader says of an input; undefined where there is nothing to compare with. */
+/** Result of Go's reader; undefined without the Go program. */
 export async function askReference(reader: Reader, input: Uint8Array): Promise<Answer | undefined> {
   const path = process.env[variable];
   if (path === undefined) return undefined;
@@ -83,7 +83,7 @@ class ReferenceProcess {
     return JSON.parse(text) as Answer;
   }
 
-  /** While nothing is asked it keeps nobody from ending. */
+  /** While idle, it does not keep this process alive. */
   #hold(isAsked: boolean): void {
     const handles = [this.#process, this.#process.stdin, this.#process.stdout] as unknown as {
       ref(): void;

@@ -6,7 +6,7 @@ import { between, type Fault } from './fault.ts';
 
 const lease = { namespace: 'rukpak-system', name: 'core.rukpak.io' };
 
-/** The cable is pulled and put back: nothing is refused, nothing answers. */
+/** A network without any answer or refusal, as when a cable is pulled. */
 export const partition: Fault = {
   name: 'partition',
   async strike({ network }, random) {
@@ -16,7 +16,7 @@ export const partition: Fault = {
   },
 };
 
-/** The server has forgotten where all watches are, again and again. */
+/** The server answers watches with 410 Gone, again and again. */
 export const gone: Fault = {
   name: 'gone-410',
   async strike({ api, foreign }, random) {
@@ -31,7 +31,7 @@ export const gone: Fault = {
   },
 };
 
-/** Watches stay open and say nothing more, until something in between cuts them. */
+/** Watches stay open without events, until the proxy cuts them. */
 export const stalledWatches: Fault = {
   name: 'stalled-watches',
   async strike({ api }, random) {

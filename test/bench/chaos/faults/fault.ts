@@ -10,7 +10,7 @@ export interface Fault {
   strike(world: World, random: () => number): Promise<void>;
 }
 
-/** A number of milliseconds between two. */
+/** Random number of milliseconds between two bounds. */
 export function between(random: () => number, least: number, most: number): number {
   return Math.round(least + random() * (most - least));
 }

@@ -6,7 +6,7 @@ import { between, type Fault } from './fault.ts';
 const mebibyte = 1024 * 1024;
 const hour = 3_600_000;
 
-/** The file system of the archives has no byte left. */
+/** Fills the file system of the archives completely. */
 export const fullDisk: Fault = {
   name: 'full-disk',
   unavailable: ({ disk }) =>

@@ -45,7 +45,7 @@ function freezes(part: PartName): Fault {
   };
 }
 
-/** It may be between two lives. */
+/** Waits while the supervisor restarts the process. */
 async function running(core: World['core']): Promise<void> {
   while (!core.running) await delay(10);
 }

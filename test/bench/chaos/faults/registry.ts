@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { movedContent } from '../world/workload.ts';
 import { between, type Fault } from './fault.ts';
 
-/** Too many requests, for all. */
+/** The registry answers every request with 429. */
 export const tooManyRequests: Fault = {
   name: 'registry-429',
   async strike({ registry }, random) {
@@ -12,7 +12,7 @@ export const tooManyRequests: Fault = {
   },
 };
 
-/** Tags mean other content for a while, from the moment on at which a pull of theirs has begun. */
+/** Moves tags to other content for a while, beginning during a pull of them. */
 export const movedTags: Fault = {
   name: 'moved-tags',
   async strike({ registry, workload }, random) {

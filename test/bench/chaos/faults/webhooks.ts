@@ -13,7 +13,7 @@ interface Secret extends KubernetesObject {
   readonly data?: Readonly<Record<string, string>>;
 }
 
-/** What the webhooks serve with has come to its end. */
+/** The webhooks' serving certificate has expired. */
 export const expiredCertificate: Fault = {
   name: 'expired-certificate',
   async strike({ bench }, random) {

@@ -21,10 +21,10 @@ const expired = {
   code: 410,
 };
 
-/** In front of an API server, as whom the kubeconfig names: its watches can be forgotten and stalled. */
+/** Proxy of an API server, with the kubeconfig's identity: it can expire and stall watches. */
 export class ApiProxy implements AsyncDisposable {
   readonly certificate: string;
-  /** Whether every watch is told that its place is too old. */
+  /** Whether every watch receives 410 Gone. */
   forgets = false;
   readonly #server: Server;
   readonly #origin: URL;
@@ -56,7 +56,7 @@ export class ApiProxy implements AsyncDisposable {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** Ends all watches as a server does that has forgotten where they are. */
+  /** Ends all watches with 410 Gone. */
   forget(): void {
     const event = `${JSON.stringify({ type: 'ERROR', object: expired })}\n`;
     for (const { answer, response } of this.#take()) {
@@ -66,7 +66,7 @@ export class ApiProxy implements AsyncDisposable {
     }
   }
 
-  /** Nothing more comes on the watches that are open now. Gives back what cuts them at last. */
+  /** Stops all events of the open watches. Returns a function that closes these watches. */
   stall(): () => void {
     const stalled = this.#take();
     for (const { answer, response } of stalled) answer.unpipe(response);
@@ -101,7 +101,7 @@ export class ApiProxy implements AsyncDisposable {
     const { hostname, port } = this.#origin;
     const outgoing = request({ hostname, port, agent: this.#agent, method, path, headers });
     outgoing.on('response', (answer) => this.#answer({ answer, response }, isWatch));
-    // Whoever waits sees the connection break, as without a proxy.
+    // The client sees a broken connection, as without a proxy.
     outgoing.on('error', () => response.destroy());
     response.on('close', () => outgoing.destroy());
     incoming.on('error', () => outgoing.destroy()).pipe(outgoing);

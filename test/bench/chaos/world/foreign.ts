@@ -27,10 +27,10 @@ interface Written {
   last: Promise<void>;
 }
 
-/** ConfigMaps that are no business of ours, with the names of apps' own, and change all the time. */
+/** ConfigMaps that core does not manage, named like those of apps, and changed all the time. */
 export class ForeignObjects {
   readonly #client: KubeClient;
-  /** What was last written to each, and who it is. */
+  /** Last written value and UID of each. */
   readonly #written = new Map<string, Written>();
 
   private constructor(client: KubeClient) {
@@ -67,7 +67,7 @@ export class ForeignObjects {
     await inParallel(chosen, ([name, state]) => this.#turn(name, state), width);
   }
 
-  /** One change after another, whoever asks for them: the last is the one that stays. */
+  /** Serializes changes of all callers, so that the last one stays. */
   #turn(name: string, state: Written): Promise<void> {
     const patch = (): Promise<void> => {
       const key = { namespace, name };
@@ -81,7 +81,7 @@ export class ForeignObjects {
     return state.last;
   }
 
-  /** What somebody else has done to them. */
+  /** Changes by anybody else. */
   async violations(): Promise<readonly string[]> {
     const transform = (object: KubernetesObject): KubernetesObject => object;
     const { items } = await listAll(this.#client, configMapResource, { namespace, transform });

@@ -1,7 +1,7 @@
 import { isAlreadyExists, isNotFound } from '../../../../core/platform/kube/index.ts';
 import { eventually } from '../../../helpers/eventually.ts';
 
-/** Does something to the cluster until it is done, however often the API server is away meanwhile. */
+/** Retries a request until it succeeds, however often the API server is unavailable. */
 export async function insisting(act: () => Promise<unknown>): Promise<void> {
   let tries = 0;
   await eventually(async () => {
@@ -9,7 +9,7 @@ export async function insisting(act: () => Promise<unknown>): Promise<void> {
     try {
       await act();
     } catch (error) {
-      // The time before may have done it, and only the answer was lost.
+      // The previous attempt may have succeeded, with only its answer lost.
       if (tries === 1 || !(isAlreadyExists(error) || isNotFound(error))) throw error;
     }
   });

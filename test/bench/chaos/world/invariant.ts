@@ -19,13 +19,13 @@ export interface Observed {
 }
 
 export interface Differences {
-  /** What may still come. */
+  /** Missing, but may still appear. */
   readonly missing: readonly string[];
-  /** What no time mends: something was done twice, or to somebody else's objects. */
+  /** Permanent violations: something was done twice, or to foreign objects. */
   readonly wrong: readonly string[];
 }
 
-/** How the cluster and the disk differ from what they are to hold: nothing lost, nothing twice, nothing left over. */
+/** Differences of cluster and disk from the wanted state: lost, duplicate and left-over objects. */
 export async function differences(observed: Observed): Promise<Differences> {
   const { client, workload, foreign, archives } = observed;
   const apps = workload.apps.filter(({ installed }) => installed);
@@ -80,7 +80,7 @@ function objectProblem(object: Content | undefined, { name, contents }: App): st
   return `is of version ${version}, not ${contents.join(' or ')}`;
 }
 
-/** Two of the four kinds tell. */
+/** Two of the four kinds differ between versions. */
 function versionOf({ kind, data, spec }: Content): string | undefined {
   if (kind === 'ConfigMap') return data?.version;
   return spec?.template?.spec?.containers?.[0]?.env?.[0]?.value;

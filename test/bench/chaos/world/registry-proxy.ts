@@ -11,9 +11,9 @@ import type { AddressInfo } from 'node:net';
 
 /** In front of a registry that speaks plain HTTP. */
 export class RegistryProxy implements AsyncDisposable {
-  /** Whether everything is answered with 429. */
+  /** Whether it answers every request with 429. */
   refuses = false;
-  /** Is waited for before the next blob is served, once. */
+  /** The proxy awaits it once, before it serves the next blob. */
   beforeBlob: (() => Promise<void>) | undefined;
   readonly #server: Server;
   readonly #registry: string;

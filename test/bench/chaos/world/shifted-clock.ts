@@ -1,4 +1,4 @@
-/** Preloaded by a process: its wall clock differs by the milliseconds that a file says. */
+/** Preloaded by a process: shifts its wall clock by the milliseconds in a file. */
 import { readFileSync } from 'node:fs';
 
 const file = process.env['RUKPAK_CHAOS_CLOCK'] ?? '';

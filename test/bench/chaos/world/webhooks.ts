@@ -18,7 +18,7 @@ const configurationResource: Resource = {
   namespaced: false,
 };
 
-/** `rukpak webhooks` beside core: without its answer no Bundle and no deployment is taken. */
+/** `rukpak webhooks` beside core: no Bundle or deployment is admitted without its answer. */
 export class Webhooks implements AsyncDisposable {
   readonly #client: KubeClient;
   readonly #process: ChildProcess;
@@ -30,7 +30,7 @@ export class Webhooks implements AsyncDisposable {
     process.once('exit', this.#end);
   }
 
-  /** Of what core runs from; its log goes to a file of the folder. */
+  /** Core's folder; the webhooks' log is a file in it. */
   static async start(
     client: KubeClient,
     { kubeconfig, folder }: { readonly kubeconfig: string; readonly folder: string },
@@ -69,7 +69,7 @@ export class Webhooks implements AsyncDisposable {
   }
 }
 
-/** The process adds whom to trust. */
+/** The process adds the CA bundle. */
 function configuration(port: number): KubernetesObject {
   const webhooks = Object.entries(kinds).map(([plural, kind]) => ({
     name: `v${plural}.core.rukpak.io`,

@@ -10,7 +10,7 @@ import { objectsOf } from '../../scale/apps.ts';
 import { inParallel } from '../../scale/in-parallel.ts';
 import { insisting } from './insisting.ts';
 
-/** What the cluster is to hold of an app. */
+/** Wanted state of an app. */
 export interface App {
   readonly name: string;
   readonly hooked: boolean;
@@ -18,9 +18,9 @@ export interface App {
   installed: boolean;
   /** Of the image's tag. */
   version: number;
-  /** What the tag may mean; several where it was moved meanwhile. */
+  /** Content that the tag may have; several if the tag was moved meanwhile. */
   contents: readonly number[];
-  /** Of its Deployment: one for each version since it was installed. */
+  /** Generation of its Deployment: one for each version since its installation. */
   generation: number;
   /** Runs of its hook since the beginning. */
   runs: number;
@@ -28,7 +28,7 @@ export interface App {
 
 /** The share of apps that get another version in a round, and that are deleted or installed again. */
 const shares = { update: 0.6, life: 0.15 };
-/** Every so many has a hook. */
+/** One app in this many has a hook. */
 const hookedEvery = 5;
 /** Content under a tag that means another one elsewhere in the same round. */
 export const movedContent = 3;
@@ -46,9 +46,9 @@ export class Workload implements AsyncDisposable {
   readonly apps: readonly App[];
   readonly #client: KubeClient;
   readonly #registry: string;
-  /** What Bundles name as their registry. */
+  /** Registry in the Bundles' specs. */
   readonly #address: string;
-  /** Of the Jobs that were ever seen, by name. */
+  /** UIDs of all Jobs that were ever seen, by name. */
   readonly #jobs = new Map<string, Set<string>>();
   readonly #life = new AbortController();
   #watching: Promise<void> = Promise.resolve();
@@ -91,9 +91,9 @@ export class Workload implements AsyncDisposable {
     await pushImage({ registry: this.#registry, repository: `chaos/${name}`, tag, layers });
   }
 
-  /** What people do in a round: some apps change their version, some go, some come again. */
+  /** One round of user actions: updates some apps, deletes some, installs some again. */
   async change(random: () => number): Promise<void> {
-    // What is wanted is known before the first request: a fault may strike between any two.
+    // Record the wanted state before the first request: a fault may strike between any two.
     const steps = this.apps.map((app) => this.#next(app, random()));
     await inParallel(steps, (step) => step());
   }
@@ -167,7 +167,7 @@ function hookName(app: string): string {
   return `${app}-before`;
 }
 
-/** Runs before each version, the first one too. */
+/** A hook that runs before each version, including the first one. */
 function aHook(app: string): object {
   const annotations = { 'core.rukpak.io/hook': 'pre-install,pre-upgrade' };
   const containers = [{ name: 'main', image: 'example.invalid/none:1' }];

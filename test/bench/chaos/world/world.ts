@@ -37,13 +37,13 @@ export interface World {
   readonly foreign: ForeignObjects;
   /** The small file system that core's archives are on; undefined where none can be mounted. */
   readonly disk: string | undefined;
-  /** What core's clock is ahead, in milliseconds. */
+  /** Milliseconds by which core's clock is ahead. */
   setClock(ahead: number): Promise<void>;
 }
 
 const diskSize = '16m';
 
-/** Builds it up, runs `use`, and takes it down again. Apps are being installed when `use` begins. */
+/** Starts a world, runs `use`, and stops it. Apps are being installed when `use` begins. */
 export async function inWorld<T>(
   bench: Bench,
   options: WorldOptions,
@@ -109,7 +109,7 @@ async function writeKubeconfig(
   return path;
 }
 
-/** Takes root, as in CI; elsewhere there is no disk to fill that is not somebody's. */
+/** Needs root, as in CI; without it every disk to fill would be in use by others. */
 function mountSmallDisk(folder: string, stack: AsyncDisposableStack): string | undefined {
   const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${diskSize}`, 'tmpfs', folder]);
   if (status !== 0) return undefined;

@@ -8,7 +8,7 @@ const validators = { tag: 'a', modified: new Date(0) };
 const size = 1000;
 const reflection = 'grpc.reflection.v1.ServerReflectionRequest';
 
-/** What clients of a server of catalogs send: URLs, conditions and ranges over HTTP, messages over gRPC. */
+/** Requests to a catalog server: URLs, conditions and ranges over HTTP, messages over gRPC. */
 export const catalogRequests: FuzzTarget = {
   name: 'catalog-requests',
   seeds: [
@@ -44,7 +44,7 @@ export const catalogRequests: FuzzTarget = {
   },
 };
 
-/** The library refuses what is no message with errors of its own, which end the call. */
+/** The library refuses invalid messages with its own errors, which end the call. */
 function answerReflection(bytes: Uint8Array): void {
   try {
     protocol.decode(reflection, bytes);

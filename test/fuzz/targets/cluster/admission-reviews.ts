@@ -34,7 +34,7 @@ const crd = {
 };
 const validate = bundleValidator({ get: async () => ({ immutable: true }) });
 
-/** What the API server asks the webhooks, and what anybody may send to them. */
+/** Admission reviews, and anything else that a client may send to the webhooks. */
 export const admissionReviews: FuzzTarget = {
   name: 'admission-reviews',
   seeds: [

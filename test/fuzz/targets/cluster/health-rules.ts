@@ -54,7 +54,7 @@ const parts = [
     '\n',
   ]);
 
-/** CEL of spec.health: judged as wrong beforehand, or of use; an object is always given a status. */
+/** CEL rules of spec.health: either the check refuses them, or they evaluate for every object. */
 export const healthRules: FuzzTarget = {
   name: 'health-rules',
   seeds: [

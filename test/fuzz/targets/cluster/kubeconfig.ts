@@ -6,7 +6,7 @@ import { type FuzzTarget, Violation } from '../../fuzz-target.ts';
 
 const secret = 'hunter2hunter2';
 
-/** Kubeconfigs; no message may quote what proves somebody's identity. */
+/** Kubeconfigs; no message may quote credentials. */
 export const kubeconfig: FuzzTarget = {
   name: 'kubeconfig',
   seeds: [

@@ -15,7 +15,7 @@ const messages = [
   { type: 'description', className: 'a', contractVersion: 1, handlers: ['bundle'], uses: [] },
 ];
 
-/** What a third party's process may send to the manager in place of an answer. */
+/** Messages that a third party's worker process may send to the manager instead of an answer. */
 export const workerMessages: FuzzTarget = {
   name: 'worker-messages',
   seeds: messages.map((message) => JSON.stringify(message)),

@@ -41,14 +41,14 @@ export const knownHosts: FuzzTarget = {
     const trusted = isTrusted(text);
     const question = Buffer.from(`${host}:22 ssh-ed25519 ${key}\n${inLowerCase(text)}`);
     const go = await askReference('known-hosts', question);
-    // Where it cannot read a line it reads none; ssh and we pass over that line.
+    // Go refuses the whole file if one line is invalid; ssh and core skip that line.
     if (go?.error !== undefined || go === undefined) return;
     if (trusted && go.value !== 'trusted') throw new Violation('trusts a key that Go refuses');
     if (!trusted && go.value === 'trusted') throw new Violation('refuses a key that Go trusts');
   },
 };
 
-/** For ssh and us names are the same in either case, for Go they are not. */
+/** ssh and core ignore the case of host names, Go does not. */
 function inLowerCase(text: string): string {
   return text.replaceAll(/^\s*(?:@\S+\s+)?[^\s|]\S*/gm, (hosts) => hosts.toLowerCase());
 }

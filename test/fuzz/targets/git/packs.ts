@@ -9,7 +9,7 @@ const id = objectId('blob', blob.content);
 const { tree, commit } = aCommitOf([id]);
 const delta = aDelta(blob.content.byteLength, Buffer.from('ab'));
 
-/** What a git server sends, indexed. */
+/** Packs from a git server, as core indexes them. */
 export const packs: FuzzTarget = {
   name: 'git-packs',
   seeds: [

@@ -8,7 +8,7 @@ function line(text: string): string {
   return (text.length + 4).toString(16).padStart(4, '0') + text;
 }
 
-/** The refs that git-upload-pack begins with. */
+/** The ref advertisement of git-upload-pack. */
 export const pktLines: FuzzTarget = {
   name: 'git-pkt-lines',
   seeds: [

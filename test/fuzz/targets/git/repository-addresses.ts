@@ -2,7 +2,7 @@ import { TerminalError } from '../../../../core/errors.ts';
 import { repositoryAddress } from '../../../../core/sources/index.ts';
 import { type FuzzTarget, textOf, Violation } from '../../fuzz-target.ts';
 
-/** What git.repository may be: nothing that a command line or a shell takes for more than a name. */
+/** Values of git.repository: none may act as an option of a command or as shell syntax. */
 export const repositoryAddresses: FuzzTarget = {
   name: 'repository-addresses',
   seeds: [

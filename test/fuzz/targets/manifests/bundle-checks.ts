@@ -11,7 +11,7 @@ const annotations = Buffer.from(
   `annotations: {${prefix}mediatype.v1: registry+v1, ${prefix}manifests.v1: manifests/, ${prefix}metadata.v1: metadata/, ${prefix}package.v1: a, ${prefix}channels.v1: a}`,
 );
 
-/** What is wrong with a bundle is said, whatever it is: no check throws. */
+/** Checks report all problems of any bundle, and never throw. */
 export const bundleChecks: FuzzTarget = {
   name: 'bundle-checks',
   seeds: registryBundles.seeds,

@@ -7,7 +7,7 @@ const annotations = Buffer.from(
   'annotations:\n  operators.operatorframework.io.bundle.package.v1: example\n',
 );
 
-/** registry+v1 bundles: what a ClusterServiceVersion says, and what else lies beside it. */
+/** registry+v1 bundles: a ClusterServiceVersion, and the files beside it. */
 export const registryBundles: FuzzTarget = {
   name: 'registry-bundles',
   seeds: [

@@ -113,9 +113,9 @@ export const yaml: FuzzTarget = {
     const ours = parseYaml(input);
     expectPlain(ours);
     if (typeof ours === 'object' && ours !== null) expectRoundTrip(ours);
-    // A text or a number is no manifest, whatever it says; nothing at all is passed over.
+    // A string or number is never a manifest; an empty document is skipped.
     if (typeof ours !== 'object' || hasLongLine(input) || hasOldBreak(input)) return;
-    // kubectl ends the last line, where nobody has, before it reads anything.
+    // kubectl adds a missing line break at the end before it parses.
     const text = textOf(input);
     const lines = text.endsWith('\n') ? text : `${text}\n`;
     const go = await askReference('yaml', Buffer.from(lines, 'utf8'));
@@ -141,7 +141,7 @@ function hasOldBreak(input: Uint8Array): boolean {
   return /[\u2028\u2029]/u.test(textOf(input));
 }
 
-/** What both take has one meaning. What one of them refuses is nothing that anybody applies. */
+/** Documents that both accept must have one meaning; others are not compared. */
 function compare(ours: JsonValue, { value, error }: Answer): void {
   if (error !== undefined) return;
   const theirs = parseJson(value as string);

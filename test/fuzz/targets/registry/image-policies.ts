@@ -21,7 +21,7 @@ spec:
   - static: {action: pass}
 `;
 
-/** Who must have signed images. */
+/** Image signature policies. */
 export const imagePolicies: FuzzTarget = {
   name: 'image-policies',
   seeds: [policy],

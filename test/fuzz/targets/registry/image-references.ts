@@ -56,7 +56,7 @@ export const imageReferences: FuzzTarget = {
     const ours = attempt(text);
     const go = await askReference('reference', Buffer.from(text));
     if (ours instanceof Error) throw ours;
-    // We may refuse more: digests that nobody can verify, ports and addresses that no URL can have.
+    // Core may refuse more: unverifiable digests, and ports and addresses that no URL can have.
     if (go !== undefined) compare(ours, go);
     const again = parseImageReference(referenceText(ours));
     if (JSON.stringify(again) !== JSON.stringify(ours))
