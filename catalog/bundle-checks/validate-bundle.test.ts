@@ -7,7 +7,7 @@ import {
   aTree,
 } from '../../test/helpers/registry-bundle.ts';
 import { problemLine } from './problem.ts';
-import { validateBundle } from './validate-bundle.ts';
+import { refusalsOf, validateBundle } from './validate-bundle.ts';
 
 const plain = 'plain';
 
@@ -93,6 +93,19 @@ test('more objects than core takes by default are an error', () => {
   const files = aTree({ 'manifests/a.yaml': list.join('---\n') });
   expect(linesOf(files)).toEqual([
     expect.stringContaining('bundle has more than 20000 objects (--max-content-entries): split it'),
+  ]);
+});
+
+test('the refusals of a bundle alone are the same', () => {
+  const files = aTree({
+    'manifests/a.yaml': 'apiVersion: apps/v1\nkind: Deplyment\nmetadata: {name: a}\n',
+  });
+  const { problems } = validateBundle(files);
+  expect(refusalsOf(files, {}, 1)).toEqual(problems);
+  const good = aTree({ 'manifests/a.yaml': 'apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n' });
+  expect(refusalsOf(good, {}, 20_000)).toEqual([]);
+  expect(refusalsOf(good, {}, 20_001).map(problemLine)).toEqual([
+    'error: bundle has more than 20000 objects (--max-content-entries): split it; correct the bundle',
   ]);
 });
 

@@ -89,15 +89,21 @@ export function validateBundle(files: BundleFiles, options: ValidateOptions = {}
 }
 
 /**
- * The errors for which core or the cluster refuses a bundle that its class converts: those of
- * `validateBundle`, in a part of its time.
+ * The errors for which core or the cluster refuses a bundle that its class converts to so many
+ * objects: those of `validateBundle`, in a part of its time.
  * @throws TerminalError for an unknown class.
  */
-export function refusalsOf(files: BundleFiles, options: ValidateOptions = {}): readonly Problem[] {
-  const { read, problems } = rulesOf(classNameOf(files, options.className));
-  const found = manifestObjects(files, read);
-  const refused = problems(files, found.objects, { ...options, onlyRefusals: true });
-  return inOrder([...found.problems, ...refused].filter(isRefusal));
+export function refusalsOf(
+  files: BundleFiles,
+  options: ValidateOptions,
+  count: number,
+): readonly Problem[] {
+  const name = classNameOf(files, options.className);
+  const { read, problems } = rulesOf(name);
+  const { objects, problems: unread } = manifestObjects(files, read);
+  const found = [...unread, ...problems(files, objects, { ...options, onlyRefusals: true })];
+  const { problems: all } = withLastWord(() => count, { name, found, fix: fixOf(files) });
+  return all.filter(isRefusal);
 }
 
 function rulesOf(name: string): ClassRules {

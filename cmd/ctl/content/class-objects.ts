@@ -103,7 +103,10 @@ export async function offlineObjects(
     seed: randomBytes(32),
   });
   const signal = new AbortController().signal;
-  return await classObjects({ files, bundleClass, deploymentClass, deployment, facts, signal });
+  const content = { files, bundleClass, deploymentClass, deployment, facts, signal };
+  const objects = await classObjects(content);
+  checkObjectCount(objects.length, defaultLimits.maxEntries);
+  return objects;
 }
 
 function withoutCluster({ kind, name, key, optional }: InputReference): undefined {
@@ -122,7 +125,6 @@ export async function validateOffline(
   const { className } = bundleClass;
   try {
     const { length } = await offlineObjects(files, bundleClass, options);
-    checkObjectCount(length, defaultLimits.maxEntries);
     return { class: className, installable: true, objects: length, problems: [] };
   } catch (error) {
     const message = errorMessage(error);

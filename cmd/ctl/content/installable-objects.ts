@@ -17,7 +17,7 @@ export async function installableObjects(
   const refusals =
     classNameOf(files, options.className) === helmClass
       ? await chartRefusals(objects, options)
-      : await bundleRefusals(files, options);
+      : await bundleRefusals(files, options, objects.length);
   if (refusals.length > 0) throw new TerminalError(refusals.join('\n'));
   return objects;
 }
@@ -25,14 +25,15 @@ export async function installableObjects(
 async function bundleRefusals(
   files: BundleFiles,
   { className, config: written }: RenderContentOptions,
+  count: number,
 ): Promise<readonly string[]> {
   const { problemLine, refusalsOf } = await import('../../../catalog/bundle-checks/index.ts');
   const config = written === undefined ? undefined : registryConfigOf({ config: written });
-  const problems = refusalsOf(files, {
+  const options = {
     ...(className === undefined ? {} : { className }),
     ...(config === undefined ? {} : { config }),
-  });
-  return problems.map(problemLine);
+  };
+  return refusalsOf(files, options, count).map(problemLine);
 }
 
 /** Checks the objects themselves, because only `render` has all of the values. */
