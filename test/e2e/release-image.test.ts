@@ -15,14 +15,13 @@ let image: UnpackedImage;
 
 // Before that of the file that is imported below, whose system is of the release then.
 beforeAll(async () => {
-  release = await Release.make(registry);
+  release = await Release.shared();
   image = await UnpackedImage.pull(await release.image());
   installReleased({ manifest: release.path('install.yaml'), image });
 });
 
 afterAll(async () => {
   await image?.remove();
-  await release?.remove();
 });
 
 async function inImage(script: string): Promise<string> {

@@ -1,6 +1,7 @@
 // @module-tag long
 import { execFile } from 'node:child_process';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -14,17 +15,20 @@ import { plane } from '../helpers/plane.ts';
 import { Release } from '../helpers/release.ts';
 import { SelfSignedOverlay } from '../helpers/self-signed-overlay.ts';
 
-const { registry, kubeconfig } = plane;
+const { kubeconfig } = plane;
 const namespace = 'rukpak-system';
 const kubectl = new Kubectl({ path: plane.kubectl, kubeconfig });
 const deployments = ['core', 'rukpak-webhooks', 'crd-validation-webhook'];
 
 let release: Release;
+/** Of what these tests write. */
+let folder: string;
 let overlay: SelfSignedOverlay;
 let helm: HelmCommand;
 
 beforeAll(async () => {
-  release = await Release.make(registry);
+  release = await Release.shared();
+  folder = await mkdtemp(join(tmpdir(), 'rukpak-release-install-'));
   overlay = await SelfSignedOverlay.read(kubectl, release.path('install.yaml'));
   await overlay.remove();
   helm = await HelmCommand.create();
@@ -32,7 +36,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await helm?.remove();
-  await release?.remove();
+  if (folder !== undefined) await rm(folder, { recursive: true, force: true });
 });
 
 /** Each Deployment's pods are admitted, and run the image that was pushed. */
@@ -61,10 +65,12 @@ describe('each way installs the image that was pushed:', () => {
     const howto = await readFile(join(import.meta.dirname, '../../docs/howto/install.md'), 'utf8');
     const [, overlayOfOnesOwn = ''] =
       /^cat > mine\/kustomization.yaml <<'EOF'\n([^]*?)^EOF$/m.exec(howto) ?? [];
-    const folder = join(release.folder, 'mine');
-    await mkdir(folder);
-    await writeFile(join(folder, 'kustomization.yaml'), overlayOfOnesOwn);
-    await kubectl.must(['apply', '--server-side', '-k', folder]);
+    // The overlay names the folder of the release beside its own.
+    await symlink(release.path(''), join(folder, 'release'));
+    const mine = join(folder, 'mine');
+    await mkdir(mine);
+    await writeFile(join(mine, 'kustomization.yaml'), overlayOfOnesOwn);
+    await kubectl.must(['apply', '--server-side', '-k', mine]);
     await runsTheImage();
     const core = await kubectl.get('deployment', 'core', namespace);
     expect(podSpecOf(core).containers[0].args.at(-1)).toBe('--workers=16');
@@ -148,14 +154,14 @@ test('the plugin runs from its archive, and the checksums are those of the files
   const cwd = release.path('');
   await run('sha256sum', ['--check', '--quiet', 'SHA256SUMS'], { cwd });
   const archive = release.path(`kubectl-bundle-${release.version}.tar.gz`);
-  await run('tar', ['--extract', '--file', archive, '--directory', release.folder]);
-  const program = `${release.folder}/bin/kubectl-bundle`;
+  await run('tar', ['--extract', '--file', archive, '--directory', folder]);
+  const program = `${folder}/bin/kubectl-bundle`;
   const { stdout } = await run(process.execPath, [program, 'version']);
   expect(stdout).toMatch(/revision: "[0-9a-f]{40}"/);
 });
 
 test('another release of the same checkout is the same, byte for byte', async () => {
-  const again = await Release.make(registry);
+  const again = await Release.make(release.registry);
   try {
     expect(await again.read('SHA256SUMS')).toBe(await release.read('SHA256SUMS'));
   } finally {
@@ -196,7 +202,7 @@ test.each([
 
 test('another base is taken as it is, with Node and the product on top', async () => {
   const reference = (await release.image()).replace(/:[^:@]+@/, '@');
-  const other = await Release.make(registry, ['--base', reference]);
+  const other = await Release.make(release.registry, ['--base', reference]);
   try {
     const [debian = '', node = '', product = ''] = await layersOf(release, 'amd64');
     expect(await layersOf(other, 'amd64')).toEqual([debian, node, product, node, product]);

@@ -50,6 +50,11 @@ export async function packedPackage(): Promise<string> {
   return join(folder, name);
 }
 
+/** Of everything that is packed: the same as long as no source changes. */
+export async function packedDigest(): Promise<string> {
+  return await digestOf(await packedFiles());
+}
+
 async function packedFiles(): Promise<readonly string[]> {
   const args = ['ls-files', '--cached', '--others', '--exclude-standard', '-z'];
   const { stdout } = await run('git', args, { cwd: root, maxBuffer: 16 * 1024 * 1024 });
