@@ -1,5 +1,5 @@
-import { watch } from 'node:fs';
-import { dirname, relative } from 'node:path';
+import { type Dirent, readdirSync, statSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Cluster, startCluster } from '../../../deploy/local/cluster/start-cluster.ts';
 import { install } from '../../installation/install.ts';
@@ -58,34 +58,72 @@ async function runOn(
   }
 }
 
-/** Milliseconds: editors write a file more than once, and several at once. */
-const settling = 100;
+/**
+ * Milliseconds between two looks at the files: file systems of containers and networks report no
+ * changes, and a machine has few inotify instances, past which Node watches nothing without a word.
+ */
+const interval = 200;
 
 /** Tests, hidden files and editors' temporary files do not change the running class. */
-const unrelated = /\.test\.[cm]?[jt]s$|(^|\/)\.|~$|\.sw.$|(^|\/)\d+$/;
+const unrelated = /\.test\.[cm]?[jt]s$|(^|\/)\.|~$|\.sw.$|(^|\/)\d+$|(^|\/)node_modules(\/|$)/;
 
 /** The last saved file of the folder or below; yields once for simultaneous saves. */
 export async function* saves(folder: string, signal: AbortSignal): AsyncGenerator<string> {
-  let saved = '';
-  let happened = Promise.withResolvers<void>();
-  const watcher = watch(folder, { recursive: true }, (_event, name) => {
-    if (name === null || unrelated.test(name)) return;
-    saved = name;
-    happened.resolve();
-  });
-  const stop = (): void => happened.resolve();
-  signal.addEventListener('abort', stop);
-  try {
-    for (;;) {
-      await happened.promise;
-      if (signal.aborted) return;
-      await delay(settling);
-      happened = Promise.withResolvers();
+  let files = filesOf(folder);
+  let saved: string | undefined;
+  while (await passes(interval, signal)) {
+    const now = filesOf(folder);
+    const changed = lastChange(files, now);
+    files = now;
+    // Editors write a file more than once, and several at once.
+    if (changed !== undefined) saved = changed;
+    else if (saved !== undefined) {
       yield saved;
-      if (signal.aborted) return;
+      saved = undefined;
     }
-  } finally {
-    signal.removeEventListener('abort', stop);
-    watcher.close();
   }
+}
+
+/** Whether the time has passed before the signal. */
+async function passes(milliseconds: number, signal: AbortSignal): Promise<boolean> {
+  return await delay(milliseconds, true, { signal }).catch(() => false);
+}
+
+/** When each file was written (milliseconds), by its path in the folder. */
+function filesOf(folder: string): ReadonlyMap<string, number> {
+  const times = new Map<string, number>();
+  const visit = (path: string): void => {
+    for (const entry of entriesOf(join(folder, path))) {
+      const name = join(path, entry.name);
+      if (unrelated.test(name)) continue;
+      if (entry.isDirectory()) visit(name);
+      else {
+        // Editors replace files by renaming others.
+        const stat = statSync(join(folder, name), { throwIfNoEntry: false });
+        if (stat !== undefined) times.set(name, Math.max(stat.mtimeMs, stat.ctimeMs));
+      }
+    }
+  };
+  visit('');
+  return times;
+}
+
+/** Of a folder that is gone: none. */
+function entriesOf(folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+/** The file that was written last, or one that is gone; undefined if all are as before. */
+function lastChange(
+  before: ReadonlyMap<string, number>,
+  now: ReadonlyMap<string, number>,
+): string | undefined {
+  const written = [...now].filter(([name, time]) => before.get(name) !== time);
+  const [last] = written.toSorted(([, a], [, b]) => b - a);
+  return last?.[0] ?? [...before.keys()].find((name) => !now.has(name));
 }
