@@ -19,11 +19,14 @@ export const operatorFeatureGates: OperatorFeatureGates = { ForceSemverUpgradeCo
 /** Gates of a program, with their defaults. */
 type Gates = Partial<CoreFeatureGates & OperatorFeatureGates>;
 
-export function featureGatesOption(defaults: Gates): Option {
+export function featureGatesOption(
+  defaults: Gates,
+  meaning = 'Features to turn on or off',
+): Option {
   const text = Object.entries(defaults).map(([name, value]) => `${name}=${value}`);
   return new Option(
     '--feature-gates <gates>',
-    'Features to turn on or off: <name>=true or <name>=false, separated by commas',
+    `${meaning}: <name>=true or <name>=false, separated by commas`,
   )
     .argParser(featureGatesParser(defaults))
     .default(defaults, text.join(','));

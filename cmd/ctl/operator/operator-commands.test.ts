@@ -219,6 +219,15 @@ describe('upgrade', () => {
   });
 });
 
+test('a path follows the catalog where the feature gate of the process is off', async () => {
+  content = linesOf(packageOf('painter', { versions: ['1.0.0', '2.0.0'] }));
+  putCatalog('a');
+  const path = ['path', 'painter', '--from=1.0.0', '--to=2.0.0'];
+  expect(await ctl(...path)).toMatchObject({ code: 1 });
+  const gates = '--feature-gates=ForceSemverUpgradeConstraints=false';
+  expect(await ctl(...path, gates)).toMatchObject({ code: 0, stderr: '' });
+});
+
 test('a path that does not exist ends with 1, also for scripts', async () => {
   putCatalog('a');
   const { code, stdout } = await ctl(

@@ -5,6 +5,11 @@ import type {
   ExtensionKindName,
   RemoteCatalogs,
 } from '../../../operators/client/index.ts';
+import {
+  featureGatesOption,
+  type OperatorFeatureGates,
+  operatorFeatureGates,
+} from '../../flags/feature-gates.ts';
 import type { Cluster } from '../cluster.ts';
 import { addClusterFlags, type ClusterFlags } from '../flags.ts';
 import {
@@ -18,6 +23,7 @@ import { visibleLine } from '../terminal/text.ts';
 
 export interface OperatorFlags extends ClusterFlags, OutputFlags {
   readonly caFile?: string;
+  readonly featureGates?: OperatorFeatureGates;
 }
 
 /** The flags of commands that read catalogs. */
@@ -26,6 +32,9 @@ export function addOperatorFlags(command: Command): Command {
     .option(
       '--ca-file <path>',
       'CA (PEM) of the server of catalogs (default: that in the Secret of its Service)',
+    )
+    .addOption(
+      featureGatesOption(operatorFeatureGates, 'Features that "rukpak operators" runs with'),
     )
     .addOption(outputOption());
 }
@@ -71,7 +80,9 @@ export async function withOperators(
         return known.catalogs;
       };
       const extensions = (): Promise<ClusterExtensions> => {
-        known.extensions ??= client.ClusterExtensions.read(cluster.client, signal);
+        const forceSemverUpgradeConstraints = flags.featureGates?.ForceSemverUpgradeConstraints;
+        const options = { forceSemverUpgradeConstraints };
+        known.extensions ??= client.ClusterExtensions.read(cluster.client, signal, options);
         return known.extensions;
       };
       const report = new Report(flags);

@@ -18,11 +18,16 @@ import { type ExtensionRow, extensionRow, ownersOf } from './extension-row.ts';
 
 export type ExtensionKindName = 'Operator' | 'ClusterExtension';
 
-/** As `rukpak operators` reads them by default: `--feature-gates` of the process is not known here. */
+/** As `rukpak operators` reads them by default. */
 export const extensionKinds: Readonly<Record<ExtensionKindName, ExtensionKind>> = {
   Operator: operatorKind({ forceSemverUpgradeConstraints: true }),
   ClusterExtension: clusterExtensionKind,
 };
+
+interface ReadOptions {
+  /** As `rukpak operators` has it by its `--feature-gates`, which the cluster does not tell. */
+  readonly forceSemverUpgradeConstraints?: boolean | undefined;
+}
 
 type Lister = Pick<KubeClient, 'list'>;
 
@@ -30,27 +35,34 @@ type Lister = Pick<KubeClient, 'list'>;
 export class ClusterExtensions {
   readonly #client: Lister;
   readonly #signal: AbortSignal;
+  readonly #kinds: typeof extensionKinds;
   readonly #objects: ReadonlyMap<ExtensionKindName, readonly KubernetesObject[]>;
   #deployments: Promise<readonly BundleDeployment[]> | undefined;
 
   private constructor(
     objects: ReadonlyMap<ExtensionKindName, readonly KubernetesObject[]>,
-    client: Lister,
-    signal: AbortSignal,
+    kinds: typeof extensionKinds,
+    { client, signal }: { readonly client: Lister; readonly signal: AbortSignal },
   ) {
     this.#objects = objects;
+    this.#kinds = kinds;
     this.#client = client;
     this.#signal = signal;
   }
 
   /** @throws ApiError, unless the cluster does not serve a kind */
-  static async read(client: Lister, signal: AbortSignal): Promise<ClusterExtensions> {
+  static async read(
+    client: Lister,
+    signal: AbortSignal,
+    { forceSemverUpgradeConstraints = true }: ReadOptions = {},
+  ): Promise<ClusterExtensions> {
     const objects = new Map<ExtensionKindName, readonly KubernetesObject[]>();
     for (const kind of ['Operator', 'ClusterExtension'] as const) {
       const found = await listServed(client, extensionKinds[kind].resource, signal);
       if (found !== undefined) objects.set(kind, found);
     }
-    return new ClusterExtensions(objects, client, signal);
+    const kinds = { ...extensionKinds, Operator: operatorKind({ forceSemverUpgradeConstraints }) };
+    return new ClusterExtensions(objects, kinds, { client, signal });
   }
 
   /** The kinds that the cluster serves. */
@@ -116,10 +128,10 @@ export class ClusterExtensions {
     const byName = new Map(all.map((each) => [each.metadata.name ?? '', each]));
     const deployments = { get: ({ name }: { readonly name: string }) => byName.get(name) };
     const kinds = [...this.#objects].map(([kind, objects]) => ({
-      kind: extensionKinds[kind],
+      kind: this.#kinds[kind],
       objects: { list: () => [...objects] },
     }));
-    const extension = extensionKinds[object.kind as ExtensionKindName].read(object);
+    const extension = this.#kinds[object.kind as ExtensionKindName].read(object);
     const neighbours = new Neighbours(kinds, deployments);
     return {
       extension,
