@@ -151,8 +151,8 @@ class Walk {
       if (type === undefined) this.#unknown(name, Object.keys(fields), path);
       else this.check(child, type.replace('!', ''), [...path, name]);
     }
-    for (const [name, type] of Object.entries(fields)) {
-      if (type.endsWith('!') && (value[name] ?? null) === null) this.#lacks(name, path);
+    for (const name of requiredOf(fields)) {
+      if ((value[name] ?? null) === null) this.#lacks(name, path);
     }
   }
 
@@ -247,6 +247,17 @@ function isNumber(value: unknown): boolean {
 function resolve(type: string): string | Readonly<Record<string, string>> {
   if (!type.startsWith('#')) return type;
   return knowledge().definitions[type.slice(1)] ?? 'any';
+}
+
+/** Of each definition: a schema in a CRD has hundreds of parts, each with forty possible fields. */
+const required = new WeakMap<Readonly<Record<string, string>>, readonly string[]>();
+
+function requiredOf(fields: Readonly<Record<string, string>>): readonly string[] {
+  const known = required.get(fields);
+  if (known !== undefined) return known;
+  const names = Object.keys(fields).filter((name) => fields[name]?.endsWith('!'));
+  required.set(fields, names);
+  return names;
 }
 
 function pathText(path: FieldPath): string {
