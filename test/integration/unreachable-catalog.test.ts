@@ -9,7 +9,7 @@ import { connect } from '../../core/platform/kube/index.ts';
 import { CountingClient } from '../helpers/counting-client.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { FlakyRegistry } from '../helpers/flaky-registry.ts';
-import { installOperatorCrds, removeOperatorCrds } from '../helpers/install-crds.ts';
+import { installCrds, installOperatorCrds, removeOperatorCrds } from '../helpers/install-crds.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { ManualClock } from '../helpers/manual-clock.ts';
 import { OperatorsReplica } from '../helpers/operators-replica.ts';
@@ -39,6 +39,8 @@ const kinds = [operators, 'clusterextension'] as const;
 const catalogKinds = ['catalog', 'clustercatalog'] as const;
 
 beforeAll(async () => {
+  // Files before may have deleted them.
+  await installCrds(kubeconfig);
   await installOperatorCrds(kubeconfig);
   ({ namespace, drop } = await aTestNamespace(kube.client, 'unreachable'));
 });
