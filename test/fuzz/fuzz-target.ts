@@ -33,10 +33,12 @@ export interface Bounds {
   readonly time: number;
   /** MiB that the process may take beyond what it has when it begins. */
   readonly memory: number;
+  /** Characters of a message for each byte of the input, which it may quote. */
+  readonly messagePerByte: number;
 }
 
 /** Inputs are at most some 100 KiB: what takes longer or more grows faster than they do. */
-export const defaultBounds: Bounds = { time: 2_000, memory: 400 };
+export const defaultBounds: Bounds = { time: 2_000, memory: 400, messagePerByte: 1 };
 
 /** A parser has returned a wrong result. */
 export class Violation extends Error {

@@ -51,11 +51,9 @@ async function outcome(target: FuzzTarget, input: Uint8Array): Promise<string | 
   }
 }
 
-function problemOf(
-  { refusals, lineBreaks }: FuzzTarget,
-  input: Uint8Array,
-  error: unknown,
-): string | undefined {
+function problemOf(target: FuzzTarget, input: Uint8Array, error: unknown): string | undefined {
+  const { refusals, lineBreaks } = target;
+  const { messagePerByte } = boundsOf(target);
   if (error instanceof Violation) return error.message;
   if (!(error instanceof Error)) return `throws ${typeof error}, which is not an Error`;
   if (!refusals.some((refusal) => error.constructor === refusal)) {
@@ -63,7 +61,7 @@ function problemOf(
   }
   const message =
     lineBreaks === undefined ? error.message : error.message.replaceAll(lineBreaks, ' ');
-  return messageProblem(message, longestMessage + input.byteLength);
+  return messageProblem(message, longestMessage + input.byteLength * messagePerByte);
 }
 
 function messageProblem(message: string, longest: number): string | undefined {

@@ -39,6 +39,8 @@ export const versionRanges: FuzzTarget = {
   refusals: [VersionError],
   // Upstream's error quotes nothing of a constraint.
   lineBreaks: /\p{C}/gu,
+  // Upstream's error quotes a range up to four times, with up to four characters for a byte.
+  bounds: { messagePerByte: 16 },
   read(input) {
     const text = textOf(input);
     let refusal: unknown;
