@@ -26,7 +26,7 @@ import {
 import { checks } from './checks.ts';
 import { classFindings, sampleFindings } from './class-findings.ts';
 import { objectRules, plainObjectRules, renderedObjectRules } from './objects/object-rules.ts';
-import { type Problem, problemOf } from './problem.ts';
+import { type Finding, type Problem, problemOf } from './problem.ts';
 import { SourceLines } from './source-lines.ts';
 
 export interface Validation {
@@ -154,8 +154,17 @@ function plainProblems(
 ): readonly Problem[] {
   const lines = new SourceLines(files, { listsCountAsItems: true });
   const findings = plainObjectRules.flatMap((rule) => rule(objects));
+  return problemsOf(findings, lines, onlyRefusals);
+}
+
+/** With their places, which are looked up of what is wanted alone. */
+function problemsOf(
+  findings: readonly Finding[],
+  lines: SourceLines,
+  onlyErrors: boolean,
+): readonly Problem[] {
   return findings
-    .filter(({ severity }) => !onlyRefusals || severity === 'error')
+    .filter((finding) => !onlyErrors || isError(finding))
     .map((finding) => problemOf(finding, lines));
 }
 
@@ -167,7 +176,7 @@ export function renderedObjectProblems(objects: readonly KubernetesObject[]): re
     .map(({ severity, message, fix }) => ({ severity, message, fix }));
 }
 
-export function isError({ severity }: Problem): boolean {
+export function isError({ severity }: Pick<Problem, 'severity'>): boolean {
   return severity === 'error';
 }
 
@@ -217,9 +226,7 @@ function registryProblems(
     ...sampleFindings(content),
   ];
   return [
-    ...refused
-      .filter(({ severity }) => !onlyRefusals || severity === 'error')
-      .map((finding) => problemOf(finding, content.lines)),
+    ...problemsOf(refused, content.lines, onlyRefusals),
     ...wanted.flatMap((check) => checked(content, check, options)),
   ];
 }

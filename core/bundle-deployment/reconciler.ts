@@ -205,8 +205,9 @@ export class BundleDeploymentReconciler {
     if (unserved === undefined || this.#serves(deployment)) return 0;
     const wait = unserved.remaining(deployment);
     if (wait > 0 || !isBegunElsewhere(deployment)) return wait;
-    const asked = { memory: this.#memories.of(deployment.metadata.name), unserved };
-    return await askItsProcess(deployment, asked, { dependencies: this.#dependencies, context });
+    const memory = this.#memories.of(deployment.metadata.name);
+    const dependencies = { ...this.#dependencies, unserved };
+    return await askItsProcess(deployment, dependencies, { ...context, memory });
   }
 
   #serves({ spec }: BundleDeployment): boolean {

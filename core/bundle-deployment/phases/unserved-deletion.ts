@@ -38,9 +38,13 @@ export function isBegunElsewhere(deployment: BundleDeployment): boolean {
 /** Milliseconds until core asks a process again that has answered: its class may be removed too. */
 const askedAgain = 600_000;
 
-interface Asked {
-  readonly memory: DeploymentMemory;
+interface AskDependencies
+  extends Pick<BundleDeploymentDependencies, 'client' | 'deployments' | 'clock' | 'reportHealth'> {
   readonly unserved: UnservedDeletions;
+}
+
+interface AskContext extends Pick<PhaseContext, 'signal' | 'logger'> {
+  readonly memory: DeploymentMemory;
 }
 
 /**
@@ -50,19 +54,11 @@ interface Asked {
  */
 export async function askItsProcess(
   deployment: BundleDeployment,
-  { memory, unserved: deletions }: Asked,
-  {
-    dependencies,
-    context,
-  }: {
-    readonly dependencies: Pick<
-      BundleDeploymentDependencies,
-      'client' | 'deployments' | 'clock' | 'reportHealth'
-    >;
-    readonly context: Pick<PhaseContext, 'signal' | 'logger'>;
-  },
+  dependencies: AskDependencies,
+  context: AskContext,
 ): Promise<number> {
-  const { clock } = dependencies;
+  const { clock, unserved: deletions } = dependencies;
+  const { memory } = context;
   const { name = '' } = deployment.metadata;
   const now = clock.monotonic();
   const left = memory.askedAt === undefined ? 0 : memory.askedAt + askedAgain - now;
