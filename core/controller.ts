@@ -23,6 +23,7 @@ export {
   hasCode,
   isAlreadyExists,
   isConflict,
+  isForbidden,
   isNotFound,
   type KubeClient,
   type KubeConnection,

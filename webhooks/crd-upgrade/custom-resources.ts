@@ -8,6 +8,7 @@ import type { Clock } from '../../core/platform/clock.ts';
 import {
   definitionResource,
   hasCode,
+  isForbidden,
   isNotFound,
   type KubeClient,
   liveObject,
@@ -195,7 +196,7 @@ export function patientLister(lister: ObjectLister, clock: Clock): ObjectLister 
         try {
           return await lister.list(resource, options);
         } catch (error) {
-          if (!hasCode(error, 403)) throw error;
+          if (!isForbidden(error)) throw error;
           if (tried === tries) throw mayNotList(`${resource.plural}.${resource.group}`, error);
         }
         await clock.sleep(pauseMs, options.signal);

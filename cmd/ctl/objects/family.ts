@@ -2,7 +2,7 @@ import { apiVersionOf } from '../../../api/gvk.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import {
-  ApiError,
+  isForbidden,
   type KubeClient,
   listAll,
   type Resource,
@@ -114,7 +114,7 @@ async function descendantsIn(
           const transform = (object: KubernetesObject): void => addTo(madeBy, resource, object);
           await listAll(client, resource, { namespace, signal, transform });
         } catch (error) {
-          if (!(error instanceof ApiError) || error.code !== 403) throw error;
+          if (!isForbidden(error)) throw error;
           hidden.add(resource.group === '' ? resource.kind : `${resource.kind}.${resource.group}`);
         }
       }),

@@ -11,7 +11,7 @@ import {
   slim,
 } from '../../../core/apply/index.ts';
 import { systemClock } from '../../../core/platform/clock.ts';
-import { ApiError, listAll, type Resource } from '../../../core/platform/kube/index.ts';
+import { isForbidden, listAll, type Resource } from '../../../core/platform/kube/index.ts';
 import type { Cluster } from '../cluster.ts';
 import { mapInOrder } from '../content/map-in-order.ts';
 import { silentLogger } from '../output/loggers.ts';
@@ -58,7 +58,7 @@ export async function ownedObjects(
   for await (const failure of lists) {
     if (failure === undefined) continue;
     const { error, name } = failure;
-    if (!(error instanceof ApiError) || error.code !== 403) throw error;
+    if (!isForbidden(error)) throw error;
     hidden.push(name);
   }
   return { inventory, hidden };

@@ -1,5 +1,5 @@
 import { errorMessage } from '../../../core/errors.ts';
-import { ApiError, clockProblem } from '../../../core/platform/kube/index.ts';
+import { clockProblem, isForbidden } from '../../../core/platform/kube/index.ts';
 import { admissionChecks, contentChecks } from './answers.ts';
 import { certificateChecks } from './certificates.ts';
 import {
@@ -48,7 +48,7 @@ export async function* runChecks(
 
 function problemOf(subject: string, error: unknown): Check {
   const message = errorMessage(error);
-  return error instanceof ApiError && error.code === 403
+  return isForbidden(error)
     ? skipped(subject, `you lack permission to read them: ${message}`)
     : failed(subject, message, 'see that the cluster and the kubeconfig are the right ones');
 }

@@ -12,7 +12,7 @@ import { errorMessage } from '../../errors.ts';
 import { parseObjects } from '../../manifests/index.ts';
 import type { Clock } from '../../platform/clock.ts';
 import {
-  ApiError,
+  isForbidden,
   isNotFound,
   type KubeClient,
   secretResource,
@@ -90,7 +90,7 @@ export class HelmReleases {
       return await releaseSecrets(client, { namespace, signal });
     } catch (error) {
       // A manager that does not serve RukPak's classes may lack permission for Secrets.
-      if (!(error instanceof ApiError) || error.code !== 403) throw error;
+      if (!isForbidden(error)) throw error;
       logger.info({ namespace }, 'core lacks permission to list release Secrets of RukPak');
       return [];
     }

@@ -3,7 +3,7 @@ import { bundleDeploymentReason } from '../../../api/v1alpha1/conditions.ts';
 import type { ServiceAccountRef } from '../../../api/v1alpha1/deployment-policies.ts';
 import { errorMessage, TerminalError } from '../../errors.ts';
 import {
-  ApiError,
+  isForbidden,
   isNotFound,
   type KubeClient,
   serviceAccountResource,
@@ -120,7 +120,7 @@ export async function lackedPermissions(
   try {
     return await missingPermissions(client, wanted, signal);
   } catch (error) {
-    if (!(error instanceof ApiError) || error.code !== 403) throw error;
+    if (!isForbidden(error)) throw error;
     // The account may not even ask: only the API server knows what is missing.
     throw new TerminalError(`cannot act as ${accountText(account)}: ${errorMessage(error)}`, {
       reason,

@@ -2,7 +2,7 @@ import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.t
 import { bundleDeploymentReason } from '../../../api/v1alpha1/conditions.ts';
 import type { RemoveRequest } from '../../contracts/applier.ts';
 import { TerminalError } from '../../errors.ts';
-import { ApiError, type KubeClient } from '../../platform/kube/index.ts';
+import { isForbidden, type KubeClient } from '../../platform/kube/index.ts';
 import type { InventoryEntry } from '../inventory/entry.ts';
 import { permissionsOn } from './permissions.ts';
 import { accountExists, accountText, lackedPermissions, permissionList } from './preflight.ts';
@@ -75,8 +75,4 @@ export async function removalDenial(
 function orphanCommand(name: string): string {
   const patch = '{"spec":{"deletionPolicy":"Orphan"}}';
   return `kubectl patch bundledeployment ${name} --type=merge --patch='${patch}'`;
-}
-
-function isForbidden(error: unknown): boolean {
-  return error instanceof ApiError && error.code === 403;
 }

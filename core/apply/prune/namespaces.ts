@@ -5,6 +5,7 @@ import { errorMessage } from '../../errors.ts';
 import {
   ApiError,
   type Discovery,
+  isForbidden,
   isNotFound,
   type KubeClient,
   liveObject,
@@ -239,7 +240,7 @@ async function takeOrphaned(
     return true;
   } catch (error) {
     // This deployment did not make the namespace and may lack the permission: the namespace stays.
-    if (error instanceof ApiError && error.code === 403) return false;
+    if (isForbidden(error)) return false;
     throw error;
   }
 }

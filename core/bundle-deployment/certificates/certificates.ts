@@ -6,8 +6,8 @@ import { clientOf } from '../../apply/index.ts';
 import type { EventSink } from '../../contracts/event-sink.ts';
 import type { Clock } from '../../platform/clock.ts';
 import {
-  ApiError,
   type Discovery,
+  isForbidden,
   type KubeClient,
   liveObject,
   type ServedApis,
@@ -194,7 +194,7 @@ export class Certificates {
       return await liveObject(clientOf(deployment, this.#options.client), target, signal);
     } catch (error) {
       // The apply reports this missing permission with all others, and changes nothing.
-      if (error instanceof ApiError && error.code === 403) return 'refused';
+      if (isForbidden(error)) return 'refused';
       throw error;
     }
   }

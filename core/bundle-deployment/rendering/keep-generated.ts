@@ -5,7 +5,7 @@ import { progressReason } from '../../../api/v1alpha1/conditions.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { installNamespaceOf } from '../../../api/v1alpha1/rules/install-namespace.ts';
 import { clientOf, digestOf } from '../../apply/index.ts';
-import { ApiError, liveObject, secretResource } from '../../platform/kube/index.ts';
+import { isForbidden, liveObject, secretResource } from '../../platform/kube/index.ts';
 import { shortList } from '../../short-list.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import {
@@ -152,7 +152,7 @@ async function liveSecret(
     return await liveObject(clientOf(deployment, client), target, signal);
   } catch (error) {
     // The apply reports this missing permission with all others, and changes nothing.
-    if (error instanceof ApiError && error.code === 403) return undefined;
+    if (isForbidden(error)) return undefined;
     throw error;
   }
 }

@@ -3,7 +3,7 @@ import type { ServiceAccountRef } from '../../../api/v1alpha1/deployment-policie
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import type { SecretContent, SecretReader, SourceServer } from '../../contracts/source.ts';
 import { errorMessage } from '../../errors.ts';
-import { ApiError } from '../../platform/kube/index.ts';
+import { isForbidden } from '../../platform/kube/index.ts';
 import { matchesHost } from '../../registry/index.ts';
 import type { SourceTypes } from './pin.ts';
 
@@ -89,8 +89,7 @@ async function read(
   try {
     return await get();
   } catch (error) {
-    const isForbidden = error instanceof ApiError && error.code === 403;
-    if (account === undefined || !isForbidden) throw error;
+    if (account === undefined || !isForbidden(error)) throw error;
     throw new Error(
       `Secret "${name}" cannot be read with the rights of ServiceAccount ${account.namespace}/${account.name}, which spec.serviceAccount of the BundleDeployment names: allow the account to get it (${errorMessage(error)})`,
       { cause: error },

@@ -34,6 +34,11 @@ export function hasCode(error: unknown, ...codes: readonly number[]): error is A
   return error instanceof ApiError && codes.includes(error.code);
 }
 
+/** RBAC, an admission webhook or a quota does not allow it. */
+export function isForbidden(error: unknown): error is ApiError {
+  return hasCode(error, 403);
+}
+
 /** The object does not exist, or its kind does not. */
 export function isNotFound(error: unknown): error is ApiError {
   return hasCode(error, 404);

@@ -3,6 +3,7 @@ export {
   hasCode,
   isAlreadyExists,
   isConflict,
+  isForbidden,
   isKindNotFound,
   isNotFound,
   isObjectNotFound,

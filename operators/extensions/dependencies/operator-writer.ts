@@ -3,9 +3,9 @@ import type { KubernetesObject } from '../../../api/meta.ts';
 import { operatorResource } from '../../../api/operators/v1alpha1/index.ts';
 import {
   errorMessage,
-  hasCode,
   type IndexedCache,
   isConflict,
+  isForbidden,
   isNotFound,
   type KubeClient,
 } from '../../../core/controller.ts';
@@ -151,7 +151,7 @@ function refusalOf(
 ): string {
   const text = errorMessage(error);
   const refusal = `Operator ${goQuote(name)} was not ${action}`;
-  const [found, user, verb] = (hasCode(error, 403) && missingPermission.exec(text)) || [];
+  const [found, user, verb] = (isForbidden(error) && missingPermission.exec(text)) || [];
   if (found === undefined) return `${refusal}: ${text}`;
   return `${refusal}: user ${user} lacks permission to ${verb} operators.operators.operatorframework.io. ${grant}.`;
 }
