@@ -2,8 +2,10 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { setPriority } from 'node:os';
 import {
   type Clock,
+  endText,
   type FileAccess,
   nodePermissions,
+  type ProcessEnd,
   processorTime,
 } from '../../core/controller.ts';
 
@@ -14,9 +16,7 @@ const shownOutput = 2000;
 const shortestLook = 100;
 
 /** How a process has ended. */
-export interface Death {
-  readonly code: number | null;
-  readonly signal: NodeJS.Signals | null;
+export interface Death extends ProcessEnd {
   /** The end of what it has printed. */
   readonly output: string;
 }
@@ -89,12 +89,8 @@ export function isOutOfMemory({ code, signal }: Death): boolean {
 }
 
 /** The predicate of a sentence about a process that has ended by itself, or by others. */
-export function endText({ code, signal, output }: Death): string {
-  if (signal === 'SIGKILL') {
-    return 'was killed by SIGKILL, and not by this program: the memory limit of the kernel or the container is the likely cause';
-  }
-  const how = signal === null ? `with exit code ${code}` : `by ${signal}`;
-  return `ended ${how}${output === '' ? '' : `: ${output}`}`;
+export function deathText(death: Death): string {
+  return endText(death, { parent: 'this program', details: death.output });
 }
 
 function standBack({ pid }: ChildProcess): void {

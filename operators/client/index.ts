@@ -5,7 +5,7 @@ export {
 export {
   ClusterExtensions,
   type ExtensionKindName,
-  extensionKinds,
+  extensionResources,
 } from './extensions/cluster-extensions.ts';
 export {
   type ExtensionExplanation,

@@ -1,6 +1,6 @@
 import { Argument, Command } from 'commander';
 import type { ExtensionExplanation } from '../../../operators/client/index.ts';
-import { addOperatorFlags, channelOption, type OperatorFlags, withOperators } from './session.ts';
+import { addResolutionFlags, channelOption, type OperatorFlags, withOperators } from './session.ts';
 import { subjectOf } from './subject.ts';
 
 interface ExplainFlags extends OperatorFlags {
@@ -18,7 +18,7 @@ export function explainCommand(): Command {
     .addOption(channelOption('As if the object had this channel'))
     .option('-v, --version <versionRange>', 'As if the object had this version or range')
     .option('--cluster-extension', 'For a package: resolve as for a ClusterExtension');
-  return addOperatorFlags(command).action(explain);
+  return addResolutionFlags(command).action(explain);
 }
 
 async function explain(reference: string, flags: ExplainFlags): Promise<void> {

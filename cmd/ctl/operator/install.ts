@@ -6,7 +6,7 @@ import { durationOption } from '../../flags/flag-values.ts';
 import { awaitReady } from './await-extension.ts';
 import { packageNotFound } from './info.ts';
 import {
-  addOperatorFlags,
+  addResolutionFlags,
   channelOption,
   kindToCreate,
   type OperatorFlags,
@@ -48,11 +48,11 @@ export function installCommand(): Command {
     .option('-n, --namespace <name>', 'Namespace of a ClusterExtension, which has to exist')
     .option('-s, --service-account <name>', 'ServiceAccount in it that core impersonates')
     .option('--catalog <name>', 'The only ClusterCatalog to install a ClusterExtension from');
-  return addOperatorFlags(command).action(install);
+  return addResolutionFlags(command).action(install);
 }
 
 async function install(packageName: string, flags: InstallFlags): Promise<void> {
-  const { newExtension, extensionKinds } = await import('../../../operators/client/index.ts');
+  const { newExtension, extensionResources } = await import('../../../operators/client/index.ts');
   await withOperators(flags, async (session) => {
     const extensions = await session.extensions();
     const kind = kindToCreate(extensions, flags.clusterExtension === true);
@@ -66,7 +66,7 @@ async function install(packageName: string, flags: InstallFlags): Promise<void> 
     const applied = live ?? (await create(session, object, isDryRun));
     // Applying again would remove what an earlier installation has set and this one does not name.
     if (live !== undefined) await checkExisting(live, object);
-    const { resource } = extensionKinds[kind];
+    const resource = extensionResources[kind];
     const done = live === undefined ? 'created' : 'unchanged';
     const how = isDryRun ? ' (dry run)' : '';
     await session.report.line(`${kind.toLowerCase()}.${resource.group} "${name}" ${done}${how}`);
@@ -139,9 +139,9 @@ async function create(
   object: KubernetesObject,
   dryRun: boolean,
 ): Promise<KubernetesObject> {
-  const { extensionKinds, fieldManager } = await import('../../../operators/client/index.ts');
+  const { extensionResources, fieldManager } = await import('../../../operators/client/index.ts');
   await checkPackage(session, object);
   const { cluster, signal } = session;
-  const { resource } = extensionKinds[object.kind as ExtensionKindName];
+  const resource = extensionResources[object.kind as ExtensionKindName];
   return await cluster.client.apply(resource, object, { fieldManager, dryRun, signal });
 }

@@ -2,7 +2,7 @@ import { Argument, Command } from 'commander';
 import type { UpgradeStep } from '../../../resolver/explain/index.ts';
 import { counted } from '../terminal/text.ts';
 import { tableLines } from '../terminal/tree.ts';
-import { addOperatorFlags, channelOption, type OperatorFlags, withOperators } from './session.ts';
+import { addResolutionFlags, channelOption, type OperatorFlags, withOperators } from './session.ts';
 import { subjectOf } from './subject.ts';
 
 interface PathFlags extends OperatorFlags {
@@ -22,7 +22,7 @@ export function pathCommand(): Command {
     .option('--from <versionOrRange>', 'Version at its start (default: the installed one)')
     .addOption(channelOption('Channel of the path (default: that of the object, or all)'))
     .option('--cluster-extension', 'For a package: upgrade as a ClusterExtension does');
-  return addOperatorFlags(command).action(path);
+  return addResolutionFlags(command).action(path);
 }
 
 async function path(reference: string, flags: PathFlags): Promise<void> {

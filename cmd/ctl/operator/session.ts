@@ -33,10 +33,14 @@ export function addOperatorFlags(command: Command): Command {
       '--ca-file <path>',
       'CA (PEM) of the server of catalogs (default: that in the Secret of its Service)',
     )
-    .addOption(
-      featureGatesOption(operatorFeatureGates, 'Features that "rukpak operators" runs with'),
-    )
     .addOption(outputOption());
+}
+
+/** The flags of commands that choose a bundle, as the controller would. */
+export function addResolutionFlags(command: Command): Command {
+  return addOperatorFlags(command).addOption(
+    featureGatesOption(operatorFeatureGates, 'Features that "rukpak operators" runs with'),
+  );
 }
 
 export function channelOption(meaning: string): Option {

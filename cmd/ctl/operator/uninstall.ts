@@ -23,7 +23,7 @@ export function uninstallCommand(): Command {
 }
 
 async function uninstall(reference: string, flags: UninstallFlags): Promise<void> {
-  const [{ extensionKinds, extensionRow }, { awaitGone }] = await Promise.all([
+  const [{ extensionResources, extensionRow }, { awaitGone }] = await Promise.all([
     import('../../../operators/client/index.ts'),
     import('../deployments/awaiting.ts'),
   ]);
@@ -33,7 +33,7 @@ async function uninstall(reference: string, flags: UninstallFlags): Promise<void
     const object = extensions.named(reference);
     const kind = object.kind as ExtensionKindName;
     const { name = '', uid = '' } = object.metadata;
-    const { resource } = extensionKinds[kind];
+    const resource = extensionResources[kind];
     // Webhooks and permissions refuse it before anybody is asked.
     await cluster.client.delete(resource, { name }, { dryRun: true, uid, signal });
     const foreseen = await progress(`looking at "${name}"`, () => foresee(session, object, flags));

@@ -12,7 +12,7 @@ import { counted } from '../terminal/text.ts';
 import { awaitReady } from './await-extension.ts';
 import { stepLines } from './path.ts';
 import {
-  addOperatorFlags,
+  addResolutionFlags,
   channelOption,
   type OperatorFlags,
   type OperatorSession,
@@ -40,7 +40,7 @@ export function upgradeCommand(): Command {
     .option('-w, --watch', 'Wait for each upgrade; required if the path has several')
     .addOption(durationOption('--timeout', 'Maximum time of each upgrade, for --watch', '5m'))
     .option('--dry-run', 'Print what the upgrade would do, and change nothing');
-  return addOperatorFlags(command).action(upgrade);
+  return addResolutionFlags(command).action(upgrade);
 }
 
 async function upgrade(reference: string, flags: UpgradeFlags): Promise<void> {
@@ -101,9 +101,9 @@ async function carryOut(
   live: KubernetesObject,
   { wish, plan: { steps }, flags }: Work,
 ): Promise<readonly ExtensionProgress[]> {
-  const { extensionKinds } = await import('../../../operators/client/index.ts');
+  const { extensionResources } = await import('../../../operators/client/index.ts');
   const kind = live.kind as ExtensionKindName;
-  const { resource } = extensionKinds[kind];
+  const resource = extensionResources[kind];
   const { name = '' } = live.metadata;
   const between = steps.slice(0, -1).map(({ version }) => ({ ...wish, version }));
   const states: ExtensionProgress[] = [];
@@ -134,7 +134,7 @@ async function change(
   live: KubernetesObject,
   wish: PackageWish,
 ): Promise<KubernetesObject> {
-  const { extensionKinds, otherManagers, wishPatch } = await import(
+  const { extensionResources, otherManagers, wishPatch } = await import(
     '../../../operators/client/index.ts'
   );
   const kind = live.kind as ExtensionKindName;
@@ -143,7 +143,7 @@ async function change(
   for (const manager of otherManagers(live, patch)) {
     warn(`field manager "${manager}" has applied these fields too, and may set them back`);
   }
-  const target = { resource: extensionKinds[kind].resource, key: { name } };
+  const target = { resource: extensionResources[kind], key: { name } };
   const body = { metadata: { resourceVersion }, ...patch };
   return await client.patch(target, body, { type: 'merge', signal });
 }

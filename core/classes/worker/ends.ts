@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { errorMessage, TerminalError } from '../../errors.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { processorTime } from '../../platform/runtime/index.ts';
+import { endText, processorTime } from '../../platform/runtime/index.ts';
 
 interface Watch {
   readonly pid: number;
@@ -171,13 +171,9 @@ export function unreadable(callee: string, error: unknown): TerminalError {
   );
 }
 
-/** Whoever sends this signal leaves no reason; core's own limits are reported as such. */
-const killed =
-  'was killed by SIGKILL, and not by core: the memory limit of the kernel or the container is the likely cause';
-
 /** The error of a process that core did not end. */
 export function endedBy({ exitCode, signalCode }: ChildProcess, callee: string): Error {
-  if (signalCode === 'SIGKILL') return new Error(`the worker process of ${callee} ${killed}`);
-  const how = signalCode === null ? `with exit code ${exitCode}` : `by ${signalCode}`;
-  return new Error(`the worker process of ${callee} ended ${how}: what it printed is in the log`);
+  const end = { code: exitCode, signal: signalCode };
+  const how = endText(end, { parent: 'core', details: 'what it printed is in the log' });
+  return new Error(`the worker process of ${callee} ${how}`);
 }

@@ -1,3 +1,4 @@
+export { endText, type ProcessEnd, processorTime } from './child-process.ts';
 export {
   Controller,
   type ControllerOptions,
@@ -14,7 +15,6 @@ export { type Lease, leaseResource } from './leader/lease-lock.ts';
 export { Manager, type Runnable, reflectorRunnable, stopSignal } from './manager.ts';
 export { type FileAccess, moduleFolders, nodePermissions } from './node-permissions.ts';
 export { ObjectController } from './object-controller.ts';
-export { processorTime } from './processor-time.ts';
 export { ByteBudget } from './queue/byte-budget.ts';
 export { type Claim, precedence } from './queue/fair-queue.ts';
 export type { MemoryShare } from './queue/memory-share.ts';

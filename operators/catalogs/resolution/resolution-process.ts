@@ -4,7 +4,7 @@ import { type Clock, Semaphore } from '../../../core/controller.ts';
 import {
   type Death,
   deathOf,
-  endText,
+  deathText,
   isOutOfMemory,
   type ProcessAccess,
   startLimited,
@@ -87,7 +87,7 @@ export class ResolutionProcess {
         reached === undefined
           ? isOutOfMemory(end) && `needs more than ${memoryMegabytes} MiB`
           : `takes more than ${reached}`;
-      if (what === false) throw new Error(`the process that resolves packages ${endText(end)}`);
+      if (what === false) throw new Error(`the process that resolves packages ${deathText(end)}`);
       return { ...limitAnswer(job.request, what), isWorthRetry: true };
     } finally {
       ended.abort();

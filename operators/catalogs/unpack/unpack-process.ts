@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { dirname, extname, join } from 'node:path';
 import { z } from 'zod';
 import type { Clock } from '../../../core/controller.ts';
-import { type Death, deathOf, endText, isOutOfMemory, startLimited } from '../limited-process.ts';
+import { type Death, deathOf, deathText, isOutOfMemory, startLimited } from '../limited-process.ts';
 import type { UnpackJob, UnpackProblem } from './unpack-catalog.ts';
 
 export interface ProcessLimits {
@@ -51,7 +51,7 @@ export async function unpackInProcess(
     if (isTooLong) return tooMuch(`takes more than ${timeout / 1000} s to read`);
     if ('answer' in end) return problemOf(end.answer);
     if (isOutOfMemory(end)) return tooMuch(`needs more than ${memoryMegabytes} MiB to be read`);
-    throw new Error(`the process that unpacks the catalog ${endText(end)}`);
+    throw new Error(`the process that unpacks the catalog ${deathText(end)}`);
   } finally {
     ended.abort();
     signal.removeEventListener('abort', kill);

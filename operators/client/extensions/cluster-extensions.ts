@@ -1,4 +1,6 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
+import { clusterExtensionResource } from '../../../api/olm/v1/index.ts';
+import { operatorResource } from '../../../api/operators/v1alpha1/index.ts';
 import { type BundleDeployment, bundleDeploymentResource } from '../../../api/v1alpha1/index.ts';
 import {
   isNotFound,
@@ -18,10 +20,11 @@ import { type ExtensionRow, extensionRow, ownersOf } from './extension-row.ts';
 
 export type ExtensionKindName = 'Operator' | 'ClusterExtension';
 
-/** As `rukpak operators` reads them by default. */
-export const extensionKinds: Readonly<Record<ExtensionKindName, ExtensionKind>> = {
-  Operator: operatorKind({ forceSemverUpgradeConstraints: true }),
-  ClusterExtension: clusterExtensionKind,
+type ByKind<T> = Readonly<Record<ExtensionKindName, T>>;
+
+export const extensionResources: ByKind<Resource> = {
+  Operator: operatorResource,
+  ClusterExtension: clusterExtensionResource,
 };
 
 interface ReadOptions {
@@ -35,13 +38,13 @@ type Lister = Pick<KubeClient, 'list'>;
 export class ClusterExtensions {
   readonly #client: Lister;
   readonly #signal: AbortSignal;
-  readonly #kinds: typeof extensionKinds;
+  readonly #kinds: ByKind<ExtensionKind>;
   readonly #objects: ReadonlyMap<ExtensionKindName, readonly KubernetesObject[]>;
   #deployments: Promise<readonly BundleDeployment[]> | undefined;
 
   private constructor(
     objects: ReadonlyMap<ExtensionKindName, readonly KubernetesObject[]>,
-    kinds: typeof extensionKinds,
+    kinds: ByKind<ExtensionKind>,
     { client, signal }: { readonly client: Lister; readonly signal: AbortSignal },
   ) {
     this.#objects = objects;
@@ -58,10 +61,13 @@ export class ClusterExtensions {
   ): Promise<ClusterExtensions> {
     const objects = new Map<ExtensionKindName, readonly KubernetesObject[]>();
     for (const kind of ['Operator', 'ClusterExtension'] as const) {
-      const found = await listServed(client, extensionKinds[kind].resource, signal);
+      const found = await listServed(client, extensionResources[kind], signal);
       if (found !== undefined) objects.set(kind, found);
     }
-    const kinds = { ...extensionKinds, Operator: operatorKind({ forceSemverUpgradeConstraints }) };
+    const kinds = {
+      Operator: operatorKind({ forceSemverUpgradeConstraints }),
+      ClusterExtension: clusterExtensionKind,
+    };
     return new ClusterExtensions(objects, kinds, { client, signal });
   }
 

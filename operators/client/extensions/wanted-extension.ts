@@ -3,7 +3,7 @@ import { fieldAt, isMap, listOf } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { catalogNameLabel } from '../../../api/olm/v1/index.ts';
 import { apiVersionOf, TerminalError } from '../../../core/controller.ts';
-import { type ExtensionKindName, extensionKinds } from './cluster-extensions.ts';
+import { type ExtensionKindName, extensionResources } from './cluster-extensions.ts';
 
 /** What a user asks of a package. */
 export interface PackageWish {
@@ -30,7 +30,7 @@ export interface ExtensionWish extends PackageWish {
 export function newExtension(wish: ExtensionWish): KubernetesObject {
   const { kind, name, packageName } = wish;
   const object = {
-    apiVersion: apiVersionOf(extensionKinds[kind].resource),
+    apiVersion: apiVersionOf(extensionResources[kind]),
     kind,
     metadata: { name },
     spec: kind === 'Operator' ? { packageName } : extensionSpec(wish),
