@@ -49,6 +49,7 @@ import { Remover } from './prune/remover.ts';
 import { RollOut } from './roll-out.ts';
 import { SetWriter } from './set-writer.ts';
 import { OwnerStates } from './state/owner-state.ts';
+import { checkRestored } from './state/restored-owner.ts';
 import { Deletions } from './write/deletions.ts';
 import { ServerSideApply } from './write/server-side-apply.ts';
 import { Writer } from './write/writer.ts';
@@ -78,6 +79,7 @@ interface ApplyEngineOptions {
 export class ApplyEngine implements Applier {
   readonly #listeners: ((owner: string, news: ObjectNews) => void)[] = [];
   readonly #options: ApplyEngineOptions;
+  readonly #inventory: Inventory;
   readonly #owners: OwnerStates;
   readonly #preflight: Preflight;
   readonly #healthReport: HealthReport;
@@ -125,6 +127,7 @@ export class ApplyEngine implements Applier {
       inventory.subscribe(listener);
     }
     this.#options = options;
+    this.#inventory = inventory;
     this.#owners = owners;
     this.#preflight = preflight;
     this.#healthReport = new HealthReport({ ...known, drift });
@@ -132,6 +135,11 @@ export class ApplyEngine implements Applier {
     this.#forecaster = new Forecaster(phases);
     this.#remover = new Remover({ ...phases, deletions });
     this.#hooks = new HookRunner({ ...subjects, apply, deletions });
+  }
+
+  async confirm(owner: BundleDeployment, signal: AbortSignal): Promise<void> {
+    const inventory = this.#inventory;
+    await checkRestored(owner, { ...this.#options, inventory, owners: this.#owners }, signal);
   }
 
   async apply(request: ApplyRequest): Promise<ApplyResult> {

@@ -57,3 +57,4 @@ export {
 } from './privilege/permissions.ts';
 export { planRemoval } from './prune/prune-plan.ts';
 export { builtInStage, stageOf } from './stages/stage-order.ts';
+export { RestoredOwnerError } from './state/restored-owner.ts';

@@ -4,7 +4,7 @@ import type { DriftDetector } from './drift/drift.ts';
 import { driftMode, noteDrift, splitPlan } from './drift/drift-policy.ts';
 import type { HealthRules } from './drift/health-rules.ts';
 import type { Inventory } from './inventory/inventory.ts';
-import { type ApplySetParents, checkRestored } from './kinds/applyset-parent.ts';
+import type { ApplySetParents } from './kinds/applyset-parent.ts';
 import { notServed } from './kinds/earlier-kinds.ts';
 import type { OptionalKinds } from './kinds/optional-kinds.ts';
 import type { PlannedObject } from './objects/desired.ts';
@@ -18,6 +18,7 @@ import type { Planner } from './plan/planner.ts';
 import type { Pruner } from './prune/pruner.ts';
 import type { SetWriter } from './set-writer.ts';
 import type { OwnerStates } from './state/owner-state.ts';
+import { checkRestored } from './state/restored-owner.ts';
 
 const concurrentReads = 8;
 

@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import type {
   BundleDeployment,
   BundleDeploymentStatus,
 } from '../../api/v1alpha1/bundle-deployment.ts';
+import { RestoredOwnerError } from '../apply/index.ts';
 import type { Blocked } from '../contracts/applier.ts';
 import type { Logger } from '../contracts/logger.ts';
 import type { ReconcileDependencies } from './dependencies.ts';
@@ -81,7 +83,8 @@ export interface Surroundings {
 
 /**
  * A sequence of phases: each receives the findings of those before it, until one ends the
- * reconcile.
+ * reconcile. The answer to a write may show that the spec has changed: phases before have judged
+ * another one, such as one that was not paused.
  */
 export function inOrder(...phases: readonly Phase[]): Phase {
   return async (state, dependencies, context) => {
@@ -93,10 +96,26 @@ export function inOrder(...phases: readonly Phase[]): Phase {
       } catch (error) {
         found = { ...found, error };
       }
-      if (hasEnded(found)) break;
+      if (hasEnded(found) || isOutdated(state.deployment, context)) break;
     }
     return found;
   };
+}
+
+/**
+ * Whether nothing may be written about an error: the process ends, or the API server's store was
+ * restored, and a status would tell about a deployment that it no longer has.
+ */
+export function mustNotBeTold(error: unknown, signal: AbortSignal): boolean {
+  return signal.aborted || error instanceof RestoredOwnerError;
+}
+
+/** Whether an answer has shown that the spec is not the one with which the reconcile began. */
+export function isOutdated(
+  { spec }: BundleDeployment,
+  { live }: Pick<PhaseContext, 'live'>,
+): boolean {
+  return !isDeepStrictEqual(live.object.spec, spec);
 }
 
 function hasEnded(found: Found): boolean {

@@ -179,6 +179,19 @@ describe('a class that takes long', () => {
     ]);
   });
 
+  test('is not waited for to apply a deployment that was paused meanwhile', async () => {
+    const fixture = aFixture(aBundleOf(v1));
+    const made = slowly(fixture);
+    const reconciled = fixture.reconcile();
+    fixture.client.put({ ...fixture.live, spec: { ...fixture.live.spec, paused: true } });
+    await vi.advanceTimersByTimeAsync(10_000);
+    made.resolve(objects);
+    expect(await reconciled).toEqual({ requeueAfter: 1_000 });
+    expect(fixture.applier.apply).not.toHaveBeenCalled();
+    await fixture.reconcile();
+    expect(fixture.conditions).toContainEqual(expect.stringMatching('Progressing False Paused'));
+  });
+
   test('is not told of what is Ready: after a restart every class works again', async () => {
     const first = await installed();
     const fixture = new BundleDeploymentFixture(first.live);

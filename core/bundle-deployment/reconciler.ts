@@ -1,4 +1,5 @@
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
+import { RestoredOwnerError } from '../apply/index.ts';
 import { errorMessage, TerminalError } from '../errors.ts';
 import { unlessGone } from '../platform/kube/index.ts';
 import type { BundleDeploymentDependencies, ReconcileDependencies } from './dependencies.ts';
@@ -6,7 +7,14 @@ import { runPostDeleteHooks, runPreDeleteHooks } from './hooks/delete-hooks.ts';
 import { runPostHooks, runPreHooks } from './hooks/deploy-hooks.ts';
 import { LiveDeployment } from './live-deployment.ts';
 import { DeploymentMemories, LastApplied, PlanMemory } from './memory.ts';
-import { type BundleDeploymentState, inOrder, type Phase, type PhaseContext } from './phase.ts';
+import {
+  type BundleDeploymentState,
+  type Found,
+  inOrder,
+  isOutdated,
+  type Phase,
+  type PhaseContext,
+} from './phase.ts';
 import { apply, certify, noteBegun, noteCertified } from './phases/apply.ts';
 import { awaitDependencies } from './phases/await-dependencies.ts';
 import { checkHealth, noteHealthy, retireBundles } from './phases/check-health.ts';
@@ -53,6 +61,9 @@ const deleteServed = inOrder(
   runPostDeleteHooks,
   release,
 );
+
+/** Milliseconds: usually the watch tells of a changed deployment earlier. */
+const untilWatched = 1_000;
 
 type ReconcileContext = Omit<PhaseContext, 'live'>;
 
@@ -143,13 +154,24 @@ export class BundleDeploymentReconciler {
   ): Promise<{ requeueAfter?: number }> {
     const observedGeneration = deployment.metadata.generation ?? 0;
     const state = { deployment, status: { ...deployment.status, observedGeneration } };
+    await this.#dependencies.applier.confirm(deployment, context.signal);
     const live = new LiveDeployment(deployment, this.#dependencies, context);
     const phase = this.#phaseFor(deployment);
     const found = await phase(state, this.#dependencies, { ...context, live });
     await live.announced();
+    if (found.error instanceof RestoredOwnerError) throw found.error;
+    if (isOutdated(deployment, { live })) return { requeueAfter: untilWatched };
+    return await this.#conclude({ ...state, ...found }, live, context);
+  }
+
+  async #conclude(
+    found: BundleDeploymentState & Found,
+    live: LiveDeployment,
+    context: ReconcileContext,
+  ): Promise<{ requeueAfter?: number }> {
     const end = 'error' in found ? asError(found.error) : undefined;
     const failure = found.failure ?? end;
-    await this.#finish({ ...state, ...found, ...(failure && { failure }) }, live, context);
+    await this.#finish({ ...found, ...(failure && { failure }) }, live, context);
     // A retry of `failure` would not help, but the active Bundle may need one.
     const error = end ?? failure;
     if (error !== undefined && !(error instanceof TerminalError)) throw error;

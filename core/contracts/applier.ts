@@ -150,6 +150,12 @@ export interface Forecast {
 /** Applies sets of objects, and keeps the inventory of each deployment's objects. */
 export interface Applier {
   /**
+   * Must resolve before anything is written for an owner, its status included.
+   * @throws RestoredOwnerError when the API server's store went back in time, and has the owner in
+   * another state.
+   */
+  confirm(owner: BundleDeployment, signal: AbortSignal): Promise<void>;
+  /**
    * Applies in stages, checks ownership before the first change, and prunes objects that the owner
    * no longer wants. Sends no request for unchanged objects.
    * @throws TerminalError with the condition's reason (InstallFailed, UpgradeFailed,

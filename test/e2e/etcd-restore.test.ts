@@ -110,7 +110,7 @@ test('after a restore of etcd the cluster is brought to what the restored object
     await rm(data, { recursive: true });
     await cp(snapshot, data, { recursive: true });
   });
-  expect(await dataOf('etcd-a')).toEqual({ a: '1' });
+  expect(await dataOf('etcd-a'), system.log).toEqual({ a: '1' });
   expect(await kubectl.exists('configmap', 'etcd-b', 'default')).toBe(true);
   // Of the second version this process has records, under which everything is as it was applied.
   await pause(false);

@@ -78,6 +78,7 @@ export class BundleDeploymentFixture {
   readonly handler = vi.fn<DeploymentHandler>(async () => objects);
   readonly #health = vi.fn<Applier['health']>(() => []);
   readonly applier = {
+    confirm: vi.fn<Applier['confirm']>(async () => undefined),
     apply: vi.fn<Applier['apply']>(async () => ({ changes: 1, complete: true })),
     plan: vi.fn<Applier['plan']>(async () => ({
       digest: 'foreseen',

@@ -1,12 +1,11 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { FakeKubeClient } from '../../../test/helpers/fake-kube-client.ts';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
-import { ApiError } from '../../platform/kube/index.ts';
 import { deploymentApplySetID } from '../objects/owner-marks.ts';
 import { OwnerStates } from '../state/owner-state.ts';
-import { ApplySetParents, checkRestored } from './applyset-parent.ts';
+import { ApplySetParents } from './applyset-parent.ts';
 
 const { signal } = new AbortController();
 const configMap = { group: '', kind: 'ConfigMap' };
@@ -81,41 +80,4 @@ test('marks that a restored store has lost are written again', async () => {
   expect(parents.kinds(owner)).toEqual([]);
   await parents.write(owner, [configMap], signal);
   expect(client.count('patch')).toBe(2);
-});
-
-describe('restored owners', () => {
-  const signal = new AbortController().signal;
-
-  function at(resourceVersion: string) {
-    const deployment = aStoredDeployment();
-    return { ...deployment, metadata: { ...deployment.metadata, resourceVersion } };
-  }
-
-  test('an owner is read once after the inventory went back in time, and must be as it is there', async () => {
-    const inventory = { rewinds: 0 };
-    let live: ReturnType<typeof at> | undefined = at('60');
-    let reads = 0;
-    const client = {
-      get: async () => {
-        reads += 1;
-        if (live === undefined) throw new ApiError(404, { reason: 'NotFound' });
-        return live;
-      },
-    };
-    const context = { client, inventory, owners: new OwnerStates(new ManualClock()) };
-    await checkRestored(at('100'), context, signal);
-    expect(reads).toBe(0);
-    inventory.rewinds = 1;
-    await expect(checkRestored(at('100'), context, signal)).rejects.toThrow(
-      'restored to an earlier state',
-    );
-    live = undefined;
-    await expect(checkRestored(at('100'), context, signal)).rejects.toThrow(
-      'restored to an earlier state',
-    );
-    live = at('61');
-    await checkRestored(at('60'), context, signal);
-    await checkRestored(at('60'), context, signal);
-    expect(reads).toBe(3);
-  });
 });

@@ -7,7 +7,6 @@ import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
 import { installNamespaceOf } from '../../../api/v1alpha1/rules/install-namespace.ts';
 import { withNote } from '../../../api/v1alpha1/rules/noted-value.ts';
 import { isConflict, type KubeClient, liveObject } from '../../platform/kube/index.ts';
-import type { Inventory } from '../inventory/inventory.ts';
 import { type GroupKind, isNewer } from '../objects/object-id.ts';
 import {
   applySetKey,
@@ -162,36 +161,4 @@ function marksOf({ metadata }: KubernetesObject): ParentMarks {
     tooling: stringAt(metadata.annotations, applySetKey.tooling),
     installNamespace: stringAt(metadata.annotations, annotation.installNamespace),
   };
-}
-
-/**
- * Refuses to act for a deployment that a restored store lacks, or has in an earlier version: the
- * watch of the objects may notice the restore before that of the deployments.
- * @throws Error when the API server has an earlier version of the owner, or another deployment of
- * the name.
- */
-export async function checkRestored(
-  owner: BundleDeployment,
-  { client, inventory, owners }: RestoreCheck,
-  signal: AbortSignal,
-): Promise<void> {
-  const { name = '', uid } = owner.metadata;
-  const state = owners.of(name);
-  const { rewinds } = inventory;
-  if (state.checkedRewinds === rewinds) return;
-  const target = { resource: bundleDeploymentResource, key: { name } };
-  const live = await liveObject(client, target, signal);
-  if (live === undefined || live.metadata.uid !== uid || isNewer(owner, live)) {
-    throw new Error(
-      `BundleDeployment "${name}" was restored to an earlier state with the API server's store. ` +
-        'Core waits for its watch to tell, and tries again',
-    );
-  }
-  state.checkedRewinds = rewinds;
-}
-
-interface RestoreCheck {
-  readonly client: Pick<KubeClient, 'get'>;
-  readonly inventory: Pick<Inventory, 'rewinds'>;
-  readonly owners: OwnerStates;
 }

@@ -4,7 +4,13 @@ import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { notedValue } from '../../../api/v1alpha1/rules/noted-value.ts';
 import { type HookEvent, hooksOf } from '../../apply/index.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
-import type { BundleDeploymentState, Found, PhaseContext, Surroundings } from '../phase.ts';
+import {
+  type BundleDeploymentState,
+  type Found,
+  mustNotBeTold,
+  type PhaseContext,
+  type Surroundings,
+} from '../phase.ts';
 import { withBegun } from '../revisions/progress.ts';
 import {
   failureReason,
@@ -79,7 +85,7 @@ async function run(
     const { status = state.status, ...result } = await event();
     return outcomeOf({ ...state, status }, result, dependencies);
   } catch (error) {
-    if (context.signal.aborted) throw error;
+    if (mustNotBeTold(error, context.signal)) throw error;
     return installFailure(state, error, dependencies);
   }
 }

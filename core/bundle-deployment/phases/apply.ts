@@ -9,6 +9,7 @@ import {
   type BundleDeploymentState,
   type Found,
   longestWait,
+  mustNotBeTold,
   type PhaseContext,
 } from '../phase.ts';
 import { withBegun } from '../revisions/progress.ts';
@@ -113,7 +114,7 @@ export async function apply(
     if (result.complete && result.heldPrune !== undefined) lookAgain(state, dependencies, context);
     return foundBy(result, state, dependencies);
   } catch (error) {
-    if (context.signal.aborted) throw error;
+    if (mustNotBeTold(error, context.signal)) throw error;
     // The creation of a missing namespace or kind sends no event.
     if (isAboutMissing(error)) context.wakeAfter(longestWait);
     return installFailure(state, error, dependencies);

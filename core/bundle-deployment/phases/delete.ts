@@ -14,6 +14,7 @@ import {
   type BundleDeploymentState,
   type Found,
   longestWait,
+  mustNotBeTold,
   type PhaseContext,
 } from '../phase.ts';
 import { policyInForce } from './deletion-policy.ts';
@@ -84,7 +85,7 @@ export async function removeObjects(
     if (waited < announceAfter && !isTold(state)) return { requeueAfter: announceAfter - waited };
     return { blocked: { reason, message: waitsFor.message }, done: true };
   } catch (cause) {
-    if (signal.aborted) throw cause;
+    if (mustNotBeTold(cause, signal)) throw cause;
     // The server may accept later what it refuses now, without an event.
     wakeAfter(longestWait);
     if (cause instanceof TerminalError && cause.reason === permissionsMissing) {
