@@ -14,7 +14,7 @@ const exceptions: Readonly<Record<string, string>> = {
   'cmd/ctl/operator': 'one file for each command of `rukpakctl operator`',
 };
 
-const files = globSync(`{${families}}/**/*.ts`, { cwd: root })
+const files = globSync(`{${families}}/**/*.{ts,go}`, { cwd: root })
   .filter((path) => !path.endsWith('.test.ts') && !path.includes('node_modules'))
   .toSorted();
 

@@ -1,7 +1,14 @@
+// Makes rand.Seed do what it says: its successors cannot seed what sprig draws from.
+//
+//go:debug randseednop=0
+
 package main
 
 import (
+	"crypto/rand"
+	"encoding/binary"
 	"fmt"
+	mathrand "math/rand"
 	"text/template"
 	"time"
 )
@@ -25,4 +32,12 @@ func refuseLookup(apiVersion, kind, namespace, name string) (map[string]any, err
 		"lookup %q %q %q %q is refused: a chart is rendered without the cluster; with lookup: Empty in spec.config every lookup finds nothing",
 		apiVersion, kind, namespace, name,
 	)
+}
+
+// What sprig draws from math/rand (`randInt`, `shuffle`) follows from the host's random bytes, as
+// does what it draws from crypto/rand: with a seed the same request renders the same.
+func seedRandom() {
+	var seed [8]byte
+	rand.Read(seed[:])
+	mathrand.Seed(int64(binary.LittleEndian.Uint64(seed[:])))
 }
