@@ -1,7 +1,12 @@
 import { defaultLimits } from '../../core/content/index.ts';
 import type { BundleFiles } from '../../core/contracts/bundle-files.ts';
 import { errorMessage } from '../../core/errors.ts';
-import { checkObjectCount, distinctObjects, withoutLeftOut } from '../../core/manifests/index.ts';
+import {
+  checkObjectCount,
+  distinctObjects,
+  type ManifestParser,
+  withoutLeftOut,
+} from '../../core/manifests/index.ts';
 import {
   type KubernetesObject,
   type ManifestFile,
@@ -50,8 +55,13 @@ interface RefusalOptions {
   readonly onlyRefusals?: boolean;
 }
 
+interface ReadOptions {
+  /** Reads one manifest file (default: that of the class). */
+  readonly parse?: ManifestParser;
+}
+
 interface ClassRules {
-  readonly read: (files: BundleFiles) => readonly ManifestFile[];
+  readonly read: (files: BundleFiles, options: ReadOptions) => readonly ManifestFile[];
   readonly problems: (
     files: BundleFiles,
     objects: readonly LocatedObject[],
@@ -83,7 +93,7 @@ const rulesByClass: ReadonlyMap<string, ClassRules> = new Map<string, ClassRules
 export function validateBundle(files: BundleFiles, options: ValidateOptions = {}): Validation {
   const name = classNameOf(files, options.className);
   const rules = rulesOf(name);
-  const { objects, problems } = manifestObjects(files, rules.read);
+  const { objects, problems } = manifestObjects(files, (entry) => rules.read(entry, {}));
   const found = [...problems, ...rules.problems(files, objects, options)];
   return withLastWord(() => rules.count(files, options), { name, found, fix: fixOf(files) });
 }
@@ -95,12 +105,13 @@ export function validateBundle(files: BundleFiles, options: ValidateOptions = {}
  */
 export function refusalsOf(
   files: BundleFiles,
-  options: ValidateOptions,
+  { parse, ...options }: ValidateOptions & ReadOptions,
   count: number,
 ): readonly Problem[] {
+  const reading = parse === undefined ? {} : { parse };
   const name = classNameOf(files, options.className);
   const { read, problems } = rulesOf(name);
-  const { objects, problems: unread } = manifestObjects(files, read);
+  const { objects, problems: unread } = manifestObjects(files, (entry) => read(entry, reading));
   const found = [...unread, ...problems(files, objects, { ...options, onlyRefusals: true })];
   const { problems: all } = withLastWord(() => count, { name, found, fix: fixOf(files) });
   return all.filter(isRefusal);

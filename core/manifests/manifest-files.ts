@@ -97,6 +97,19 @@ export interface ManifestFile {
   readonly objects: readonly KubernetesObject[];
 }
 
+/** Reads the objects of one manifest file. */
+export type ManifestParser = typeof parseManifests;
+
+/** A parser that parses a content only once, for callers that read the same files again. */
+export function parsingOnce(parse: ManifestParser): ManifestParser {
+  const known = new Map<Uint8Array, KubernetesObject[]>();
+  return (path, content, maxObjects) => {
+    const objects = known.get(content) ?? parse(path, content, maxObjects);
+    known.set(content, objects);
+    return objects;
+  };
+}
+
 /** How `readManifestFiles` reads. */
 export interface ReadManifestsOptions {
   /** Maximum number of objects in all files together. Defaults to no limit. */
@@ -107,7 +120,7 @@ export interface ReadManifestsOptions {
    */
   readonly sourceType?: string | undefined;
   /** Reads one file differently, for callers that do not need the objects of plain bundles. */
-  readonly parse?: typeof parseManifests;
+  readonly parse?: ManifestParser;
 }
 
 /**

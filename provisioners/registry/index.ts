@@ -23,6 +23,7 @@ import {
 
 export {
   type BundleProblem,
+  parseRegistryManifest,
   type RegistryBundle,
   readPackageName,
   readRegistryManifests,

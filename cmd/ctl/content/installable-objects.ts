@@ -1,6 +1,8 @@
 import { TerminalError } from '../../../core/errors.ts';
+import { parseManifests, parsingOnce } from '../../../core/manifests/index.ts';
 import type { BundleFiles, KubernetesObject } from '../../../core/sdk.ts';
-import { classNameOf, helmClass } from '../../../provisioners/class-of-content.ts';
+import { classNameOf, helmClass, registryClass } from '../../../provisioners/class-of-content.ts';
+import { parseRegistryManifest } from '../../../provisioners/registry/index.ts';
 import { type RenderContentOptions, registryConfigOf, renderContent } from './render-content.ts';
 
 /**
@@ -13,27 +15,34 @@ export async function installableObjects(
   files: BundleFiles,
   options: RenderContentOptions,
 ): Promise<readonly KubernetesObject[]> {
-  const objects = await renderContent(files, options);
-  const refusals =
-    classNameOf(files, options.className) === helmClass
-      ? await chartRefusals(objects, options)
-      : await bundleRefusals(files, options, objects.length);
+  const className = classNameOf(files, options.className);
+  const [objects, refusals] =
+    className === helmClass
+      ? await judgedChart(files, options)
+      : await judgedBundle(files, { ...options, className });
   if (refusals.length > 0) throw new TerminalError(refusals.join('\n'));
   return objects;
 }
 
-async function bundleRefusals(
+type Judged = readonly [objects: readonly KubernetesObject[], refusals: readonly string[]];
+
+async function judgedChart(files: BundleFiles, options: RenderContentOptions): Promise<Judged> {
+  const objects = await renderContent(files, options);
+  return [objects, await chartRefusals(objects, options)];
+}
+
+async function judgedBundle(
   files: BundleFiles,
-  { className, config: written }: RenderContentOptions,
-  count: number,
-): Promise<readonly string[]> {
+  options: RenderContentOptions & { readonly className: string },
+): Promise<Judged> {
   const { problemLine, refusalsOf } = await import('../../../catalog/bundle-checks/index.ts');
+  const { className, config: written } = options;
+  // The checks read all files again.
+  const parse = parsingOnce(className === registryClass ? parseRegistryManifest : parseManifests);
+  const objects = await renderContent(files, { ...options, parse });
   const config = written === undefined ? undefined : registryConfigOf({ config: written });
-  const options = {
-    ...(className === undefined ? {} : { className }),
-    ...(config === undefined ? {} : { config }),
-  };
-  return refusalsOf(files, options, count).map(problemLine);
+  const rules = { className, parse, ...(config === undefined ? {} : { config }) };
+  return [objects, refusalsOf(files, rules, objects.length).map(problemLine)];
 }
 
 /** Checks the objects themselves, because only `render` has all of the values. */

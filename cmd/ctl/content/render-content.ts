@@ -1,6 +1,10 @@
 import type { JsonObject } from '../../../api/json.ts';
 import { TerminalError } from '../../../core/errors.ts';
-import { distinctObjects, withoutLeftOut } from '../../../core/manifests/index.ts';
+import {
+  distinctObjects,
+  type ManifestParser,
+  withoutLeftOut,
+} from '../../../core/manifests/index.ts';
 import {
   type BundleFiles,
   type ClusterFacts,
@@ -46,6 +50,8 @@ interface RenderOptions extends RegistryConfigOptions {
   readonly className?: string;
   /** Known facts about the target cluster; registry bundles are checked against them. */
   readonly cluster?: ClusterFacts;
+  /** Reads one manifest file (default: that of the class). */
+  readonly parse?: ManifestParser;
 }
 
 type Renderer = (files: BundleFiles, options: RenderOptions) => readonly KubernetesObject[];
@@ -74,17 +80,24 @@ export function renderBundle(
   throw new TerminalError(`class "${className}" cannot be rendered here`);
 }
 
-function renderPlain(files: BundleFiles, { config }: RenderOptions): readonly KubernetesObject[] {
-  if (config === undefined) return withoutLeftOut(distinctObjects(readPlainBundle(files))).objects;
+function renderPlain(
+  files: BundleFiles,
+  { config, parse }: RenderOptions,
+): readonly KubernetesObject[] {
+  if (config === undefined) {
+    const manifests = readPlainBundle(files, parse === undefined ? {} : { parse });
+    return withoutLeftOut(distinctObjects(manifests)).objects;
+  }
   throw new TerminalError(
     '--config: plain content is applied as written, whatever spec.config has',
   );
 }
 
 function renderRegistry(files: BundleFiles, options: RenderOptions): readonly KubernetesObject[] {
-  const { cluster } = options;
+  const { cluster, parse } = options;
   const config = registryConfigOf(options);
   const objects = convertRegistryBundle(files, {
+    ...(parse === undefined ? {} : { parse }),
     ...(config === undefined ? {} : { config }),
     ...(cluster === undefined ? {} : { cluster }),
   });

@@ -3,6 +3,7 @@ import {
   errorMessage,
   type KubernetesObject,
   type ManifestFile,
+  type parseManifests,
   parseObjects,
   parseYaml,
   readManifestFiles,
@@ -38,6 +39,8 @@ export interface ReadBundleOptions {
   readonly sourceType?: string;
   /** Maximum number of objects. Defaults to no limit. */
   readonly maxObjects?: number;
+  /** Reads one file (default: `parseRegistryManifest`). */
+  readonly parse?: typeof parseManifests;
 }
 
 /**
@@ -63,7 +66,7 @@ export function readRegistryManifests(
   files: BundleFiles,
   options: ReadBundleOptions = {},
 ): readonly ManifestFile[] {
-  return readManifestFiles(files, { ...options, parse: parseFile });
+  return readManifestFiles(files, { parse: parseRegistryManifest, ...options });
 }
 
 /** A bundle of these objects. @throws TerminalError where a field of the CSV has another type. */
@@ -80,7 +83,12 @@ export function registryBundleOf(
   };
 }
 
-function parseFile(path: string, content: Uint8Array, maxObjects?: number): KubernetesObject[] {
+/** Reads one manifest file as OLM does: a list stays one object. @throws TerminalError */
+export function parseRegistryManifest(
+  path: string,
+  content: Uint8Array,
+  maxObjects?: number,
+): KubernetesObject[] {
   try {
     return parseObjects(content, maxObjects);
   } catch (error) {
