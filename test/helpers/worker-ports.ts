@@ -1,19 +1,24 @@
-import { freePorts } from '../../deploy/local/cluster/ports.ts';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { freePorts, LOOPBACK, type PortRange } from '../../deploy/local/cluster/ports.ts';
 
-/** Of one of vitest's workers. Control planes and programs that choose by themselves are above. */
-const share = 600;
+/** Of one process. Control planes and programs that choose by themselves are above. */
+const share = 300;
 const first = 10_000;
-const shares = 10;
+const shares = 32;
 /** Web clients refuse it (https://fetch.spec.whatwg.org/#port-blocking). */
 const refused = [10_080];
 /** Servers that start side by side must not be given the same port. */
 const given: number[] = [];
+let claimed: Promise<PortRange> | undefined;
 
-/** Free ports that no other test or call takes between our look and the start of a server. */
+/**
+ * Free ports that no other test takes between our look and the start of a server, or while a server
+ * starts again; tests of another run on the same machine neither.
+ */
 export async function workerPorts(count: number): Promise<readonly number[]> {
-  const worker = Number(process.env['VITEST_POOL_ID'] ?? '1') - 1;
-  const lowest = first + (worker % shares) * share;
-  const range = { lowest, highest: lowest + share };
+  claimed ??= claimShare();
+  const range = await claimed;
   for (;;) {
     const ports = await freePorts(count, [...refused, ...given], range);
     // Another call may have been given one while this one looked.
@@ -21,4 +26,21 @@ export async function workerPorts(count: number): Promise<readonly number[]> {
     given.push(...ports);
     return ports;
   }
+}
+
+/** A share belongs to the process that listens on its first port, until it ends. */
+async function claimShare(): Promise<PortRange> {
+  const preferred = Number(process.env['VITEST_POOL_ID'] ?? '1') - 1;
+  for (let offset = 0; offset < shares; offset += 1) {
+    const lowest = first + ((preferred + offset) % shares) * share;
+    const server = createServer().unref();
+    try {
+      server.listen({ host: LOOPBACK, port: lowest, exclusive: true });
+      await once(server, 'listening');
+      return { lowest: lowest + 1, highest: lowest + share };
+    } catch {
+      server.close();
+    }
+  }
+  throw new Error(`all ${shares} shares of the ports for tests are taken`);
 }
