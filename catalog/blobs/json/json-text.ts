@@ -28,16 +28,44 @@ export class RawJson {
 
 /** A value as compact JSON, with exactly the bytes of Go's encoding/json. */
 export function jsonText(value: JsonValue | undefined, rules = plain): string {
+  if (typeof value !== 'object' || value === null || !rules.sorted) return memberText(value, rules);
+  const ordered = inKeyOrder(value);
+  const text = ordered === undefined ? undefined : nativeJson(ordered);
+  if (text === undefined) return memberText(value, rules);
+  return rules.escapeHtml ? htmlEscaped(text) : text;
+}
+
+/**
+ * Text of JSON.stringify, several times faster than the text of each member; undefined if Go's text
+ * differs.
+ */
+export function nativeJson(value: unknown, indent = 0): string | undefined {
+  try {
+    const text = JSON.stringify(value, undefined, indent);
+    return differsInGo(text) ? undefined : text;
+  } catch (error) {
+    if (error === RawJson.unwritable) return undefined;
+    throw error;
+  }
+}
+
+/** True for half of a surrogate pair, or a separator that Go escapes. */
+function differsInGo(text: string): boolean {
+  if (text.includes('\\ud')) return true;
+  return Buffer.byteLength(text) !== text.length && /[\u2028\u2029]/.test(text);
+}
+
+function memberText(value: JsonValue | undefined, rules: JsonRules): string {
   if (typeof value === 'string') return stringText(value, rules.escapeHtml);
   if (Array.isArray(value)) {
     const items = value as readonly JsonValue[];
-    return `[${items.map((item) => jsonText(item, rules)).join(',')}]`;
+    return `[${items.map((item) => memberText(item, rules)).join(',')}]`;
   }
   if (value instanceof RawJson) return value.text;
   if (typeof value === 'object' && value !== null) {
     const object = value as JsonObject;
     const members = keysOf(object, rules).map(
-      (key) => `${stringText(key, rules.escapeHtml)}:${jsonText(object[key], rules)}`,
+      (key) => `${stringText(key, rules.escapeHtml)}:${memberText(object[key], rules)}`,
     );
     return `{${members.join(',')}}`;
   }
