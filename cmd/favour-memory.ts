@@ -15,4 +15,5 @@ setFlagsFromString('--semi-space-growth-factor=1');
  */
 export function favourBuilding(): void {
   setFlagsFromString('--heap-growing-percent=100');
+  setFlagsFromString('--semi-space-growth-factor=2');
 }

@@ -1,7 +1,7 @@
 export type { RenderedBundle } from './bundle/bundle-directory.ts';
 export { checkEmpty, writeCatalogFiles } from './catalog-files.ts';
 export { displayNameOf } from './csv/csv-metadata.ts';
-export { describedCsv } from './csv/described-csv.ts';
+export { describedCsv, describedMetadata } from './csv/described-csv.ts';
 export { ServiceVersion } from './csv/service-version.ts';
 export { firstDocument } from './first-document.ts';
 export { type ImageTemplate, imageTemplate } from './image-template.ts';

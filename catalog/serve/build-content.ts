@@ -30,7 +30,7 @@ export async function buildContent(
   for (const [name, numbers] of blobsByPackage(stored.index)) {
     signal.throwIfAborted();
     try {
-      const draft = new PackageDraft(writer);
+      const draft = new PackageDraft(writer, numbers);
       await validateParts(draft.observe(blobsOf(stored, numbers)));
       packages.push(draft.finish());
     } catch (error) {

@@ -19,7 +19,7 @@ export class ServedContent implements AsyncDisposable {
   static async open(directory: string): Promise<ServedContent> {
     const blobs = await StoredCatalog.open(directory);
     try {
-      return new ServedContent(blobs, await RegistryContent.open(directory));
+      return new ServedContent(blobs, await RegistryContent.open(directory, blobs));
     } catch (error) {
       await blobs[Symbol.asyncDispose]();
       throw error;

@@ -18,8 +18,8 @@ export interface DescribedBundle {
   readonly name: string;
   /** In the form of `versionText`. */
   readonly version: string;
-  /** Value of the property `olm.csv.metadata`. */
-  readonly metadata: JsonValue;
+  /** As `describedMetadata` reads it. */
+  readonly metadata: JsonObject;
   /** Icon of the package. */
   readonly icon: Icon | undefined;
   /** Description of the package, for a bundle without its own. */
@@ -28,15 +28,19 @@ export interface DescribedBundle {
 }
 
 /**
+ * The value of a property `olm.csv.metadata`, by the fields of its type.
+ * @throws TerminalError `json: cannot unmarshal …` for a value of the wrong type.
+ */
+export function describedMetadata(value: JsonValue): JsonObject {
+  return (decodeAs(metadata, value) ?? {}) as JsonObject;
+}
+
+/**
  * A ClusterServiceVersion that describes an operator and installs nothing, as JSON: exactly the
  * bytes that operator-registry serves.
- * @throws TerminalError `json: cannot unmarshal …` for metadata of the wrong type.
  */
 export function describedCsv(bundle: DescribedBundle): string {
-  const { apiServiceDefinitions, crdDescriptions, annotations, labels, ...rest } = (decodeAs(
-    metadata,
-    bundle.metadata,
-  ) ?? {}) as JsonObject;
+  const { apiServiceDefinitions, crdDescriptions, annotations, labels, ...rest } = bundle.metadata;
   const { icon, relatedImages } = bundle;
   const text = htmlEscaped(
     writeAs(serviceVersion, {

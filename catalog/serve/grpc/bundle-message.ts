@@ -5,7 +5,7 @@ import { TerminalError } from '../../../core/errors.ts';
 import { parseYaml } from '../../../core/manifests/index.ts';
 import { parseVersion, versionText } from '../../../resolver/versions/index.ts';
 import { jsonText, type OlmBundle, type OlmPackage, type Property } from '../../blobs/index.ts';
-import { describedCsv } from '../../render/index.ts';
+import { describedCsv, describedMetadata } from '../../render/index.ts';
 import { protocol } from './protocol.ts';
 
 /** An API that a bundle provides. */
@@ -16,13 +16,10 @@ export interface ProvidedApi {
 }
 
 /**
- * The encoded parts of a bundle's `api.Bundle` messages that are the same in all channels. Joined
- * with a channel's parts, in the order of field numbers, they form a message.
+ * The encoded parts of a bundle's `api.Bundle` messages that are the same in all channels, without
+ * manifests. Joined with a channel's parts, in the order of field numbers, they form a message.
  */
 export interface BundleParts {
-  /** Fields 4 and 5: ClusterServiceVersion and objects; field 4 alone if it is the only object. */
-  readonly manifests: Uint8Array;
-  readonly csvIsObject: boolean;
   /** Fields 6 to 9: image, APIs, version. */
   readonly identity: Uint8Array;
   /** Fields 11 and 12: dependencies and properties. */
@@ -32,22 +29,18 @@ export interface BundleParts {
 
 /**
  * The parts of a valid bundle.
- * @throws TerminalError for more than one `olm.csv.metadata`, or one of the wrong type
+ * @throws TerminalError for more than one `olm.csv.metadata`, or manifests that cannot be served
  */
-export function bundleParts(bundle: OlmBundle, owner: OlmPackage): BundleParts {
+export function bundleParts(bundle: OlmBundle): BundleParts {
   checkDescriptions(bundle);
-  const version = textAt(bundle.properties.find(isOf('olm.package'))?.value, 'version');
+  checkManifests(bundle);
   const provides = apisOf(bundle, 'olm.gvk');
-  const objects = bundle.properties.filter(isOf('olm.bundle.object')).map(objectText);
-  const csv = objects.find(isCsv) ?? described(bundle, owner, version);
   return {
-    manifests: Buffer.concat([encodedCsv(csv), encoded({ object: objects })]),
-    csvIsObject: objects.length === 0 && csv !== '',
     identity: encoded({
       bundlePath: bundle.image,
       providedApis: provides,
       requiredApis: apisOf(bundle, 'olm.gvk.required'),
-      version,
+      version: versionOf(bundle),
     }),
     properties: encoded({
       dependencies: bundle.properties.flatMap(dependencyOf),
@@ -57,6 +50,27 @@ export function bundleParts(bundle: OlmBundle, owner: OlmPackage): BundleParts {
     }),
     provides,
   };
+}
+
+/**
+ * Fields 4 and 5 of a message: the ClusterServiceVersion, and the objects of the bundle or else that
+ * one alone. Takes longer than all other parts of most bundles, and few requests ask for it.
+ */
+export function bundleManifests(bundle: OlmBundle, owner: OlmPackage): Uint8Array {
+  const objects = objectsOf(bundle);
+  const csv = objects.find(isCsv) ?? described(bundle, owner);
+  if (csv === '') return Buffer.concat(objects.map((text) => encodedText(5, text)));
+  const all = objects.length === 0 ? [csv] : objects;
+  return Buffer.concat([encodedText(4, csv), ...all.map((text) => encodedText(5, text))]);
+}
+
+/** @throws TerminalError as `bundleManifests` does */
+function checkManifests(bundle: OlmBundle): void {
+  if (objectsOf(bundle).some(isCsv)) return;
+  const only = bundle.properties.find(isOf('olm.csv.metadata'));
+  if (only === undefined) return;
+  parseVersion(versionOf(bundle));
+  describedMetadata(only.value ?? null);
 }
 
 function checkDescriptions({ properties }: OlmBundle): void {
@@ -71,12 +85,19 @@ function encoded(fields: Readonly<Record<string, unknown>>): Uint8Array {
   return protocol.encode('api.Bundle', fields);
 }
 
-/** Encodes field 4 without the copies that the library's writer makes. */
-function encodedCsv(text: string): Uint8Array {
-  if (text === '') return new Uint8Array();
-  const csv = Buffer.from(text);
-  const head = new BinaryWriter().tag(4, WireType.LengthDelimited).uint32(csv.length).finish();
-  return Buffer.concat([head, csv]);
+/** Encodes a text without the copies that the library's writer makes. */
+function encodedText(field: number, text: string): Uint8Array {
+  const bytes = Buffer.from(text);
+  const head = new BinaryWriter().tag(field, WireType.LengthDelimited).uint32(bytes.length);
+  return Buffer.concat([head.finish(), bytes]);
+}
+
+function versionOf({ properties }: OlmBundle): string {
+  return textAt(properties.find(isOf('olm.package'))?.value, 'version');
+}
+
+function objectsOf({ properties }: OlmBundle): readonly string[] {
+  return properties.filter(isOf('olm.bundle.object')).map(objectText);
 }
 
 function isOf(type: string): (property: Property) => boolean {
@@ -131,13 +152,13 @@ function isCsv(object: string): boolean {
   }
 }
 
-function described(bundle: OlmBundle, owner: OlmPackage, version: string): string {
+function described(bundle: OlmBundle, owner: OlmPackage): string {
   const only = bundle.properties.find(isOf('olm.csv.metadata'));
   if (only === undefined) return '';
   return describedCsv({
     name: bundle.name,
-    version: versionText(parseVersion(version)),
-    metadata: only.value ?? null,
+    version: versionText(parseVersion(versionOf(bundle))),
+    metadata: describedMetadata(only.value ?? null),
     icon: owner.icon,
     description: owner.description,
     relatedImages: bundle.relatedImages,

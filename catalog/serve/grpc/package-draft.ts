@@ -18,14 +18,17 @@ import type { PackageFacts, RegistryWriter } from './registry-content.ts';
  */
 export class PackageDraft {
   readonly #writer: RegistryWriter;
+  readonly #numbers: readonly number[];
   readonly #channels: OlmChannel[] = [];
   readonly #bundles = new Map<string, number>();
   readonly #deprecations = new Map<string, string>();
-  #owner: OlmPackage | undefined;
+  #owner: (OlmPackage & { readonly blob: number }) | undefined;
   #failure: TerminalError | undefined;
 
-  constructor(writer: RegistryWriter) {
+  /** `numbers` are those of the blobs that `observe` reads, in their order. */
+  constructor(writer: RegistryWriter, numbers: readonly number[]) {
     this.#writer = writer;
+    this.#numbers = numbers;
   }
 
   /**
@@ -33,10 +36,13 @@ export class PackageDraft {
    * messages.
    */
   async *observe(blobs: AsyncIterable<Blob>): AsyncGenerator<CatalogConfig> {
+    let read = 0;
     for await (const blob of blobs) {
       const part = await toConfig([blob]);
+      const number = this.#numbers[read] ?? 0;
+      read += 1;
       try {
-        await this.#add(part);
+        await this.#add(part, number);
       } catch (error) {
         if (!(error instanceof TerminalError)) throw error;
         this.#failure ??= error;
@@ -49,9 +55,10 @@ export class PackageDraft {
   finish(): PackageFacts {
     if (this.#failure !== undefined) throw this.#failure;
     if (this.#owner === undefined) throw new TerminalError('no olm.package');
-    const { name, defaultChannel } = this.#owner;
+    const { name, defaultChannel, blob } = this.#owner;
     return {
       name,
+      blob,
       defaultChannel,
       channels: this.#channels.map((channel) => ({
         name: channel.name,
@@ -66,11 +73,14 @@ export class PackageDraft {
     };
   }
 
-  async #add({ packages, channels, deprecations, bundles }: CatalogConfig): Promise<void> {
-    for (const each of packages) this.#owner = each;
+  async #add(
+    { packages, channels, deprecations, bundles }: CatalogConfig,
+    blob: number,
+  ): Promise<void> {
+    for (const each of packages) this.#owner = { ...each, blob };
     for (const each of channels) this.#channels.push(each);
     for (const each of deprecations) this.#deprecate(each);
-    for (const each of bundles) await this.#addBundle(each);
+    for (const each of bundles) await this.#addBundle(each, blob);
   }
 
   #deprecate({ entries }: OlmDeprecations): void {
@@ -84,12 +94,10 @@ export class PackageDraft {
     return deprecation === undefined ? {} : { deprecation };
   }
 
-  async #addBundle(bundle: OlmBundle): Promise<void> {
-    const owner = this.#owner;
-    if (owner === undefined) return;
-    const parts = bundleParts(bundle, owner);
+  async #addBundle(bundle: OlmBundle, blob: number): Promise<void> {
+    const parts = bundleParts(bundle);
     const { deprecation } = this.#deprecation('olm.bundle', bundle.name);
-    const about = { hasImage: bundle.image !== '', deprecation };
+    const about = { blob, hasImage: bundle.image !== '', deprecation };
     this.#bundles.set(bundle.name, await this.#writer.add(parts, about));
   }
 }

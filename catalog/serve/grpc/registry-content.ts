@@ -2,7 +2,10 @@ import { type FileHandle, open, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { compareBytes } from '../../../api/byte-order.ts';
-import type { BundleParts } from './bundle-message.ts';
+import { type Blob, blobOfValue } from '../../blobs/index.ts';
+import type { StoredCatalog } from '../../index/index.ts';
+import { toConfig } from '../../load/index.ts';
+import { type BundleParts, bundleManifests } from './bundle-message.ts';
 import { protocol } from './protocol.ts';
 
 const partsFile = 'bundles.pb';
@@ -13,12 +16,12 @@ const pieceSize = 1024 * 1024;
 
 const size = z.int().min(0);
 const keptBundle = z.object({
+  /** Number of its blob in the stored catalog. */
+  blob: size,
   start: size,
   /** Sizes of the parts in bytes; the file has them one after the other. */
-  manifests: size,
   identity: size,
   properties: size,
-  csvIsObject: z.boolean(),
   hasImage: z.boolean(),
   provides: z.array(z.object({ group: z.string(), version: z.string(), kind: z.string() })),
   deprecation: z.string().optional(),
@@ -38,6 +41,7 @@ const keptChannel = z.object({
 });
 const keptPackage = z.object({
   name: z.string(),
+  blob: size,
   defaultChannel: z.string(),
   deprecation: z.string().optional(),
   channels: z.array(keptChannel),
@@ -78,18 +82,16 @@ export class RegistryWriter implements AsyncDisposable {
   /** Resolves with the number of the bundle. */
   async add(
     parts: BundleParts,
-    about: { readonly hasImage: boolean; readonly deprecation: string | undefined },
+    about: Pick<BundleFacts, 'blob' | 'hasImage'> & { readonly deprecation: string | undefined },
   ): Promise<number> {
     const kept: BundleFacts = {
       start: this.#end,
-      manifests: parts.manifests.length,
       identity: parts.identity.length,
       properties: parts.properties.length,
-      csvIsObject: parts.csvIsObject,
       ...about,
       provides: [...parts.provides],
     };
-    this.#gathered.push(parts.manifests, parts.identity, parts.properties);
+    this.#gathered.push(parts.identity, parts.properties);
     this.#end = endOf(kept);
     if (this.#end - this.#written >= pieceSize) await this.#write();
     return this.#bundles.push(kept) - 1;
@@ -115,28 +117,34 @@ export class RegistryWriter implements AsyncDisposable {
 
 /**
  * The content of gRPC answers in a directory that a `RegistryWriter` has written. Bundles stay on
- * disk.
+ * disk: their manifests, which few requests ask for, only as blobs of the stored catalog.
  */
 export class RegistryContent implements AsyncDisposable {
   readonly packages: ReadonlyMap<string, PackageFacts>;
   readonly #bundles: readonly BundleFacts[];
+  readonly #blobs: StoredCatalog;
   readonly #file: FileHandle;
   #listed: readonly RegistryEntry[] | undefined;
 
-  private constructor(file: FileHandle, kept: z.infer<typeof keptPackages>) {
+  private constructor(
+    { blobs, file }: { readonly blobs: StoredCatalog; readonly file: FileHandle },
+    kept: z.infer<typeof keptPackages>,
+  ) {
+    this.#blobs = blobs;
     this.#file = file;
     this.#bundles = kept.bundles;
     this.packages = new Map(kept.packages.map((each) => [each.name, each]));
   }
 
   /** @throws Error for a directory without complete content */
-  static async open(directory: string): Promise<RegistryContent> {
+  static async open(directory: string, blobs: StoredCatalog): Promise<RegistryContent> {
     const text = await readFile(join(directory, packagesFile), 'utf8');
     const kept = keptPackages.parse(JSON.parse(text));
     const file = await open(join(directory, partsFile));
     const { size: found } = await file.stat();
     const last = kept.bundles.at(-1);
-    if (found === (last === undefined ? 0 : endOf(last))) return new RegistryContent(file, kept);
+    if (found === (last === undefined ? 0 : endOf(last)))
+      return new RegistryContent({ blobs, file }, kept);
     await file.close();
     throw new Error(`${partsFile} and ${packagesFile} differ in size`);
   }
@@ -165,21 +173,18 @@ export class RegistryContent implements AsyncDisposable {
     const { entry, channel } = at;
     const bundle = this.#bundle(entry);
     const withManifests = form === 'alone' || !bundle.hasImage;
-    const start = bundle.start + (withManifests ? 0 : bundle.manifests);
-    const stored = await this.#read(start, endOf(bundle));
+    const manifests = withManifests ? await this.#manifests(at) : noBytes;
+    const stored = await this.#read(bundle.start, endOf(bundle));
     const { skipRange, replaces, skips } = entry;
     const edges = form === 'listed' ? { replaces, skips } : {};
     const deprecation =
       bundle.deprecation === undefined ? {} : { deprecation: { message: bundle.deprecation } };
-    const manifests = stored.subarray(0, withManifests ? bundle.manifests : 0);
-    const behind = stored.length - bundle.properties;
     return Buffer.concat([
       encoded({ csvName: entry.name, packageName: at.package.name, channelName: channel.name }),
       manifests,
-      bundle.csvIsObject ? asObject(manifests) : noBytes,
-      stored.subarray(manifests.length, behind),
+      stored.subarray(0, bundle.identity),
       encoded({ skipRange }),
-      stored.subarray(behind),
+      stored.subarray(bundle.identity),
       encoded({ ...edges, ...deprecation }),
     ]);
   }
@@ -194,6 +199,16 @@ export class RegistryContent implements AsyncDisposable {
     return found;
   }
 
+  async #manifests({ package: owner, entry }: RegistryEntry): Promise<Uint8Array> {
+    const blobs: Blob[] = [];
+    const numbers = [owner.blob, this.#bundle(entry).blob];
+    for await (const { value } of this.#blobs.blobs(numbers)) blobs.push(blobOfValue(value));
+    const { packages, bundles } = await toConfig(blobs);
+    const [about, bundle] = [packages[0], bundles[0]];
+    if (about === undefined || bundle === undefined) throw new Error('the stored catalog differs');
+    return bundleManifests(bundle, about);
+  }
+
   async #read(start: number, end: number): Promise<Buffer> {
     const bytes = Buffer.allocUnsafe(end - start);
     const { bytesRead } = await this.#file.read(bytes, 0, bytes.length, start);
@@ -202,24 +217,11 @@ export class RegistryContent implements AsyncDisposable {
   }
 }
 
-function endOf({ start, manifests, identity, properties }: BundleFacts): number {
-  return start + manifests + identity + properties;
+function endOf({ start, identity, properties }: BundleFacts): number {
+  return start + identity + properties;
 }
 
 const noBytes = Buffer.alloc(0);
-/**
- * Tag of field 5 with a length: only this byte distinguishes an object from the
- * ClusterServiceVersion (field 4).
- */
-const objectTag = 0x2a;
-
-function asObject(csv: Buffer): Buffer {
-  if (csv.length === 0) return csv;
-  const object = Buffer.from(csv);
-  object[0] = objectTag;
-  return object;
-}
-
 function encoded(fields: Readonly<Record<string, unknown>>): Uint8Array {
   return protocol.encode('api.Bundle', fields);
 }
