@@ -1,11 +1,11 @@
 // @module-tag long
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { eventually } from '../helpers/eventually.ts';
+import { eventually, patiently } from '../helpers/eventually.ts';
+import { removeOperatorCrds } from '../helpers/install-crds.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
-import { aBundleDeployment, anImage } from '../helpers/objects.ts';
 import { OwnRegistry } from '../helpers/own-registry.ts';
 import { plane } from '../helpers/plane.ts';
 import { pushImage } from '../helpers/push-image.ts';
@@ -14,6 +14,7 @@ import { rukpakctl } from '../helpers/rukpakctl.ts';
 import { System } from '../helpers/system.ts';
 
 const present = realBundlesArePresent();
+const operatorKind = 'operators.operators.operatorframework.io';
 const operators = [
   {
     name: 'infinispan',
@@ -26,6 +27,7 @@ const operators = [
     images: ['deployment-validation-operator/dv-operator:0.2.2'],
   },
 ] as const;
+const [{ name: operator }, { name: extension }] = operators;
 const other = { name: 'debezium-operator', version: '2.4.0' };
 
 let dir: string;
@@ -55,8 +57,12 @@ insecure = true
 
 afterAll(async () => {
   if (!present) return;
-  await kubectl.run(['delete', 'bundledeployments', '--all', '--wait=true', '--timeout=300s']);
+  await kubectl.run(['delete', `${operatorKind},clusterextensions`, '--all', '--wait=false']);
+  await kubectl.run(['delete', 'bundledeployments', '--all', '--timeout=300s']);
+  await kubectl.run(['delete', 'catalogs,clustercatalogs', '--all', '--timeout=60s']);
+  await kubectl.run(['delete', 'namespace', extension, '--ignore-not-found', '--wait=false']);
   await system?.stop();
+  await removeOperatorCrds(plane.kubeconfig);
   await internet.stop();
   await mirror.stop();
   await rm(dir, { recursive: true, force: true });
@@ -150,26 +156,48 @@ test.skipIf(!present)(
     );
     expect(pushed).toContain('6 mirrored, 0 failed');
 
-    const listed = await readFile(join(results, 'clustercatalog.yaml'), 'utf8');
-    const [, catalog = ''] = /ref: "(.*)"/.exec(listed) ?? [];
-    const rendered = await ctl('catalog', 'render', catalog, '--output', 'json', ...hosts);
-    const bundles = [...rendered.matchAll(/"image": "(quay\.io\/community\/[^"]+)",\n {4}"prop/g)];
-    expect(bundles).toHaveLength(operators.length);
+    // What `mirror` wrote is all that the cluster learns of the mirror.
     system = await System.start({
       kubeconfig: plane.kubeconfig,
-      registry: mirror.host,
+      registry: plane.registry,
+      installFlags: ['--operators'],
       flags: [`--registries-conf=${join(results, 'registries.conf')}`],
     });
-    for (const { name } of operators) {
-      const image = bundles.find(([, ref = '']) => ref.includes(name))?.[1] ?? '';
-      const className = 'core-rukpak-io-registry';
-      await kubectl.apply(aBundleDeployment({ name, className, source: anImage(image) }));
-      await eventually(async () => {
-        const deployment = await kubectl.get('bundledeployment', name);
-        expect(conditionOf(deployment, 'Installed')).toMatchObject({ status: 'True' });
-      });
-      const owned = `core.rukpak.io/owner-name=${name}`;
-      expect(await kubectl.list('deployments', owned)).toHaveLength(1);
-    }
+    await kubectl.must(['apply', '-f', join(results, 'catalog.yaml')]);
+    await kubectl.apply({
+      apiVersion: 'operators.operatorframework.io/v1alpha1',
+      kind: 'Operator',
+      metadata: { name: operator },
+      spec: { packageName: operator },
+    });
+    await isHealthy(operatorKind, operator);
+    await kubectl.must(['delete', '-f', join(results, 'catalog.yaml'), '--timeout=60s']);
+
+    await kubectl.must(['apply', '-f', join(results, 'clustercatalog.yaml')]);
+    await kubectl.apply(
+      { apiVersion: 'v1', kind: 'Namespace', metadata: { name: extension } },
+      {
+        apiVersion: 'olm.operatorframework.io/v1',
+        kind: 'ClusterExtension',
+        metadata: { name: extension },
+        spec: {
+          namespace: extension,
+          source: { sourceType: 'Catalog', catalog: { packageName: extension } },
+        },
+      },
+    );
+    await isHealthy('clusterextension', extension);
   },
 );
+
+async function isHealthy(kind: string, name: string): Promise<void> {
+  await eventually(async () => {
+    const object = await kubectl.get(kind, name);
+    expect(conditionOf(object, 'Installed')).toMatchObject({ status: 'True' });
+    expect(conditionOf(object, 'Ready')).toMatchObject({ status: 'True' });
+    const deployment = await kubectl.get('bundledeployment', name);
+    expect(conditionOf(deployment, 'Healthy')).toMatchObject({ status: 'True' });
+  }, patiently);
+  const owned = `core.rukpak.io/owner-name=${name}`;
+  expect(await kubectl.list('deployments', owned)).toHaveLength(1);
+}

@@ -43,10 +43,15 @@ test('a repository whose images are on the mirror under several paths has all of
   );
 });
 
-test('a mirror without TLS is named as one', () => {
-  expect(
-    registriesConf(repositories, { insecure: true }).match(/^insecure = true$/gm),
-  ).toHaveLength(2);
+test('a mirror without TLS is named as one, for its own name too, which catalogs have', () => {
+  const written = registriesConf(repositories, { ...registry, insecure: true });
+  expect(written.match(/^insecure = true$/gm)).toHaveLength(3);
+  const itself = '[[registry]]\nlocation = "mirror.example:5000/ocp"\ninsecure = true\n';
+  expect(written.startsWith(`${itself}\n`)).toBe(true);
+  const whole = { host: 'mirror.example', prefix: '', insecure: true };
+  expect(registriesConf([], whole)).toBe(
+    '[[registry]]\nlocation = "mirror.example"\ninsecure = true\n',
+  );
 });
 
 test('mapping.txt has a line for each image', () => {

@@ -44,9 +44,10 @@ export function mirroredRepositories(
  */
 export function registriesConf(
   repositories: readonly MirroredRepository[],
-  { insecure }: Pick<MirrorRegistry, 'insecure'>,
+  registry: MirrorRegistry,
 ): string {
-  const blocks = repositories.map(({ source, mirrors, byTag }) =>
+  const { insecure } = registry;
+  const mirrored = repositories.map(({ source, mirrors, byTag }) =>
     [
       '[[registry]]',
       `location = "${source}"`,
@@ -59,7 +60,14 @@ export function registriesConf(
       ]),
     ].join('\n'),
   );
+  const blocks = [...(insecure ? [insecureMirror(registry)] : []), ...mirrored];
   return blocks.map((block) => `${block}\n`).join('\n');
+}
+
+/** Mirrored catalogs have names of the mirror, for which settings of a mirror do not count. */
+function insecureMirror({ host, prefix }: MirrorRegistry): string {
+  const location = prefix === '' ? host : `${host}/${prefix}`;
+  return ['[[registry]]', `location = "${location}"`, 'insecure = true'].join('\n');
 }
 
 /** `<source>=<mirror>`, a line for each image. */
