@@ -22,7 +22,7 @@ export interface InClusterOptions {
   readonly kubectl: Kubectl;
   /** Plain HTTP. */
   readonly registry: string;
-  /** In deploy/overlays (default: `self-signed`). */
+  /** In deploy/overlays, or the path of a folder (default: `self-signed`). */
   readonly overlay?: string;
 }
 

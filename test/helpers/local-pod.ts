@@ -7,7 +7,7 @@ import { dirname, join, posix } from 'node:path';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { eventually } from './eventually.ts';
 import type { Kubectl } from './kubectl.ts';
-import { SecretVolume, type SecretVolumeSource } from './secret-volume.ts';
+import { DataVolume, type SecretVolumeSource } from './secret-volume.ts';
 import { type ServiceAccount, writeAccountFolder, writeKubeconfig } from './service-account.ts';
 import { type StartedProcess, signalContainer, type UnpackedImage } from './unpacked-image.ts';
 import { workerPorts } from './worker-ports.ts';
@@ -28,6 +28,7 @@ interface Container {
 interface Volume {
   readonly name: string;
   readonly secret?: SecretVolumeSource;
+  readonly configMap?: { readonly name: string };
 }
 
 interface PodSpec {
@@ -70,7 +71,7 @@ export class LocalPod {
   readonly #options: LocalPodOptions;
   readonly #folder: string;
   readonly ports: readonly number[];
-  readonly #secrets: readonly SecretVolume[];
+  readonly #data: readonly DataVolume[];
   #process: ChildProcess | undefined;
   #log = '';
 
@@ -80,10 +81,11 @@ export class LocalPod {
     this.ports = ports;
     const { containers, volumes = [] } = podSpecOf(options.deployment);
     const mounts = containers[0].volumeMounts ?? [];
-    this.#secrets = mounts.flatMap(({ name, mountPath }) => {
-      const { secret } = volumes.find((volume) => volume.name === name) ?? {};
-      if (secret === undefined) return [];
-      return [new SecretVolume(options.kubectl, secret, this.local(mountPath))];
+    this.#data = mounts.flatMap(({ name, mountPath }) => {
+      const { secret, configMap } = volumes.find((volume) => volume.name === name) ?? {};
+      const source = configMap === undefined ? secret : { configMapName: configMap.name };
+      if (source === undefined) return [];
+      return [new DataVolume(options.kubectl, source, this.local(mountPath))];
     });
   }
 
@@ -114,9 +116,9 @@ export class LocalPod {
     return join(this.#folder, 'volumes', path);
   }
 
-  /** Brings its volumes of Secrets up to date, as the kubelet does now and then. */
+  /** Brings its volumes of Secrets and ConfigMaps up to date, as the kubelet does now and then. */
   async mountSecrets(): Promise<void> {
-    for (const secret of this.#secrets) await secret.refresh();
+    for (const volume of this.#data) await volume.refresh();
     await this.#options.image?.own(this.#folder);
   }
 

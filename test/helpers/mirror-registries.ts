@@ -58,6 +58,11 @@ export class MirrorRegistries {
     return file;
   }
 
+  /** From now on only the mirror can be reached. */
+  async stopSource(): Promise<void> {
+    await this.#registries[0]?.stop();
+  }
+
   async stop(): Promise<void> {
     for (const registry of this.#registries) await registry.stop();
     await rm(this.#root, { recursive: true, force: true });

@@ -2,7 +2,9 @@ import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Kubectl } from './kubectl.ts';
 
-/** A pod's volume of a Secret, as far as our manifests use it. */
+/** A pod's volume of a Secret or ConfigMap, as far as our manifests use it. */
+export type DataVolumeSource = SecretVolumeSource | ConfigMapVolumeSource;
+
 export interface SecretVolumeSource {
   readonly secretName: string;
   readonly items?: readonly { readonly key: string; readonly path: string }[];
@@ -10,35 +12,52 @@ export interface SecretVolumeSource {
   readonly namespace?: string;
 }
 
-/** A Secret in a folder, in the kubelet's way: files are links, and all change at once. */
-export class SecretVolume {
+export interface ConfigMapVolumeSource {
+  readonly configMapName: string;
+}
+
+/** A Secret or ConfigMap in a folder, in the kubelet's way: files are links, and all change at once. */
+export class DataVolume {
   readonly #kubectl: Kubectl;
-  readonly #source: SecretVolumeSource;
+  readonly #source: DataVolumeSource;
   readonly #folder: string;
   #version = 0;
 
-  constructor(kubectl: Kubectl, source: SecretVolumeSource, folder: string) {
+  constructor(kubectl: Kubectl, source: DataVolumeSource, folder: string) {
     this.#kubectl = kubectl;
     this.#source = source;
     this.#folder = folder;
   }
 
-  /** Brings the folder up to date; throws where the Secret or a key is missing. */
+  /** Brings the folder up to date; throws where the object or a key is missing. */
   async refresh(): Promise<void> {
-    const { secretName, items, namespace } = this.#source;
-    const data = await secretData(this.#kubectl, secretName, namespace);
+    const { data, items } = await this.#content();
     const wanted = items ?? Object.keys(data).map((key) => ({ key, path: key }));
     const version = `..version-${this.#version}`;
     await mkdir(join(this.#folder, version), { recursive: true });
     for (const { key, path } of wanted) {
       const content = data[key];
-      if (content === undefined) throw new Error(`Secret ${secretName} has no key ${key}`);
+      if (content === undefined)
+        throw new Error(`${JSON.stringify(this.#source)} has no key ${key}`);
       await writeFile(join(this.#folder, version, path), content, { mode: 0o600 });
     }
     await this.#show(
       version,
       wanted.map(({ path }) => path),
     );
+  }
+
+  async #content(): Promise<{
+    readonly data: Readonly<Record<string, string>>;
+    readonly items?: SecretVolumeSource['items'] | undefined;
+  }> {
+    const source = this.#source;
+    if ('secretName' in source) {
+      const { secretName, namespace, items } = source;
+      return { data: await secretData(this.#kubectl, secretName, namespace), items };
+    }
+    const object = await this.#kubectl.get('configmap', source.configMapName, 'rukpak-system');
+    return { data: object['data'] as Readonly<Record<string, string>> };
   }
 
   async #show(version: string, paths: readonly string[]): Promise<void> {

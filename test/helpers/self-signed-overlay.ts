@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { Kubectl } from './kubectl.ts';
@@ -31,8 +31,9 @@ export class SelfSignedOverlay {
     this.#text = text;
   }
 
+  /** By its name in deploy/overlays, or by the path of its folder. */
   static async render(kubectl: Kubectl, name = 'self-signed'): Promise<SelfSignedOverlay> {
-    const folder = join(folders, name);
+    const folder = resolve(folders, name);
     const text = await kubectl.must(['kustomize', folder]);
     return new SelfSignedOverlay(kubectl, ['-k', folder], text);
   }

@@ -7,7 +7,7 @@ import type { KubernetesObject } from '../../../api/meta.ts';
 import { eventually } from '../eventually.ts';
 import type { Kubectl } from '../kubectl.ts';
 import { podSpecOf } from '../local-pod.ts';
-import { SecretVolume } from '../secret-volume.ts';
+import { DataVolume } from '../secret-volume.ts';
 import { ports } from './apis.ts';
 import type { Listener, ProgramOptions } from './program.ts';
 
@@ -31,7 +31,7 @@ export interface OperatorProcessOptions {
 export class OperatorProcess {
   readonly #options: OperatorProcessOptions;
   readonly #folder: string;
-  #volumes: readonly SecretVolume[] = [];
+  #volumes: readonly DataVolume[] = [];
   #process: ChildProcess | undefined;
   #refreshing: NodeJS.Timeout | undefined;
   #refreshed: Promise<void> = Promise.resolve();
@@ -81,7 +81,7 @@ export class OperatorProcess {
     this.#volumes = (containers[0].volumeMounts ?? []).map(({ name: mounted, mountPath }) => {
       const secret = volumes.find((volume) => volume.name === mounted)?.secret;
       if (secret === undefined) throw new Error(`volume ${mounted} is of no Secret`);
-      return new SecretVolume(kubectl, { ...secret, namespace }, join(this.#folder, mountPath));
+      return new DataVolume(kubectl, { ...secret, namespace }, join(this.#folder, mountPath));
     });
     for (const { mountPath } of containers[0].volumeMounts ?? []) {
       await mkdir(join(this.#folder, mountPath), { recursive: true });
