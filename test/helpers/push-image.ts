@@ -23,6 +23,7 @@ export interface ImageContent extends PushTarget {
   readonly layers: readonly LayerContent[];
   /** Go's name (default: amd64). */
   readonly architecture?: string;
+  readonly labels?: Readonly<Record<string, string>>;
 }
 
 export interface PushedImage extends TypedDescriptor {
@@ -42,7 +43,8 @@ export async function pushImage(image: ImageContent): Promise<PushedImage> {
     diffIds.push(digestOf(archive));
   }
   const rootfs = { type: 'layers', diff_ids: diffIds };
-  const bytes = Buffer.from(JSON.stringify({ ...platform, config: {}, rootfs }));
+  const config = image.labels === undefined ? {} : { Labels: image.labels };
+  const bytes = Buffer.from(JSON.stringify({ ...platform, config, rootfs }));
   const manifest = await pushManifest(image, {
     schemaVersion: 2,
     mediaType: mediaTypes.ociManifest,

@@ -1,13 +1,17 @@
 // @module-tag long
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildBundleImage, buildCatalogImage } from '../../catalog/images/index.ts';
 import { runBothOpms } from '../helpers/both-opms.ts';
+import { writeCatalogDatabase } from '../helpers/catalog-database.ts';
+import type { LayerContent } from '../helpers/layer-archive.ts';
 import { opmBinary } from '../helpers/opm.ts';
 import { OpmRegistry } from '../helpers/opm-registry.ts';
+import { type ImageContent, pushImage } from '../helpers/push-image.ts';
 import { rukpakctl } from '../helpers/rukpakctl.ts';
+import type { ProgramResult } from '../helpers/run-in-process.ts';
 
 const samples = join(import.meta.dirname, '../../deploy/samples/howto');
 let registry: OpmRegistry;
@@ -69,3 +73,68 @@ test.each(['validate', 'list', 'graph greeter'])(
     );
   },
 );
+
+describe('an image that opm knows by its labels', () => {
+  const index = 'operators.operatorframework.io.index.database.v1';
+
+  /** Both opms render it, from one registry. */
+  async function rendered(
+    name: string,
+    { files = { file: '' }, ...more }: Pick<ImageContent, 'labels'> & Pick<LayerContent, 'files'>,
+  ): Promise<ProgramResult> {
+    const place = { registry: registry.host, repository: name, tag: 'v1' };
+    await pushImage({ ...place, layers: [{ files }], ...more });
+    const args = ['render', `${registry.host}/${name}:v1`, '--use-http'];
+    const normalise = (text: string): string => text.replaceAll(registry.host, 'HOST');
+    const options = { cwd: dir, env: registry.env, normalise };
+    const { ours, theirs } = await runBothOpms(args, options);
+    expect(ours).toEqual(theirs);
+    return ours;
+  }
+
+  test('a SQLite database is rendered', async () => {
+    writeCatalogDatabase(join(dir, 'index.db'));
+    const files = { 'database/index.db': await readFile(join(dir, 'index.db')) };
+    const labels = { [index]: '/database/index.db' };
+    const { code, stdout } = await rendered('database', { labels, files });
+    expect(code).toBe(0);
+    expect(stdout).toContain('"name": "a.v1"');
+  });
+
+  test('of other labels opm names each', async () => {
+    const { stderr } = await rendered('labels', { labels: { b: 'x y', a: '1' } });
+    expect(stderr).toContain('image type could not be determined, found labels');
+  });
+
+  test('without labels', async () => {
+    const { stderr } = await rendered('bare', {});
+    expect(stderr).toContain('image type could not be determined: image has no labels');
+  });
+});
+
+test('a template with a bundle directory for an image is refused in the same words', async () => {
+  await cp(join(samples, 'bundle'), join(dir, 'a-bundle'), { recursive: true });
+  const entries = [{ schema: 'olm.bundle', image: 'a-bundle' }];
+  const stdin = JSON.stringify({ schema: 'olm.template.basic', entries });
+  const args = ['alpha', 'render-template', 'basic'];
+  const { ours, theirs } = await runBothOpms(args, { cwd: dir, env: registry.env, stdin });
+  expect(ours).toEqual(theirs);
+  expect(ours.stderr).toContain('cannot render bundle directory "a-bundle": not allowed');
+});
+
+test('rukpakctl catalog push copies an image to a registry, by its digest', async () => {
+  const [layout, to] = ['oci:layout:v1', `${registry.host}/pushed/catalog:v1`];
+  const options = { cwd: dir, env: registry.env };
+  const built = await rukpakctl(['catalog', 'build', 'catalog', '--to', layout], options);
+  expect(built.code, built.stderr).toBe(0);
+  const [digest = ''] = /sha256:[0-9a-f]{64}/.exec(built.stdout) ?? [];
+  const insecure = ['--insecure-registry', registry.host];
+  const pushed = await rukpakctl(['catalog', 'push', layout, to, ...insecure], options);
+  expect(pushed).toMatchObject({ code: 0, stderr: '' });
+  expect(pushed.stdout).toContain(digest);
+  const byDigest = `${registry.host}/pushed/catalog@${digest}`;
+  const args = ['render', byDigest, '--use-http'];
+  const { ours, theirs } = await runBothOpms(args, options);
+  expect(ours).toEqual(theirs);
+  expect(ours.stdout).toBe((await runBothOpms(['render', 'catalog'], options)).theirs.stdout);
+});
