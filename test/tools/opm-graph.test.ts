@@ -87,6 +87,16 @@ describe('opm alpha render-graph', () => {
     }
   });
 
+  test('320 odd graphs as one, in which each package has its own name', async () => {
+    const blobs = oddGraphs(320).flatMap(({ seed, blobs: each }) => {
+      const text = JSON.stringify(each).replaceAll(/"(p\d)"/g, `"s${seed}-$1"`);
+      return JSON.parse(text) as readonly JsonObject[];
+    });
+    const folder = await write('graphs', blobs);
+    await same(['render-graph', folder]);
+    await same(['render-graph', folder, '--draw-v0-semantics']);
+  });
+
   test('odd catalogs', { timeout: 300_000 }, async () => {
     for (const { seed, content } of oddCatalogs(50)) {
       await mkdir(join(dir, `odd-${seed}`));

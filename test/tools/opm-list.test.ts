@@ -8,6 +8,7 @@ import type { JsonObject } from '../../api/json.ts';
 import { type BothOptions, runBothOpms } from '../helpers/both-opms.ts';
 import { writeCatalogDatabase } from '../helpers/catalog-database.ts';
 import { opmBinary } from '../helpers/opm.ts';
+import { randomCatalog } from '../helpers/random-catalog.ts';
 
 const root = join(import.meta.dirname, '../..');
 /** Catalogs as they were published; kept beside the project, not in it. */
@@ -144,4 +145,45 @@ test('what is no valid catalog', async () => {
   await sameLists(twice);
   await sameLists(await write('headless', blobs.slice(0, 1)));
   await sameLists(await write('nothing', []));
+});
+
+const oddTexts = [
+  'stable',
+  'a "b"',
+  'é漢😀',
+  'x]-->y',
+  ' ',
+  '<b>&',
+  'ключ',
+  '10',
+  "it's",
+  'back\\',
+];
+
+/**
+ * The catalogs of 320 seeds as one, in which each package has a name of its own, and channels and
+ * display names are odd, but for control characters, which ours escapes: most of an opm's time is its
+ * start.
+ */
+function manyCatalogs(): readonly JsonObject[] {
+  return Array.from({ length: 320 }, (_, seed) => {
+    const odd = JSON.stringify(oddTexts[seed % oddTexts.length]);
+    const metadata = `{"type": "olm.csv.metadata", "value": {"displayName": ${odd}}}`;
+    return randomCatalog(seed).map(({ value }) => {
+      const text = JSON.stringify(value)
+        .replaceAll(/"(p\d)"/g, `"s${seed}-$1"`)
+        .replaceAll('"stable"', () => odd)
+        .replace('"properties":[', (found) => `${found}${metadata},`);
+      return JSON.parse(text) as JsonObject;
+    });
+  }).flat();
+}
+
+test('320 generated catalogs', { timeout: 300_000 }, async () => {
+  const blobs = manyCatalogs();
+  await sameLists(await write('many', blobs));
+  await same(['bundles', 'many', 's7-p0']);
+  const { ours, theirs } = await runBothOpms(['alpha', 'render-graph', 'many'], { cwd: dir });
+  expect(ours).toEqual(theirs);
+  expect(new Set(ours.stdout.match(/(?<=%% package ")s\d+/g)).size).toBe(320);
 });
