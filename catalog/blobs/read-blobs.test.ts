@@ -47,6 +47,11 @@ describe('the blobs of a file', () => {
     ],
     ['{"schema":"x"}{"schema":"z"}\n---\n', "invalid character '-' in numeric literal"],
     ['{"schema":"x", "bad', 'unexpected EOF'],
+    ['{"schema":"\u0001"}', "json: offset 12: invalid character '\\x01' in string literal"],
+    [
+      '{"schema":"x"}\n{"schema":"y"}\n{"schema":"z",}\n',
+      "invalid character '}' looking for beginning of object key string",
+    ],
     [
       '%YAML 1.1\n---\nschema: x\n',
       'error converting YAML to JSON: yaml: line 1: did not find expected <document start>',

@@ -6,7 +6,8 @@ import { errorAt } from './blob-error.ts';
 import { checkBlobSize } from './blob-size.ts';
 import { blobOfDecoded, missingSchema, objectOf, withSchema } from './blob-value.ts';
 import { nextChunk, type YamlChunk } from './go-yaml/yaml-chunks.ts';
-import { type JsonPiece, JsonPieces, OversizedValue, textOf } from './json/json-values.ts';
+import { jsonSyntaxError } from './json/json-syntax.ts';
+import { type JsonPiece, JsonPieces, OversizedValue } from './json/json-values.ts';
 import { withGoNumbers } from './json/numbers.ts';
 
 /** Number of bytes in which opm looks for the brace that makes a file JSON. */
@@ -154,17 +155,11 @@ interface SyntaxProblem {
   readonly inStream: string;
 }
 
-/** Go's error for text that is not a JSON value, by its first characters. */
+/** Go's error for text that is not a JSON value. */
 function syntaxProblem(bytes: Buffer, start: number): SyntaxProblem {
-  const code = bytes[start] ?? 0;
-  if (code === 0x7b || code === 0x5b || code === 0x22) {
-    return { text: 'unexpected EOF', inStream: 'unexpected EOF' };
-  }
-  const isSign = code === 0x2d;
-  const shown = textOf(bytes, start, start + 4).charAt(isSign ? 1 : 0);
-  const where = isSign ? 'in numeric literal' : 'looking for beginning of value';
-  const text = `invalid character '${shown}' ${where}`;
-  return { text, inStream: `json: offset ${start + (isSign ? 2 : 1)}: ${text}` };
+  const error = jsonSyntaxError(bytes, start);
+  if (error === undefined) return { text: 'unexpected EOF', inStream: 'unexpected EOF' };
+  return { text: error.text, inStream: `json: offset ${error.offset}: ${error.text}` };
 }
 
 const blanks = new Set([0x20, 0x09, 0x0a, 0x0b, 0x0c, 0x0d]);

@@ -50,6 +50,19 @@ async function write(name: string, files: Readonly<Record<string, string>>): Pro
   return name;
 }
 
+/** A catalog that is valid but for one property of its bundle. */
+function withProperty(property: JsonObject): string {
+  const [name, version] = ['p', '1.0.0'];
+  const properties = [{ type: 'olm.package', value: { packageName: name, version } }, property];
+  return [
+    { schema: 'olm.package', name, defaultChannel: 'stable' },
+    { schema: 'olm.channel', package: name, name: 'stable', entries: [{ name: 'p.v1' }] },
+    { schema: 'olm.bundle', package: name, name: 'p.v1', image: 'q.io/p', properties },
+  ]
+    .map((blob) => JSON.stringify(blob))
+    .join('\n');
+}
+
 interface Row {
   readonly row: string;
   readonly blobs: readonly JsonObject[];
@@ -86,10 +99,22 @@ describe('files that are no catalog', () => {
     ['an icon that is no base64', { 'a.yaml': 'schema: olm.package\nicon: {base64data: "*"}\n' }],
     ['keys that differ in case', { 'a.yaml': 'schema: x\nSchema: x\n' }],
     ['JSON with a comma too many', { 'a.json': '{"schema": "custom",}' }],
+    ['JSON with single quotes', { 'a.json': "{'schema': 'custom'}" }],
+    ['JSON with a number that is none', { 'a.json': '{"schema": "custom", "a": NaN}' }],
+    ['JSON with a control character', { 'a.json': '{"schema": "custom", "a": "b\u0001c"}' }],
+    ['JSON with a tab in a text', { 'a.json': '{"schema": "custom", "a": "b\tc"}' }],
+    ['a key that is there twice', { 'a.yaml': 'schema: custom\nname: a\nname: b\n' }],
+    ['a reserved schema', { 'a.yaml': 'schema: olm.foo\nname: a\n' }],
+    ['a property without type and value', { 'a.json': withProperty({ type: '', value: null }) }],
+    ['a bundle with an image of another type', { 'a.json': '{"schema":"olm.bundle","image":1}' }],
+    ['deprecations of another type', { 'a.yaml': 'schema: olm.deprecations\nentries: {}\n' }],
     ['a hidden file', { '.hidden/a': 'no: schema' }],
     ['files that are ignored', { '.indexignore': '*.md\n', 'README.md': '# no blob' }],
   ] satisfies [string, Record<string, string>][])('%s', async (name, files) => {
-    await same(await write(name.replaceAll(' ', '-'), files));
+    const folder = await write(name.replaceAll(' ', '-'), files);
+    await same(folder);
+    const { ours, theirs } = await runBothOpms(['render', folder], { cwd: dir });
+    expect(ours).toEqual(theirs);
   });
 
   test('links', async () => {
@@ -103,6 +128,37 @@ describe('files that are no catalog', () => {
     await mkdir(join(dir, 'links/file'));
     await symlink('../target/a.yaml', join(dir, 'links/file/link.yaml'));
     await same('links/file');
+  });
+});
+
+describe('JSON that is broken', () => {
+  const broken = [
+    '{"schema": "custom", "a": "b\u0001c"}',
+    '{"schema": "custom" "a"}',
+    '{"schema": "custom", "a" 1}',
+    '{"schema": "custom", "a": [1 2]}',
+    '{"schema": "custom", "a": [1,]}',
+    '{"schema": "custom", "a": é}',
+    '{"schema": "custom", "a": truth}',
+    '{"schema": "custom", "a": nil}',
+    '{"schema": "custom", "a": -a}',
+    '{"schema": "custom", "a": 1.a}',
+    '{"schema": "custom", "a": 1e+}',
+    '{"schema": "custom", "a": 01}',
+    '{"schema": "custom", "a": "\\x"}',
+    '{"schema": "custom", "a": "\\u00g0"}',
+    '{"schema": "custom", "a": "b',
+    '{"schema": "custom", \'a\': 1}',
+    '{"schema": "custom",}',
+    '{"schema": "custom"}}',
+  ];
+
+  /** A tab in a margin is no YAML either: opm then tells what is wrong with the JSON. */
+  test.each(broken)('%j', async (text) => {
+    const index = broken.indexOf(text);
+    const [first, third] = [`\n\t${text}\n- \t: [`, `${'{"schema": "custom"}\n'.repeat(2)}${text}`];
+    await same(await write(`broken-${index}`, { 'a.json': first }));
+    await same(await write(`broken-third-${index}`, { 'a.json': third }));
   });
 });
 
