@@ -125,14 +125,13 @@ function clean(path: string): string {
 }
 
 /**
- * The target of a link; makes an absolute one relative. Judges the target by its text, and follows
- * no links.
+ * The target of a link as the way up to the image's root and down from there. No `..` follows a
+ * name: where that name is a link too, the kernel would climb from another folder than this one.
  * @throws TerminalError for a target outside of the image
  */
 function checkedTarget(path: string, { linkPath = '', path: shown }: TarEntry): string {
-  const isAbsolute = linkPath.startsWith('/');
-  const parts = isAbsolute ? [] : path.split('/').slice(0, -1);
-  const depth = path.split('/').length - 1;
+  const folder = path.split('/').slice(0, -1);
+  const parts = linkPath.startsWith('/') ? [] : [...folder];
   for (const part of linkPath.split('/')) {
     if (part === '' || part === '.') continue;
     if (part !== '..') parts.push(part);
@@ -142,5 +141,5 @@ function checkedTarget(path: string, { linkPath = '', path: shown }: TarEntry): 
       );
     }
   }
-  return isAbsolute ? `${'../'.repeat(depth)}${parts.join('/')}` : linkPath;
+  return [...folder.map(() => '..'), ...parts].join('/') || '.';
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, readlink, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, readlink, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -73,6 +73,39 @@ describe('unpackImage', () => {
     ]);
     expect(await readlink(join(dir, 'out/a'))).toBe('b');
     expect(await names()).toEqual(['a', 'c', 'c/file']);
+  });
+
+  it('gives links nothing outside of the image through other links', async () => {
+    await writeFile(join(dir, 'secret'), 'token');
+    const up = '.up/'.repeat(9);
+    await unpack([
+      {
+        tarEntries: [
+          { name: 'm/.up', type: 'SymbolicLink', linkpath: '.' },
+          { name: 'm/file', type: 'SymbolicLink', linkpath: '.up/.up/../../secret' },
+          { name: 'm/far', type: 'SymbolicLink', linkpath: `${up}${'../'.repeat(9)}m/../secret` },
+          { name: 'folder', type: 'SymbolicLink', linkpath: 'm/.up/.up/../..' },
+          { name: 'root', type: 'SymbolicLink', linkpath: '/' },
+        ],
+      },
+    ]);
+    const root = await realpath(join(dir, 'out'));
+    for (const name of ['m/.up', 'm/file', 'm/far', 'folder', 'root']) {
+      const found = await realpath(join(root, name)).catch(() => root);
+      expect(`${found}/`.startsWith(`${root}/`), `${name} is ${found}`).toBe(true);
+    }
+    expect(await readlink(join(root, 'm/far'))).toBe('../m/secret');
+  });
+
+  it('puts no link in the place of a folder of the links above it', async () => {
+    const link = { name: 'a/b/up', type: 'SymbolicLink', linkpath: '../../secret' } as const;
+    const moved = { name: 'a', type: 'SymbolicLink', linkpath: 'x/y' } as const;
+    await unpack([{ tarEntries: [moved] }, { tarEntries: [link] }]);
+    expect(await realpath(join(dir, 'out/a/b'))).toBe((await realpath(join(dir, 'out/a'))) + '/b');
+    await rm(join(dir, 'out'), { recursive: true });
+    await expect(unpack([{ tarEntries: [link, moved] }])).rejects.toThrow(
+      'both a file and a directory',
+    );
   });
 
   it.each([

@@ -2,8 +2,11 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
+import { systemClock } from '../../../core/platform/clock.ts';
+import { emptyKeychain, RegistryAccess } from '../../../core/registry/index.ts';
+import { FakeRegistry } from '../../../test/helpers/fake-registry.ts';
 import { writeJson } from '../../blobs/index.ts';
-import { imageTemplate, migrationsUpTo } from '../index.ts';
+import { imageTemplate, migrationsUpTo, partsOfReference } from '../index.ts';
 import { renderBundle } from './bundle-directory.ts';
 
 const folders: string[] = [];
@@ -220,4 +223,47 @@ test('replaces embedded objects by metadata where the bundle has an image', asyn
   const same = migrationsUpTo('all').map(({ migrate }) => migrate(plain.bundle, plain.csv));
   expect(same).toEqual([plain.bundle, plain.bundle]);
   expect(() => migrationsUpTo('foo')).toThrow('unknown migration level "foo"');
+});
+
+test('renders links of an image to its own files, and no file outside of it', async () => {
+  const folder = await aBundle({
+    secret: 'apiVersion: v1\nkind: Config\nusers: [{name: me, token: hidden}]\n',
+  });
+  const registry = await FakeRegistry.start();
+  const labels = { 'operators.operatorframework.io.bundle.package.v1': 'a' };
+  const config = registry.addBlob(Buffer.from(JSON.stringify({ config: { Labels: labels } })), '');
+  const climb = `${'.up/'.repeat(12)}${'../'.repeat(12)}${folder.slice(1)}/secret`;
+  const tarEntries = [
+    { name: 'manifests/csv.yaml', content: csv },
+    { name: 'metadata/annotations.yaml', content: annotations },
+    { name: 'crd.yaml', content: crd },
+    { name: 'manifests/.up', type: 'SymbolicLink', linkpath: '.' },
+    { name: 'manifests/config.yaml', type: 'SymbolicLink', linkpath: climb },
+    { name: 'manifests/crd.yaml', type: 'SymbolicLink', linkpath: '../crd.yaml' },
+  ] as const;
+  try {
+    await registry.addImage('v1', [{ tarEntries }], (manifest) => ({ ...manifest, config }));
+    const access = new RegistryAccess({
+      insecureRegistries: [registry.host],
+      caCertificates: [],
+      keychain: emptyKeychain,
+      clock: systemClock,
+    });
+    const { signal } = new AbortController();
+    const kinds: string[] = [];
+    const options = { registry: async () => access, signal };
+    for await (const part of partsOfReference(`${registry.host}/a:v1`, options)) {
+      for (const { properties } of part.config.bundles) {
+        for (const { type, json } of properties) {
+          if (type !== 'olm.bundle.object') continue;
+          const { data } = JSON.parse(json ?? '') as { data: string };
+          const object = JSON.parse(Buffer.from(data, 'base64').toString()) as { kind: string };
+          kinds.push(object.kind);
+        }
+      }
+    }
+    expect(kinds.toSorted()).toEqual(['ClusterServiceVersion', 'CustomResourceDefinition']);
+  } finally {
+    await registry.stop();
+  }
 });
