@@ -61,7 +61,10 @@ export interface PullIdentity {
   readonly keychain: Keychain;
   /** PEM certificates of CAs to trust in addition to the shared ones. */
   readonly caCertificates?: string | undefined;
-  /** Whether to skip the certificate check, and use plain HTTP if HTTPS fails. */
+  /**
+   * Whether to skip the certificate check, and use plain HTTP if HTTPS fails. It may be a user's
+   * wish, and lifts no limit on addresses.
+   */
   readonly insecure?: boolean | undefined;
   /** Source of the credentials, for messages. */
   readonly credentialsName?: string | undefined;
@@ -230,7 +233,7 @@ export class RegistryAccess {
     const { caCertificates, credentialsName, insecure: skipsCheck = false } = this.#identity;
     const uncheckedHost = insecure || skipsCheck ? registryHost(reference.domain) : undefined;
     return new RegistryClient(reference, {
-      transport: this.#transports.get({ caCertificates, uncheckedHost }),
+      transport: this.#transports.get({ caCertificates, uncheckedHost, isChosen: insecure }),
       tokens: this.#tokens,
       credentials,
       credentialsName,

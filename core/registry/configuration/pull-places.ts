@@ -6,7 +6,7 @@ import type { Keychain } from './keychain.ts';
 /** One registry that may have an image, and the image's name there. */
 export interface PullPlace {
   readonly reference: ImageReference;
-  /** Whether to skip the certificate check and allow plain HTTP. */
+  /** Whether an admin wants to skip the certificate check and allow plain HTTP. */
   readonly insecure: boolean;
 }
 

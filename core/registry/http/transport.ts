@@ -22,6 +22,8 @@ export interface TransportOptions {
   readonly insecureRegistries: readonly string[];
   /** Host without certificate check, and with plain HTTP if HTTPS fails. */
   readonly uncheckedHost?: string | undefined;
+  /** Host that an admin has chosen for this image: `addresses` does not apply to it. */
+  readonly chosenHost?: string | undefined;
   /** Like `uncheckedHost`, for all hosts. */
   readonly skipTlsVerify?: boolean | undefined;
   /** Uses plain HTTP for all hosts. */
@@ -194,8 +196,9 @@ export class Transport {
     const { hostCertificates, caCertificates, proxy, addresses } = this.#options;
     const own = hostCertificates?.get(host);
     const insecureSkipVerify = this.#isUnchecked(host);
-    const isChosen = own !== undefined || insecureSkipVerify || this.#chosen.has(host);
-    const key = isChosen ? host : '';
+    // Users may skip the check of certificates, but not choose an address by that.
+    const isChosen = own !== undefined || this.#chosen.has(host);
+    const key = isChosen || insecureSkipVerify ? host : '';
     const known = this.#dispatchers.get(key);
     if (known !== undefined) return known;
     const dispatcher = createDispatcher({
@@ -226,8 +229,9 @@ function hostNames(listed: string, schemes: readonly string[]): string[] {
   return [host, ...schemes.map((scheme) => new URL(`${scheme}://${host}`).host)];
 }
 
-/** Hosts of registries and mirrors in the configuration, without blocked registries. */
-function chosenHosts({ insecureRegistries, registries }: TransportOptions): readonly string[] {
+/** Hosts that an admin has named, without blocked registries. */
+function chosenHosts(options: TransportOptions): readonly string[] {
+  const { insecureRegistries, registries, chosenHost = '' } = options;
   const rules = (registries?.registries ?? []).filter(({ blocked }) => !blocked);
   const locations = [
     ...rules.flatMap(({ prefix, location }) => [prefix, location ?? '']),
@@ -235,7 +239,8 @@ function chosenHosts({ insecureRegistries, registries }: TransportOptions): read
       mirrors.map((each) => each.location),
     ),
   ];
-  return [...insecureRegistries, ...locations.map((location) => location.split('/')[0] ?? '')]
+  const hosts = locations.map((location) => location.split('/')[0] ?? '');
+  return [...insecureRegistries, chosenHost, ...hosts]
     .filter((host) => host !== '' && !host.includes('*') && URL.parse(`https://${host}`) !== null)
     .flatMap((host) => hostNames(host, ['http', 'https']));
 }

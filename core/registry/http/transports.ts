@@ -5,6 +5,8 @@ interface WantedTransport {
   readonly caCertificates?: string | undefined;
   /** Host without certificate check. */
   readonly uncheckedHost?: string | undefined;
+  /** Whether an admin has chosen that host, at any address. */
+  readonly isChosen?: boolean | undefined;
 }
 
 const maxTransports = 32;
@@ -20,8 +22,8 @@ export class Transports {
     this.get({});
   }
 
-  get({ caCertificates = '', uncheckedHost }: WantedTransport): Transport {
-    const key = JSON.stringify([caCertificates, uncheckedHost ?? '']);
+  get({ caCertificates = '', uncheckedHost, isChosen = false }: WantedTransport): Transport {
+    const key = JSON.stringify([caCertificates, uncheckedHost ?? '', isChosen]);
     const known = this.#transports.get(key);
     if (known !== undefined) return known;
     if (this.#transports.size >= maxTransports) this.#transports.clear();
@@ -29,6 +31,7 @@ export class Transports {
     const transport = new Transport({
       ...this.#options,
       uncheckedHost,
+      chosenHost: isChosen ? uncheckedHost : undefined,
       caCertificates: [...this.#options.caCertificates, ...more],
     });
     this.#transports.set(key, transport);

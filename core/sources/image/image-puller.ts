@@ -175,7 +175,7 @@ export class ImagePuller {
     let denied: unknown;
     for (const credentials of candidates.length === 0 ? [undefined] : candidates) {
       const client = new RegistryClient(reference, {
-        transport: this.#transports.get({ caCertificates, uncheckedHost }),
+        transport: this.#transports.get({ caCertificates, uncheckedHost, isChosen: insecure }),
         tokens: this.#tokens,
         credentials,
         clock: this.#options.clock,

@@ -1,9 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type SecretReader, systemClock } from '../../../core/controller.ts';
-import { emptyKeychain, RegistryAccess } from '../../../core/registry/index.ts';
+import {
+  emptyKeychain,
+  RegistryAccess,
+  type RegistryAccessOptions,
+} from '../../../core/registry/index.ts';
 import { FakeRegistry } from '../../../test/helpers/fake-registry.ts';
 import { silentLogger } from '../../../test/helpers/silent-logger.ts';
 import { CatalogFailure } from './catalog-failure.ts';
@@ -23,14 +27,24 @@ afterEach(async () => {
   await rm(directory, { recursive: true });
 });
 
-function images({ secrets = noSecrets, maxBytes = 1_000_000 } = {}): CatalogImages {
-  const access = new RegistryAccess({
+interface ImagesOptions extends Partial<RegistryAccessOptions> {
+  readonly secrets?: SecretReader;
+  readonly maxBytes?: number;
+}
+
+function images({
+  secrets = noSecrets,
+  maxBytes = 1_000_000,
+  ...access
+}: ImagesOptions = {}): CatalogImages {
+  const opened = new RegistryAccess({
     insecureRegistries: [registry.host],
     caCertificates: [],
     keychain: emptyKeychain,
     clock: systemClock,
+    ...access,
   });
-  return new CatalogImages({ registry: access, secrets, maxBytes, logger: silentLogger });
+  return new CatalogImages({ registry: opened, secrets, maxBytes, logger: silentLogger });
 }
 
 function request(image: string, pullSecret?: string) {
@@ -147,4 +161,42 @@ test('a registry that answers half is tried again later', async () => {
   );
   expect(failure).toMatchObject({ step: 'image', isFinal: false, brokenRef: undefined });
   expect(failure.message).toMatch(/^error fetching remote image ".*": /);
+});
+
+describe('a registry at an address that is denied', () => {
+  const unchecked = (ref: string) => ({ ...request(ref), insecureSkipTLSVerify: true });
+  const ruled = (prefix: string) => ({
+    registries: [
+      {
+        prefix,
+        location: undefined,
+        insecure: true,
+        blocked: false,
+        mirrorByDigestOnly: false,
+        mirrors: [],
+      },
+    ],
+  });
+
+  test('gets no request of a user who skips the check of its certificate', async () => {
+    const users = images({ insecureRegistries: [], addresses: {} });
+    const ref = `${registry.host}/shop:v1`;
+    for (const each of [request(ref), unchecked(ref)]) {
+      const { message } = await failureOf(users.resolve(each, signal));
+      expect(message).toContain('has a private, loopback or other denied address');
+    }
+    expect(registry.requests).toEqual([]);
+  });
+
+  test('gets requests if an admin has named it', async () => {
+    const { digest } = await registry.addImage('v1', [{ files: { a: '' } }]);
+    const ref = `${registry.host}/shop:v1`;
+    for (const prefix of [registry.host, '*.0.0.1']) {
+      const registries = ruled(prefix);
+      const admins = images({ insecureRegistries: [], addresses: {}, registries });
+      for (const each of [request(ref), unchecked(ref)]) {
+        expect(await admins.resolve(each, signal)).toContain(digest);
+      }
+    }
+  });
 });
