@@ -91,7 +91,8 @@ async function ask(realm: URL, wanted: TokenRequest): Promise<TransportResponse>
     parameters.set('refresh_token', credentials.identityToken);
     parameters.set('client_id', clientId);
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-    return transport.send(realm, { method: 'POST', body: parameters.toString(), headers, signal });
+    const body = parameters.toString();
+    return transport.send(realm, { method: 'POST', body, hasCredentials: true, headers, signal });
   }
   const url = new URL(realm);
   if (credentials !== undefined) parameters.set('account', credentials.username);

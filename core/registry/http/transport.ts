@@ -14,7 +14,12 @@ import {
 } from '../../platform/net/index.ts';
 import type { RegistriesConfig } from '../configuration/pull-places.ts';
 import type { RegistryCertificates } from '../configuration/registry-certificates.ts';
-import { connectionError, isConnectionLost, UnavailableError } from '../registry-errors.ts';
+import {
+  connectionError,
+  DeniedError,
+  isConnectionLost,
+  UnavailableError,
+} from '../registry-errors.ts';
 import { discard, statusText, type TransportResponse } from './response.ts';
 
 export interface TransportOptions {
@@ -44,6 +49,8 @@ export interface TransportRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /** A function opens a new stream for each server that receives the request. */
   readonly body?: string | Uint8Array | (() => AsyncIterable<Uint8Array> | Iterable<Uint8Array>);
+  /** Whether the body proves who asks: no redirect takes it to another origin. */
+  readonly hasCredentials?: boolean;
   /** Not repeated after a lost connection, because the server may have received a part of it. */
   readonly once?: boolean;
   /** Maximum milliseconds until the server answers (default 30 000). */
@@ -142,6 +149,11 @@ export class Transport {
       if (next === null) {
         throw new UnavailableError(
           `registry ${url.host} redirects to an address that is not a URL: ${JSON.stringify(location.slice(0, 200))}`,
+        );
+      }
+      if (wanted.hasCredentials === true && next.origin !== start.origin) {
+        throw new DeniedError(
+          `server ${start.host} redirects credentials to ${next.host}, which gets none`,
         );
       }
       url = next;

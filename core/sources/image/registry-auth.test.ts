@@ -188,6 +188,40 @@ describe('token authentication', () => {
     expect(request?.headers['content-type']).toBe('application/x-www-form-urlencoded');
   });
 
+  it.each([301, 302, 303, 307, 308])(
+    'hands an identity token to no host of a redirect (%d)',
+    async (status) => {
+      requireToken();
+      const stranger = await FakeRegistry.start();
+      const { host } = stranger;
+      puller = new ImagePuller({
+        insecureRegistries: [registry.host, tokenServer.host, host],
+        clock,
+      });
+      answerToken = (_, response) => {
+        response.writeHead(status, { location: `http://${host}/token` }).end();
+      };
+      try {
+        expect(await denied({ username: '', password: '', identityToken: 'refresh' })).toBe(
+          `error fetching image descriptor: server ${tokenServer.host} redirects credentials to ${host}, which gets none`,
+        );
+        expect(stranger.requests).toEqual([]);
+      } finally {
+        await stranger.stop();
+      }
+    },
+  );
+
+  it('hands an identity token to another path of the same server', async () => {
+    requireToken();
+    answerToken = ({ url }, response) => {
+      if (url === '/token') response.writeHead(307, { location: '/v2/token' }).end();
+      else response.end(JSON.stringify({ token: tokens[tokens.push('moved') - 1] }));
+    };
+    expect(await pull({ username: '', password: '', identityToken: 'refresh' })).toEqual(['a']);
+    expect(tokenServer.requests.map(({ path }) => path)).toEqual(['/token', '/v2/token']);
+  });
+
   it.each([
     [401, '', 'answered 401 Unauthorized'],
     [403, '', 'answered 403 Forbidden'],
