@@ -52,6 +52,26 @@ describe('a stored catalog', () => {
     expect([catalog.size, catalog.index.ranges({})]).toEqual([0, []]);
   });
 
+  test('has a limit, which is named', async () => {
+    await storeCatalog(directory, stream(blobs), { maxBytes: 600_100 });
+    await expect(storeCatalog(directory, stream(blobs), { maxBytes: 600_000 })).rejects.toThrow(
+      /^the blobs of the catalog have more than the limit of 600000 bytes as JSON$/,
+    );
+  });
+
+  test.each([
+    ['64 MiB', 700],
+    ['what a text of V8 can have', 6000],
+  ])('has no blob of more than %s', async (_case, times) => {
+    // One object, as the aliases of a document name it.
+    const alias = 'x'.repeat(100_000);
+    const value = { aliases: Array<string>(times).fill(alias) };
+    const large = { schema: 'olm.bundle', package: 'a', name: 'a.v1', value };
+    await expect(storeCatalog(directory, stream([large]))).rejects.toThrow(
+      /^blob "a.v1" \(olm.bundle of package "a"\) has more than the limit of 67108864 bytes as JSON$/,
+    );
+  });
+
   test('that was cut is not opened', async () => {
     await storeCatalog(directory, stream(blobs));
     await truncate(join(directory, 'all.jsonl'), 5);

@@ -3,6 +3,7 @@ import { type FileHandle, open, readFile, stat, writeFile } from 'node:fs/promis
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { JsonObject } from '../../api/json.ts';
+import { quoted, TerminalError } from '../../core/errors.ts';
 import { jsonText } from '../blobs/index.ts';
 import { type ByteRange, CatalogIndex } from './catalog-index.ts';
 
@@ -13,9 +14,21 @@ export interface BlobToStore {
   readonly value: JsonObject;
 }
 
+export interface StoreOptions {
+  /** Maximum bytes of all lines (default 4 GiB). */
+  readonly maxBytes?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
 const linesFile = 'all.jsonl';
 const indexFile = 'index.json';
 const keptCatalog = z.object({ digest: z.string(), index: z.unknown() });
+
+const mebibyte = 1024 * 1024;
+/** Maximum bytes of one line. A document with aliases has a longer text as JSON than in its file. */
+const maxLineBytes = 64 * mebibyte;
+/** As many as the files of an image may have. */
+const defaultMaxBytes = 4096 * mebibyte;
 
 /** Bytes to gather before a write, and maximum bytes of one read. */
 const pieceSize = 64 * 1024;
@@ -25,11 +38,12 @@ const runSize = 1024 * 1024;
 /**
  * Writes blobs into a directory as they arrive: a file of JSON lines, and its index. Holds one blob
  * in memory at a time, and the offsets of all.
+ * @throws TerminalError for a line of more than 64 MiB, or more than `maxBytes`
  */
 export async function storeCatalog(
   directory: string,
   blobs: AsyncIterable<BlobToStore>,
-  signal?: AbortSignal,
+  { signal, maxBytes = defaultMaxBytes }: StoreOptions = {},
 ): Promise<void> {
   const index = new CatalogIndex();
   const hash = createHash('sha256');
@@ -43,14 +57,36 @@ export async function storeCatalog(
   }
   for await (const blob of blobs) {
     signal?.throwIfAborted();
-    const line = `${jsonText(blob.value)}\n`;
-    index.add(blob, Buffer.byteLength(line));
+    const { line, bytes } = lineOf(blob);
+    if (index.size + bytes > maxBytes) {
+      throw new TerminalError(
+        `the blobs of the catalog have more than the limit of ${maxBytes} bytes as JSON`,
+      );
+    }
+    index.add(blob, bytes);
     gathered += line;
     if (gathered.length >= pieceSize) await writeGathered();
   }
   await writeGathered();
   const kept = { digest: hash.digest('hex'), index };
   await writeFile(join(directory, indexFile), JSON.stringify(kept));
+}
+
+/** @throws TerminalError for a line of more than 64 MiB */
+function lineOf(blob: BlobToStore): { readonly line: string; readonly bytes: number } {
+  try {
+    const line = `${jsonText(blob.value)}\n`;
+    const bytes = Buffer.byteLength(line);
+    if (bytes <= maxLineBytes) return { line, bytes };
+  } catch (error) {
+    // V8's answer to a text of more than 512 MiB.
+    if (!(error instanceof RangeError)) throw error;
+  }
+  const { schema, package: owner, name } = blob;
+  const of = owner === '' ? '' : ` of package ${quoted(owner)}`;
+  throw new TerminalError(
+    `blob ${quoted(name)} (${schema}${of}) has more than the limit of ${maxLineBytes} bytes as JSON`,
+  );
 }
 
 /**

@@ -22,7 +22,7 @@ export async function buildContent(
   blobs: AsyncIterable<Blob>,
   { signal, onStored }: BuildOptions,
 ): Promise<void> {
-  await storeCatalog(directory, blobs, signal);
+  await storeCatalog(directory, blobs, { signal });
   await using stored = await StoredCatalog.open(directory);
   onStored?.(stored.index);
   await using writer = await RegistryWriter.create(directory);

@@ -15,6 +15,8 @@ import { type PackageRecord, recordOf } from './package-record.ts';
 import { apiName, apiSchema, recordSchema, recordsFolder } from './package-records.ts';
 
 export interface ContentLimits {
+  /** Maximum bytes of all blobs as JSON, and of all records (default 4 GiB). */
+  readonly maxBytes?: number;
   /** Maximum number of blobs. */
   readonly maxBlobs: number;
   /** Maximum bytes of all schemas, packages and names of blobs. */
@@ -31,15 +33,13 @@ export async function writeContent(
   blobs: AsyncIterable<Blob>,
   { limits, signal }: { readonly limits: ContentLimits; readonly signal: AbortSignal },
 ): Promise<void> {
-  await storeCatalog(directory, limited(blobs, limits), signal);
+  const store = { signal, maxBytes: limits.maxBytes };
+  await storeCatalog(directory, limited(blobs, limits), store);
   await using stored = await StoredCatalog.open(directory);
   const records = join(directory, recordsFolder);
   await mkdir(records);
-  await storeCatalog(
-    records,
-    limited(recordsOf(stored), recordLimits(limits), 'packages and APIs'),
-    signal,
-  );
+  const found = limited(recordsOf(stored), recordLimits(limits), 'packages and APIs');
+  await storeCatalog(records, found, store);
 }
 
 async function* limited<T extends BlobToStore>(

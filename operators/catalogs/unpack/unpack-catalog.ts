@@ -10,7 +10,7 @@ import { openLayout } from '../../../core/registry/index.ts';
 import { type ContentLimits, writeContent } from '../content/write-content.ts';
 
 export interface UnpackLimits extends ContentLimits {
-  /** Maximum bytes of all files of the catalog. */
+  /** Maximum bytes of all files of the catalog, and of its blobs as JSON. */
   readonly maxBytes: number;
   /** Maximum bytes of one file, which is in memory as a whole. */
   readonly maxFileBytes: number;

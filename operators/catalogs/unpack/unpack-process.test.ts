@@ -20,6 +20,13 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true }));
 
+/** Documents of 32 KB that have 1.5 MB as JSON each. */
+function bombs(count: number): string {
+  const text = 'x'.repeat(30_000);
+  const document = `schema: x\na: &a ${text}\nb: [${Array(50).fill('*a').join(', ')}]\n---\n`;
+  return document.repeat(count);
+}
+
 /** An OCI layout of an image with these files as its catalog. */
 async function jobOf(files: Readonly<Record<string, string>>): Promise<UnpackJob> {
   await mkdir(join(directory, 'source'));
@@ -73,6 +80,11 @@ test.each([
     'a file that is no catalog',
     { 'README.md': '# No catalog' },
     /^object 'null\n?'|schema|cannot|error/,
+  ],
+  [
+    'documents whose aliases make much of little',
+    { 'a.yaml': bombs(200) },
+    /^the blobs of the catalog have more than the limit of 100000000 bytes as JSON$/,
   ],
   ['a file over the limit', { 'a.json': ' '.repeat(50_000_001) }, /50000000|limit/],
 ])('tells the problem of %s', async (_, files, message) => {
