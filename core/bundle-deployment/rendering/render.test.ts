@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { annotation } from '../../../api/v1alpha1/labels.ts';
 import {
   aBundleOf,
   BundleDeploymentFixture,
@@ -108,6 +109,20 @@ describe('the class of the Bundle', () => {
     await fixture.reconcile();
     expect(fixture.handler.mock.calls[0]?.[0]).toBe(content);
   });
+});
+
+test('an object that a class leaves out is not applied, and a Warning event says why once', async () => {
+  const fixture = aFixture();
+  const annotations = { [annotation.leftOut]: 'it is a sample' };
+  const sample = { apiVersion: 'acme.io/v1', kind: 'Role', metadata: { name: 'a', annotations } };
+  fixture.handler.mockResolvedValue([...objects, sample]);
+  await fixture.reconcile();
+  expect(fixture.applier.apply.mock.calls[0]?.[0].objects).toEqual(objects);
+  const warning = 'Warning ObjectLeftOut: Role "a" of acme.io/v1 is left out: it is a sample';
+  expect(fixture.events.taken()).toContain(warning);
+  await fixture.reconcile();
+  expect(fixture.applier.apply.mock.calls[1]?.[0].objects).toEqual(objects);
+  expect(fixture.events.taken()).not.toContain(warning);
 });
 
 describe('spec.config is never ignored', () => {
