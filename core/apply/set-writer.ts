@@ -19,6 +19,7 @@ import {
 import type { Transfers } from './ownership/transfers.ts';
 import { kindsOf, type Run } from './plan/plan.ts';
 import { isData } from './prune/prune-guard.ts';
+import { tryDefinitions } from './stages/definition-trial.ts';
 import {
   holdUpBeforeFirst,
   readinessOf,
@@ -78,9 +79,11 @@ export class SetWriter {
     const operation: Operation = pending.every(({ repair }) => repair)
       ? 'reconcile'
       : run.operation;
+    const stages = stagesToRun(run, { ...staged, pending });
+    throwAny(await tryDefinitions(stages, run), operation, signal);
     const written = new Written();
     try {
-      const { failures, blocked } = await runStages(stagesToRun(run, { ...staged, pending }), {
+      const { failures, blocked } = await runStages(stages, {
         operation,
         apply: async (object) => await this.#writeObject(run, object, written),
         definitionsWritten: async (stage) => await this.#definitionsWritten(run, stage),

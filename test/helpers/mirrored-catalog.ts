@@ -19,6 +19,10 @@ export interface TestOperator {
   readonly kind?: string;
   /** Further properties of each bundle. */
   readonly properties?: readonly { readonly type: string; readonly value: object }[];
+  /** Further manifests of the bundle of a version, by the names of their files. */
+  readonly manifests?: (version: string) => Readonly<Record<string, object>>;
+  /** Fields of the pods of a version. */
+  readonly pods?: (version: string) => object;
 }
 
 /** Where the images of a test catalog are. */
@@ -149,14 +153,23 @@ export function testBundleFiles(
     'manifests/csv.yaml': stringify(csv({ registry, prefix }, operator, version)),
     'metadata/annotations.yaml': stringify({ annotations }),
     ...(kind === undefined ? {} : { 'manifests/crd.yaml': stringify(definitionOf(kind)) }),
+    ...furtherManifests(operator, version),
   };
+}
+
+function furtherManifests({ manifests }: TestOperator, version: string): Record<string, string> {
+  const files = Object.entries(manifests?.(version) ?? {});
+  return Object.fromEntries(
+    files.map(([name, object]) => [`manifests/${name}`, stringify(object)]),
+  );
 }
 
 function imageOf({ registry, prefix }: Images, image: string): string {
   return `${registry}/${prefix}${image}`;
 }
 
-function csv(images: Images, { name, kind }: TestOperator, version: string): object {
+function csv(images: Images, operator: TestOperator, version: string): object {
+  const { name, kind, pods } = operator;
   const image = (part: string): string => imageOf(images, `${name}/${part}:v${version}`);
   const container = {
     name: 'operator',
@@ -164,7 +177,8 @@ function csv(images: Images, { name, kind }: TestOperator, version: string): obj
     env: [{ name: 'RELATED_IMAGE_OPERAND', value: image('operand') }],
   };
   const labels = { app: name };
-  const template = { metadata: { labels }, spec: { containers: [container] } };
+  const podSpec = { containers: [container], ...pods?.(version) };
+  const template = { metadata: { labels }, spec: podSpec };
   const spec = { selector: { matchLabels: labels }, template };
   const owned =
     kind === undefined ? [] : [{ name: `${pluralOf(kind)}.example.com`, kind, version: 'v1' }];
