@@ -12,8 +12,8 @@ import {
 } from '../../core/controller.ts';
 import type { DependencyGate } from './dependencies/dependency-gate.ts';
 import { type Installation, installationOf } from './deployment/installation.ts';
+import { observedRollout } from './deployment/observed-rollout.ts';
 import { place } from './deployment/place.ts';
-import { rolloutOf } from './deployment/rollout.ts';
 import type { Extension, ExtensionKind } from './extension.ts';
 import type { Choice, Chooser, Findings } from './findings.ts';
 import { type EventSink, recordNews } from './status/news.ts';
@@ -99,12 +99,11 @@ export class ExtensionReconciler {
     const { kind, client, clock, objects, events } = this.#options;
     const { object, name } = extension;
     const installation = this.#installation(extension);
-    const { deployment } = installation;
     const findings: Findings = {
       extension,
       ...found,
       installation,
-      rollout: deployment && rolloutOf(deployment),
+      rollout: observedRollout(installation),
       conditions: conditionsOf(object),
       clock,
     };

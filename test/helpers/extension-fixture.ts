@@ -91,6 +91,7 @@ interface CoreStatus {
   /** Other conditions, by type. */
   readonly conditions?: Readonly<Record<string, readonly [status: string, message: string]>>;
   readonly activeBundle?: string;
+  readonly rollback?: BundleDeploymentStatus['rollback'];
 }
 
 /** One object and the reconciler of its kind, with the choices that the test makes for it. */
@@ -222,11 +223,12 @@ export class ExtensionFixture {
     const ready = { type: kstatusCondition.ready, status: isReady ? 'True' : 'False' } as const;
     const conditions: Condition[] = [...given, { ...ready, reason, message, ...common }];
     if (!isReady) conditions.push({ type: outlook, status: 'True', reason, message, ...common });
-    const { activeBundle = deployment.status?.activeBundle } = rest;
+    const { activeBundle = deployment.status?.activeBundle, rollback } = rest;
     const status: BundleDeploymentStatus = {
       observedGeneration: generation,
       conditions,
       ...(activeBundle === undefined ? {} : { activeBundle }),
+      ...(rollback === undefined ? {} : { rollback }),
     };
     this.put({ ...deployment, status });
   }

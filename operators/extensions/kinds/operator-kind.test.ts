@@ -250,16 +250,21 @@ describe('an installed Operator', () => {
     fixture.coreInstalls();
     await fixture.reconcile();
     fixture.taken();
+    const at = '2026-01-01T00:10:00Z';
+    const reason = 'not healthy within 5m (web: 0 of 1)';
     fixture.coreReports({
       activeBundle: former,
       reason: 'RolledBack',
-      message: 'not healthy in time',
+      message: 'change spec.template',
       outlook: 'Stalled',
+      rollback: { from: fixture.wantedBundle, to: former, reason, at },
       conditions: { HasValidBundle: ['True', ''], Installed: ['True', ''] },
     });
     await fixture.reconcile();
     expect(fixture.status).toMatchObject({ installed: { version: '1.0.0' } });
-    expect(fixture.condition('Ready')).toBe('Ready False RolledBack: not healthy in time');
+    expect(fixture.condition('Ready')).toBe(
+      `Ready False RolledBack: Bundle "painter.v1.0.0" is back since ${at}, because "painter.v1.1.0" was ${reason}. "painter.v1.1.0" is not tried again: wait for another version in the catalog, request another version, or remove annotation core.rukpak.io/rollback-deadline to try "painter.v1.1.0" without a deadline`,
+    );
     expect(fixture.taken()).toEqual(['patch Operator/painter']);
   });
 });
