@@ -73,9 +73,10 @@ async function customResources(name: string): Promise<void> {
 async function installed(name: string): Promise<readonly object[]> {
   const kinds = 'namespaces,customresourcedefinitions,serviceaccounts,deployments';
   const objects = await kubectl.list(kinds, `core.rukpak.io/owner-name=${name}`);
-  return objects.map(({ status: _, metadata, ...object }) => {
+  return objects.map(({ kind, metadata, ...object }) => {
     const { name, uid, generation, labels, annotations } = metadata;
-    return { ...object, metadata: { name, uid, generation, labels, annotations } };
+    const { spec } = object as { readonly spec?: object };
+    return { kind, spec, metadata: { name, uid, generation, labels, annotations } };
   });
 }
 

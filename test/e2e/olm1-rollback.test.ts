@@ -77,7 +77,7 @@ async function attempts(): Promise<object> {
   const [deployment] = await kubectl.list('deployments', selector);
   const { spec, status } = await kubectl.get('bundledeployment', name);
   const { progress, rollback } = status as Readonly<Record<string, unknown>>;
-  const uids = bundles.map(({ metadata }) => metadata.uid).toSorted();
+  const uids = new Set(bundles.map(({ metadata }) => metadata.uid));
   return { uids, generation: deployment?.metadata.generation, spec, progress, rollback };
 }
 

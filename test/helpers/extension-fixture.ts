@@ -208,25 +208,13 @@ export class ExtensionFixture {
     return bundleName(metadata.name ?? '', templateHash(spec.template));
   }
 
-  coreReports({ reason = 'Healthy', message = '', outlook, ...rest }: CoreStatus): void {
+  coreReports(report: CoreStatus): void {
     const deployment = present(this.deployment);
     const { generation = 0 } = deployment.metadata;
-    const common = { observedGeneration: generation, lastTransitionTime: '2026-01-01T00:00:00Z' };
-    const given = Object.entries(rest.conditions ?? {}).map(([type, [status, text]]) => ({
-      type,
-      status: status as Condition['status'],
-      reason: 'Reason',
-      message: text,
-      ...common,
-    }));
-    const isReady = outlook === undefined;
-    const ready = { type: kstatusCondition.ready, status: isReady ? 'True' : 'False' } as const;
-    const conditions: Condition[] = [...given, { ...ready, reason, message, ...common }];
-    if (!isReady) conditions.push({ type: outlook, status: 'True', reason, message, ...common });
-    const { activeBundle = deployment.status?.activeBundle, rollback } = rest;
+    const { activeBundle = deployment.status?.activeBundle, rollback } = report;
     const status: BundleDeploymentStatus = {
       observedGeneration: generation,
-      conditions,
+      conditions: conditionsOf(report, generation),
       ...(activeBundle === undefined ? {} : { activeBundle }),
       ...(rollback === undefined ? {} : { rollback }),
     };
@@ -264,4 +252,24 @@ export class ExtensionFixture {
 function present<T>(value: T | undefined): T {
   if (value === undefined) throw new Error('there is none');
   return value;
+}
+
+function conditionsOf(
+  { reason = 'Healthy', message = '', outlook, conditions = {} }: CoreStatus,
+  observedGeneration: number,
+): Condition[] {
+  const common = { observedGeneration, lastTransitionTime: '2026-01-01T00:00:00Z' };
+  const given = Object.entries(conditions).map(([type, [status, text]]) => ({
+    type,
+    status: status as Condition['status'],
+    reason: 'Reason',
+    message: text,
+    ...common,
+  }));
+  const isReady = outlook === undefined;
+  const ready = { type: kstatusCondition.ready, status: isReady ? 'True' : 'False' } as const;
+  const summary: Condition[] = [...given, { ...ready, reason, message, ...common }];
+  return isReady
+    ? summary
+    : [...summary, { type: outlook, status: 'True', reason, message, ...common }];
 }
