@@ -147,11 +147,18 @@ describe('an operator of all namespaces', () => {
   const name = 'widget-operator';
   const namespace = `${name}-system`;
   const secret = `${name}-service-cert`;
+  /** A widget of v1alpha1 with size 3, in v1. */
+  const converted = { replicas: 3, color: 'blue' };
 
   beforeAll(async () => {
     await rollOut({ name });
     await installed(name);
     operator = await OperatorProcess.start({ kubectl, namespace, name });
+    // The API server asks each of its parts a moment after it was told of it.
+    await isRefused(aWidget({ name: 'large', replicas: 11 }), 'at most 10 replicas');
+    await isCreated(aWidget({ name: 'kept', size: 3 }));
+    await eventually(async () => expect(await specOf('kept', 'v1')).toEqual(converted));
+    await gaugesAreThere();
   });
 
   afterAll(cleanUp);
@@ -162,7 +169,7 @@ describe('an operator of all namespaces', () => {
       'admission webhook "vwidget.e2e.example.com" denied the request: at most 10 replicas',
     );
     await isCreated(aWidget({ name: 'small', size: 3 }));
-    expect(await specOf('small', 'v1')).toEqual({ replicas: 3, color: 'blue' });
+    expect(await specOf('small', 'v1')).toEqual(converted);
     expect(await specOf('small', 'v1alpha1')).toEqual({ size: 3, color: 'blue' });
   });
 
@@ -239,7 +246,7 @@ describe('an operator of all namespaces', () => {
     await installed(name);
     await gaugesAreThere();
     await eventually(async () => {
-      expect(await specOf('small', 'v1alpha1')).toEqual({ size: 3, color: 'blue' });
+      expect(await specOf('kept', 'v1alpha1')).toEqual({ size: 3, color: 'blue' });
     });
   });
 
