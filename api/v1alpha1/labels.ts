@@ -99,6 +99,8 @@ export const annotation = {
    * first unpack; set by core.
    */
   pin: 'core.rukpak.io/pin',
+  /** On a Bundle older than its BundleDeployment: UID of that BundleDeployment; set by core. */
+  adoptedBy: 'core.rukpak.io/adopted-by',
   /** On a Secret: the hosts that may receive it, such as `git.example.com,*.corp:8443`. */
   sourceHosts: 'core.rukpak.io/source-hosts',
   /** On a Bundle of source upload: SHA-256 of the last upload. */

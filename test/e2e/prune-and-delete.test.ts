@@ -329,6 +329,32 @@ describe('deletion', () => {
     await kubectl.must(['delete', 'bundles', '--all']);
   });
 
+  test('with --cascade=orphan leaves everything also where core comes to it late, with an adopted Bundle', async () => {
+    const first = { name: 'late', objects: [aConfigMap('d-left')] };
+    await rollOut(first);
+    await isInstalled('late');
+    await remove('late', '--cascade=orphan');
+    await isGone('bundledeployment', 'late');
+    await rollOut(first);
+    await isInstalled('late');
+    await rollOut({
+      name: 'late-user',
+      objects: [aConfigMap('d-user')],
+      spec: { dependsOn: [{ name: 'late' }] },
+    });
+    await isInstalled('late-user');
+    await remove('late', '--cascade=orphan');
+    await says('late', { reason: 'WaitingForDependents' });
+    await eventually(async () => {
+      const { metadata } = await kubectl.get('bundledeployment', 'late');
+      expect(metadata.finalizers).toEqual(['core.rukpak.io/delete-objects']);
+    });
+    await remove('late-user');
+    await isGone('bundledeployment', 'late');
+    await expectNobodys('configmap', 'd-left', 'default');
+    await kubectl.must(['delete', 'bundles', '--all']);
+  });
+
   test('of many objects is resumed wherever it is killed, and leaves none', {
     tags: 'long',
   }, async () => {

@@ -155,6 +155,15 @@ describe('a deleted deployment', () => {
     const creationTimestamp = '2026-01-01T00:00:00Z';
     const recreated = { ...late, metadata: { ...late.metadata, creationTimestamp } };
     expect(await policyOf(recreated, orphaned)).toBe('Delete');
+    const annotations = { 'core.rukpak.io/adopted-by': 'uid-of-demo' };
+    const adopted = { ...orphaned, metadata: { ...orphaned.metadata, annotations } };
+    expect(await policyOf(recreated, adopted)).toBe('Orphan');
+    const owned = aBundleOf(undefined, unpacked, { annotations });
+    expect(await policyOf(recreated, owned)).toBe('Delete');
+    const uid = 'uid-of-the-bundle';
+    const applied = { bundle: nameOf(), uid, rendering: 'r' };
+    const installed = { ...orphaned, metadata: { ...orphaned.metadata, uid } };
+    expect(await policyOf({ ...recreated, status: { applied } }, installed)).toBe('Orphan');
     const metadata = { deletionTimestamp, finalizers: [deleteObjects, 'orphan'] };
     expect(await policyOf(aDeployment({ metadata }), aBundleOf())).toBe('Orphan');
   });

@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import type { DeletionPolicy } from '../../../api/v1alpha1/deployment-policies.ts';
-import { label } from '../../../api/v1alpha1/labels.ts';
+import { annotation, label } from '../../../api/v1alpha1/labels.ts';
 import { bundleDeploymentResource, bundleResource } from '../../../api/v1alpha1/resources.ts';
 import { errorMessage } from '../../errors.ts';
 import { definitionResource, liveObject } from '../../platform/kube/index.ts';
@@ -43,9 +43,8 @@ export async function policyInForce(
   const options = { labelSelector, metadataOnly: true, signal };
   const { items } = await client.list(bundleResource, options);
   const names = bundleNames(deployment);
-  // Leaves out Bundles of a deleted deployment of the same name, and foreign ones.
   const own = items.filter(
-    (bundle) => madeAt(bundle) >= madeAt({ metadata }) && names.has(bundle.metadata.name),
+    (bundle) => names.has(bundle.metadata.name) && isMadeOrAdopted(bundle, deployment),
   );
   const isOwned = own.some((bundle) =>
     bundle.metadata.ownerReferences?.some((owner) => owner.uid === uid),
@@ -77,6 +76,20 @@ async function goesWithDefinition(
 function bundleNames(deployment: BundleDeployment): ReadonlySet<string | undefined> {
   const { activeBundle, history = [] } = deployment.status ?? {};
   return new Set([wantedBundle(deployment), activeBundle, ...history.map(({ bundle }) => bundle)]);
+}
+
+/**
+ * False for Bundles of a deleted deployment of the same name, and for foreign ones. A Bundle that is
+ * older than the deployment was adopted if its annotation says so, or if it is what core applied.
+ */
+function isMadeOrAdopted(
+  { metadata }: KubernetesObject,
+  deployment: Pick<BundleDeployment, 'metadata' | 'status'>,
+): boolean {
+  const { uid } = deployment.metadata;
+  if (uid !== undefined && metadata.annotations?.[annotation.adoptedBy] === uid) return true;
+  if (metadata.uid !== undefined && metadata.uid === deployment.status?.applied?.uid) return true;
+  return madeAt({ metadata }) >= madeAt(deployment);
 }
 
 /** Milliseconds since the epoch; the API server writes whole seconds. */

@@ -1,7 +1,7 @@
 import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentReason } from '../../../api/v1alpha1/conditions.ts';
-import { label } from '../../../api/v1alpha1/labels.ts';
+import { annotation, label } from '../../../api/v1alpha1/labels.ts';
 import { bundleDeploymentResource, bundleResource } from '../../../api/v1alpha1/resources.ts';
 import { templateHash } from '../../../api/v1alpha1/rules/template-hash.ts';
 import { errorMessage } from '../../errors.ts';
@@ -122,8 +122,10 @@ async function writeOwner(
   { dependencies: { client, bundles }, signal }: Surroundings,
 ): Promise<Bundle> {
   const owners = [...ownerReferences, ownerReferenceTo(deployment)];
+  // Outlasts the reference, which the garbage collector removes when it orphans the Bundle.
+  const annotations = { [annotation.adoptedBy]: deployment.metadata.uid };
   // The API server refuses the patch when somebody changed the Bundle meanwhile.
-  const patch = { metadata: { uid, resourceVersion, ownerReferences: owners } };
+  const patch = { metadata: { uid, resourceVersion, annotations, ownerReferences: owners } };
   const target = { resource: bundleResource, key: { name } };
   const adopted = (await client.patch(target, patch, { type: 'merge', signal })) as Bundle;
   bundles.upsertIfNewer(adopted);

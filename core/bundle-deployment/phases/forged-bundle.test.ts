@@ -124,6 +124,9 @@ describe('the template’s own Bundle that has lost its owner', () => {
       ({ options }) => options.subresource !== 'status',
     );
     expect(changes).toHaveLength(1);
+    // After an orphaning deletion this is what tells that the older Bundle was the deployment's.
+    const noted = fixture.client.peek({ name: nameOf() })?.metadata.annotations;
+    expect(noted).toEqual({ 'core.rukpak.io/adopted-by': 'uid-of-demo' });
     expect(fixture.status.activeBundle).toBe(nameOf());
     fixture.changeSpec({ template: v2 });
     fixture.have(aBundleOf(v2));
