@@ -91,6 +91,23 @@ describe('a kind that the API server does not serve', () => {
     expect(await kinds.find('demo', [gizmo], signal)).toMatchObject({ unserved: [gizmo] });
   });
 
+  test('is not taken for gone where discovery fails and nothing else tells of it', async () => {
+    const builtIn = { group: 'apps', kind: 'Deployment' };
+    for (const kind of [builtIn, { group: '', kind: 'ConfigMap' }, gizmo]) {
+      served = new ApiError(503, { message: 'etcd does not answer' });
+      invalidated = 0;
+      const found = kinds.find('demo', [kind], signal);
+      const { message } = await found.then(
+        () => new Error('found nothing'),
+        (error: Error) => error,
+      );
+      const name = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`;
+      expect(message).toBe(`cannot look for objects of kind ${name}: etcd does not answer`);
+      // A retry asks anew.
+      expect(invalidated).toBe(1);
+    }
+  });
+
   test('wakes the owner soon, then ever less, and no longer once it is served', async () => {
     installed = [aDefinition('Gizmo')];
     await kinds.find('demo', [gizmo], signal);
@@ -129,6 +146,14 @@ test('a refused deletion that names no object tells that its kind is not served'
   expect(stopped).toEqual(['Gizmo']);
   await after(1_000);
   expect(woken).toEqual(['demo']);
+});
+
+test('a refused deletion ends no kind where discovery fails', async () => {
+  served = new Error('etcd does not answer');
+  const object = { resource: gizmos, key: { namespace: 'n', name: 'g' } };
+  const error = new ApiError(404, { message: '404 page not found' });
+  const failures = [{ object, action: 'delete', error }] as const;
+  await expect(kinds.lost('demo', failures, signal)).rejects.toThrow('etcd does not answer');
 });
 
 test('objects of a version that is no longer served are looked for in another one', async () => {

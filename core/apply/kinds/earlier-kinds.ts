@@ -3,6 +3,7 @@ import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { progressReason } from '../../../api/v1alpha1/conditions.ts';
 import type { Blocked } from '../../contracts/applier.ts';
+import { errorMessage } from '../../errors.ts';
 import type { Clock } from '../../platform/clock.ts';
 import {
   apiServiceResource,
@@ -84,13 +85,13 @@ export class EarlierKinds {
   }
 
   async #find(kinds: readonly GroupKind[], signal: AbortSignal): Promise<FoundKinds> {
-    const { client, watches } = this.#options;
+    const { watches } = this.#options;
     const resources: Resource[] = [];
     const unserved: GroupKind[] = [];
     for (const kind of kinds) {
-      const resource = watches.watched(kind) ?? (await this.#served(kind, signal));
-      if (resource !== undefined) resources.push(resource);
-      else if (await isInstalledKind(kind, client, signal)) unserved.push(kind);
+      const found = watches.watched(kind) ?? (await this.#lookUp(kind, signal));
+      if (found === 'unserved') unserved.push(kind);
+      else if (found !== undefined) resources.push(found);
     }
     return { resources, unserved };
   }
@@ -118,15 +119,24 @@ export class EarlierKinds {
   }
 
   /**
-   * Undefined also when it is unknown, because a group's aggregated API server does not respond.
+   * Undefined only when the cluster certainly lacks the kind.
+   * @throws Error when discovery fails, and no CRD or APIService tells that the kind is installed.
    */
-  async #served({ group, kind }: GroupKind, signal: AbortSignal): Promise<Resource | undefined> {
+  async #lookUp(kind: GroupKind, signal: AbortSignal): Promise<Resource | 'unserved' | undefined> {
+    const { client, discovery } = this.#options;
     try {
-      return await this.#options.discovery.resourceForGroupKind(group, kind, signal);
-    } catch {
+      const served = await discovery.resourceForGroupKind(kind.group, kind.kind, signal);
+      if (served !== undefined) return served;
+    } catch (error) {
       signal.throwIfAborted();
-      return undefined;
+      // The group's aggregated API server may not respond.
+      if (await isInstalledKind(kind, client, signal)) return 'unserved';
+      // Core retries, and must not read the same answer again.
+      discovery.invalidate();
+      const message = `cannot look for objects of kind ${kindNames([kind])}: ${errorMessage(error)}`;
+      throw new Error(message, { cause: error });
     }
+    return (await isInstalledKind(kind, client, signal)) ? 'unserved' : undefined;
   }
 
   #lookAgain(owner: string): void {
