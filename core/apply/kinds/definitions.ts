@@ -114,13 +114,16 @@ export function definedKind({ object: { spec } }: Pick<InventoryEntry, 'object'>
   return { group: stringAt(spec, 'group') ?? '', kind: stringAt(spec, 'names', 'kind') ?? '' };
 }
 
-/** Whether objects of a kind exist; requests only metadata, with a limit. */
-export async function hasCustomResources(
+/**
+ * Whether objects of an installed CRD's kind may exist: so it is while the API server does not serve
+ * the kind, and keeps stored ones. Requests only metadata, with a limit.
+ */
+export async function mayHaveCustomResources(
   { group, kind }: GroupKind,
   { client, discovery, namespace, except = new Set(), signal }: CustomResourceQuery,
 ): Promise<boolean> {
   const resource = await discovery.resourceForGroupKind(group, kind, signal);
-  if (resource === undefined) return false;
+  if (resource === undefined) return true;
   const isOfKind = (id: string): boolean => id.startsWith(`${group}|${kind}|`);
   const limit = [...except].filter(isOfKind).length + 1;
   const query = { namespace, limit, metadataOnly: true, signal };

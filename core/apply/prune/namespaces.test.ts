@@ -6,7 +6,19 @@ import type { Resource } from '../../platform/kube/index.ts';
 import type { ListOptions } from '../../platform/kube/kube-client.ts';
 import { contentOfOthers } from './namespaces.ts';
 
-const kinds = ['ConfigMap', 'Secret', 'ServiceAccount', 'Event', 'Deployment.apps'].map(aResource);
+const kinds = [
+  'ConfigMap',
+  'Secret',
+  'ServiceAccount',
+  'Event',
+  'Event.events.k8s.io',
+  'Endpoints',
+  'Lease.coordination.k8s.io',
+  'Deployment.apps',
+  ...['Event', 'Endpoints', 'Lease', 'ServiceAccount', 'Secret'].map(
+    (kind) => `${kind}.example.com`,
+  ),
+].map(aResource);
 
 /** A namespace's content by kind; an error for a kind whose list fails. */
 type Content = Readonly<Record<string, readonly ObjectMeta[] | Error>>;
@@ -15,7 +27,8 @@ async function others(content: Content, silent?: Error): Promise<string | undefi
   return await contentOfOthers('n', {
     client: {
       list: async (resource: Resource, { continue: page }: ListOptions = {}) => {
-        const found = content[resource.kind] ?? [];
+        const { kind, group } = resource;
+        const found = content[group === 'example.com' ? `${kind}.${group}` : kind] ?? [];
         if (found instanceof Error) throw found;
         // Empty lists answer last.
         if (found.length === 0) await setTimeout(1);
@@ -57,6 +70,8 @@ test('what is to go, what belongs to that, and what is in every namespace does n
     ],
     ServiceAccount: [{ name: 'default' }],
     Event: [{ name: 'something' }],
+    Endpoints: [{ name: 'something' }],
+    Lease: [{ name: 'leader' }],
   };
   expect(await others(content)).toBeUndefined();
 });
@@ -65,6 +80,19 @@ test.each<[string, Content]>([
   ['ConfigMap/n/theirs', { ConfigMap: [{ name: 'ours' }, { name: 'theirs' }] }],
   ['Secret/n/theirs', { Secret: [{ name: 'theirs' }] }],
   ['Deployment/n/theirs', { Deployment: [{ name: 'theirs', ...owned('v1', 'Node', 'x') }] }],
+  // Kinds of users may have the names of kinds that hold no data.
+  ['Event/n/concert', { 'Event.example.com': [{ name: 'concert' }] }],
+  ['Endpoints/n/theirs', { 'Endpoints.example.com': [{ name: 'theirs' }] }],
+  ['Lease/n/flat', { 'Lease.example.com': [{ name: 'flat' }] }],
+  ['ServiceAccount/n/default', { 'ServiceAccount.example.com': [{ name: 'default' }] }],
+  [
+    'Secret/n/theirs',
+    {
+      'Secret.example.com': [
+        { name: 'theirs', annotations: { 'kubernetes.io/service-account.name': 'x' } },
+      ],
+    },
+  ],
 ])('%s keeps its namespace, however late what is empty answers', async (path, content) => {
   expect(await others(content)).toBe(`it holds ${path}, which core does not delete`);
 });

@@ -93,7 +93,7 @@ export interface NamespaceQuery {
 const concurrentLists = 8;
 const pageSize = 100;
 
-/** Objects that Kubernetes and OpenShift create in each namespace, by kind and name. */
+/** Objects of the core group that Kubernetes and OpenShift create in each namespace. */
 const ofEveryNamespace: ReadonlySet<string> = new Set([
   'ServiceAccount/default',
   'ServiceAccount/builder',
@@ -102,8 +102,13 @@ const ofEveryNamespace: ReadonlySet<string> = new Set([
   'ConfigMap/openshift-service-ca.crt',
 ]);
 
-/** Kinds that only describe other objects or a leader election, and hold no data. */
-const passingKinds: ReadonlySet<string> = new Set(['Event', 'Endpoints', 'Lease']);
+/** Kinds, with their groups, that only describe other objects or a leader election. */
+const passingKinds: ReadonlySet<string> = new Set([
+  '/Event',
+  'events.k8s.io/Event',
+  '/Endpoints',
+  'coordination.k8s.io/Lease',
+]);
 
 /**
  * Why core must not delete a namespace: an object in it that nobody asked to delete. Undefined when
@@ -121,7 +126,7 @@ export async function contentOfOthers(
     // An aggregated API that did not answer may have been removed since.
     discovery.invalidate();
     const kinds = await discovery.namespacedResources(signal);
-    const asked = kinds.filter(({ kind }) => !passingKinds.has(kind));
+    const asked = kinds.filter(({ group, kind }) => !passingKinds.has(`${group}/${kind}`));
     await forEachLimit(asked, concurrentLists, async (resource) => {
       if (found.length > 0) return;
       const others = await ofOthers(resource, namespace, query);
@@ -172,9 +177,10 @@ async function listed(
 }
 
 function isOfEveryNamespace(
-  { kind }: Resource,
+  { group, kind }: Resource,
   { name = '', annotations }: KubernetesObject['metadata'],
 ): boolean {
+  if (group !== '') return false;
   // Tokens and pull secrets of ServiceAccounts are deleted together with these.
   const isToken = kind === 'Secret' && annotations?.['kubernetes.io/service-account.name'];
   return Boolean(isToken) || ofEveryNamespace.has(`${kind}/${name}`);

@@ -155,6 +155,14 @@ test('a CRD without custom resources goes, and so does one whose last ones go wi
   expect(namesOf((await guardPrune(entries, guard)).held)).toEqual(['gizmos.example.com']);
 });
 
+test('a CRD whose kind the API server does not serve waits: it may have stored objects', async () => {
+  const discovery = { resourceForGroupKind: async () => undefined };
+  const guard = { ...aGuard({ prune: { confirmData: true } }), discovery };
+  expect(namesOf((await guardPrune([anOwnedCRD('Gizmo')], guard)).held)).toEqual([
+    'gizmos.example.com',
+  ]);
+});
+
 test('the cluster’s defaults hold for each field that spec.prune leaves out', async () => {
   const entries = [...configMaps(3), anOwnedEntry('Namespace', { name: 'ns' })];
   const heldBy = async (prune: PrunePolicy | undefined, defaults: PrunePolicy) => {

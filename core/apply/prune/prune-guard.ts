@@ -10,7 +10,7 @@ import type { Discovery, KubeClient } from '../../platform/kube/index.ts';
 import { shortList } from '../../short-list.ts';
 import { otherManagers } from '../fields/managed-fields.ts';
 import type { InventoryEntry } from '../inventory/entry.ts';
-import { definedKind, hasCustomResources } from '../kinds/definitions.ts';
+import { definedKind, mayHaveCustomResources } from '../kinds/definitions.ts';
 import { objectPath } from '../objects/object-id.ts';
 import { isDefinition } from '../objects/order.ts';
 import type { OwnerState } from '../state/owner-state.ts';
@@ -126,7 +126,7 @@ async function holdingData(
   const held: InventoryEntry[] = [];
   for (const entry of entries) {
     const isEmpty =
-      isDefinition(entry.resource) && !(await hasCustomResources(definedKind(entry), query));
+      isDefinition(entry.resource) && !(await mayHaveCustomResources(definedKind(entry), query));
     if (isData(entry) && !isEmpty) held.push(entry);
   }
   if (held.length === 0) return undefined;

@@ -36,6 +36,8 @@ export class DiscoveredGroups {
   readonly #namespaced = new Map<string, Resource>();
   /** Kinds that are missing in the answer, although their CRD or APIService exists. */
   readonly #missing = new Set<string>();
+  /** Those of them whose objects are in namespaces, as `Kind.group`. */
+  readonly #lostNamespaced = new Set<string>();
   readonly #versions = new Set<string>();
   #sorted: readonly string[] | undefined;
 
@@ -72,10 +74,12 @@ export class DiscoveredGroups {
    * exists.
    */
   keep(resources: readonly Resource[], defined: boolean): void {
-    for (const { group, version, kind } of resources) {
+    for (const { group, version, kind, namespaced } of resources) {
       const apiVersion = apiVersionOf({ group, version });
       this.#versions.add(apiVersion).add(`${apiVersion}/${kind}`);
-      if (defined) this.#missing.add(`${group}/${kind}`).add(`${group}/${version}/${kind}`);
+      if (!defined) continue;
+      this.#missing.add(`${group}/${kind}`).add(`${group}/${version}/${kind}`);
+      if (namespaced) this.#lostNamespaced.add(`${kind}.${group}`);
     }
   }
 
@@ -90,8 +94,16 @@ export class DiscoveredGroups {
 
   namespacedResources(): readonly Resource[] {
     const [silent] = this.#stale;
-    if (silent === undefined) return [...this.#namespaced.values()];
-    throw new Error(`the aggregated API server of ${silent} does not answer`);
+    if (silent !== undefined) {
+      throw new Error(`the aggregated API server of ${silent} does not answer`);
+    }
+    const [lost] = this.#lostNamespaced;
+    if (lost !== undefined) {
+      throw new Error(
+        `the API server does not list kind ${lost} now, though its CustomResourceDefinition or APIService exists`,
+      );
+    }
+    return [...this.#namespaced.values()];
   }
 
   /** A missing kind is an answer only when the group's server has answered. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../../api/meta.ts';
 import { ManualClock } from '../../../../test/helpers/manual-clock.ts';
+import { ApiError } from '../api-error.ts';
 import type { KubeClient, RawRequest } from '../kube-client.ts';
 import type { Resource } from '../resource.ts';
 import { DiscoveryClient } from './discovery.ts';
@@ -14,6 +15,7 @@ function version(name: string, kinds: Readonly<Record<string, string>>, fields: 
     resource,
     responseKind: { group: '', version: '', kind },
     scope: kind.startsWith('Cluster') ? 'Cluster' : 'Namespaced',
+    verbs: ['list', 'watch', 'delete'],
     subresources: [{ subresource: 'scale', responseKind: { group: 'autoscaling', kind: 'Scale' } }],
   }));
   return { version: name, freshness: 'Current', resources, ...fields };
@@ -55,6 +57,13 @@ function start(): { server: Server; discovery: DiscoveryClient; clock: ManualClo
     list: async ({ kind }: Resource) => ({
       items: server.defined.filter((each) => each.kind === kind),
     }),
+    get: async ({ kind }: Resource, { name }: { readonly name: string }) => {
+      const found = server.defined.find(
+        (each) => each.kind === kind && each.metadata.name === name,
+      );
+      if (found === undefined) throw new ApiError(404, { reason: 'NotFound' });
+      return found;
+    },
   };
   const discovery = new DiscoveryClient(client as unknown as KubeClient, { clock });
   return { server, discovery, clock };
@@ -233,5 +242,65 @@ describe('a kind that was served and is missing in a new answer', () => {
     );
     discovery.invalidate();
     expect(await discovery.apiVersions()).not.toContain(kindName);
+  });
+});
+
+describe('the kinds of objects in namespaces', () => {
+  const answering = groups.filter((each) => !JSON.stringify(each).includes('Stale'));
+  const withoutExample = answering.filter((each) => !JSON.stringify(each).includes('example.com'));
+
+  function anEstablished(name: string, scope = 'Namespaced', status = 'True'): KubernetesObject {
+    const conditions = [{ type: 'Established', status }];
+    return { ...aDefinition(name), spec: { scope }, status: { conditions } };
+  }
+
+  async function kindsOf(
+    served: readonly object[],
+    ...defined: readonly KubernetesObject[]
+  ): Promise<readonly string[]> {
+    const { server, discovery } = start();
+    server.groups = served;
+    server.defined = defined;
+    return (await discovery.namespacedResources()).map(({ kind }) => kind);
+  }
+
+  test('are all that the API server lists', async () => {
+    const defined = [
+      anEstablished('widgets.example.com'),
+      aDefinition('v1.example.com', 'APIService'),
+    ];
+    const kinds = ['Pod', 'Event', 'Deployment', 'Widget', 'Event'];
+    expect(await kindsOf(answering, ...defined)).toEqual(kinds);
+  });
+
+  test.each([
+    ['CustomResourceDefinition widgets.example.com', anEstablished('widgets.example.com')],
+    ['APIService v1.example.com', aDefinition('v1.example.com', 'APIService')],
+  ])('are unknown to a new process while the API server omits those of %s', async (name, given) => {
+    const message = `${name} exists, but the API server does not list its kinds now`;
+    await expect(kindsOf(withoutExample, given)).rejects.toThrow(message);
+  });
+
+  test('include none of a CRD that is cluster-scoped or was never established', async () => {
+    const defined = [
+      anEstablished('widgets.example.com', 'Cluster'),
+      anEstablished('gadgets.example.com', 'Namespaced', 'False'),
+    ];
+    expect(await kindsOf(withoutExample, ...defined)).not.toContain('Widget');
+  });
+
+  test('are unknown while one that was served is missing, and its CRD exists', async () => {
+    const { server, discovery } = start();
+    server.groups = answering;
+    server.defined = [aDefinition('widgets.example.com')];
+    expect(await discovery.namespacedResources()).toHaveLength(5);
+    server.groups = withoutExample;
+    discovery.invalidate();
+    await expect(discovery.namespacedResources()).rejects.toThrow(
+      'the API server does not list kind Widget.example.com now, though its CustomResourceDefinition',
+    );
+    server.defined = [];
+    discovery.invalidate();
+    expect(await discovery.namespacedResources()).toHaveLength(4);
   });
 });

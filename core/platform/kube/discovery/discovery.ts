@@ -5,6 +5,7 @@ import type { KubeClient } from '../kube-client.ts';
 import type { Resource } from '../resource.ts';
 import { type DiscoveredGroups, groupsIn } from './discovered-groups.ts';
 import { LostKinds } from './lost-kinds.ts';
+import { unlistedDefinition } from './unlisted-kinds.ts';
 
 /** Finds the resources of kinds (aggregated discovery, cached until `invalidate`). */
 export interface Discovery {
@@ -44,7 +45,8 @@ export interface ServedApis {
 export interface NamespacedKinds {
   /**
    * Every namespaced kind whose objects are stored and can be deleted, in its preferred version.
-   * @throws Error when an aggregated API server does not answer.
+   * @throws Error when an aggregated API server does not answer, or when the API server omits a kind
+   * whose CRD or APIService exists.
    */
   namespacedResources(signal?: AbortSignal): Promise<readonly Resource[]>;
 }
@@ -87,7 +89,12 @@ export class DiscoveryClient implements Discovery, ServedApis, NamespacedKinds {
   }
 
   async namespacedResources(signal?: AbortSignal): Promise<readonly Resource[]> {
-    return (await this.#read(signal)).namespacedResources();
+    const groups = await this.#read(signal);
+    const resources = groups.namespacedResources();
+    // This process may have seen no other answer to compare with.
+    const unlisted = await unlistedDefinition(groups, this.#client, signal);
+    if (unlisted === undefined) return resources;
+    throw new Error(`${unlisted} exists, but the API server does not list its kinds now`);
   }
 
   async apiVersions(signal?: AbortSignal): Promise<readonly string[]> {

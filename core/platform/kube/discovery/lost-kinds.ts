@@ -4,15 +4,13 @@ import { hasCode } from '../api-error.ts';
 import type { KubeClient } from '../kube-client.ts';
 import { apiServiceResource, definitionResource, type Resource } from '../resource.ts';
 import type { DiscoveredGroups } from './discovered-groups.ts';
+import { definitionNames } from './unlisted-kinds.ts';
 
 /** Milliseconds for which a kind must be missing before it counts as not served. */
 const missingTime = 60_000;
 /** Milliseconds between two discoveries while a kind is missing. */
 const recheck = { least: 5_000, most: 60_000 } as const;
 const namedGroups = 10;
-
-/** Label of APIServices that the API server creates itself, for built-in groups and CRDs. */
-const automanaged = 'kube-aggregator.kubernetes.io/automanaged';
 
 interface LostKindsOptions {
   readonly client: Pick<KubeClient, 'list'>;
@@ -126,9 +124,7 @@ async function namesOf(
   resource: Resource,
 ): Promise<ReadonlySet<string>> {
   try {
-    const { items } = await client.list(resource, { metadataOnly: true });
-    const own = items.filter(({ metadata }) => metadata.labels?.[automanaged] === undefined);
-    return new Set(own.map(({ metadata }) => metadata.name ?? ''));
+    return await definitionNames(client, resource);
   } catch (error) {
     if (hasCode(error, 403, 404)) return new Set();
     throw error;
