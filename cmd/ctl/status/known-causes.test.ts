@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest';
-import type { BundleSource } from '../../../api/v1alpha1/index.ts';
-import { aStoredDeployment, aTemplate } from '../../../test/helpers/stored-objects.ts';
-import { cureOfBundle, cureOfDeployment } from './known-causes.ts';
-import type { Failing } from './source-causes.ts';
+import { ownershipMessage } from '../../../core/apply/ownership/ownership-message.ts';
+import { aFailing } from '../../../test/helpers/a-failing.ts';
+import { unreachedRows } from '../../../test/helpers/unreached-causes.ts';
+import { cureOfBundle, cureOfDeployment, deploymentCauses } from './known-causes.ts';
 
-const web = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'shop', name: 'web' };
+const refused = {
+  kind: 'ConfigMap',
+  key: { namespace: 'shop', name: 'web' },
+  because: 'belongs to nobody',
+};
 
-function aFailing(source?: BundleSource): Failing {
-  const template = aTemplate('example.com/app:v1');
-  const deployment = aStoredDeployment({
-    template: source === undefined ? template : { ...template, spec: { ...template.spec, source } },
-  });
-  const items = [{ ...web, status: 'Current', message: '' }];
-  return { name: 'demo', deployment, objects: { total: 1, healthy: 1, items, hidden: [] } };
+/** As kubectl and Helm name a kind that the cluster does not serve. */
+function noMatch(kind: string, apiVersion: string): string {
+  return `InstallFailed: resource mapping not found for name: "n" namespace: "" from "": no matches for kind "${kind}" in version "${apiVersion}"`;
 }
 
 // Messages that core wrote about deliberately caused failures; texts about quotas, admission
@@ -66,56 +66,64 @@ const ofDeployments: readonly (readonly [message: string, cure: string])[] = [
     'InstallFailed: failed calling webhook "policy.example.com": failed to call webhook: connection refused',
     'webhook "policy.example.com" does not answer: repair it',
   ],
+  [
+    'InstallFailed: ServiceAccount "deployer" in namespace "team-a" lacks permissions for this, nothing was changed: create, get configmaps (c) in namespace "team-a". "rukpakctl permissions demo --missing" prints them as RBAC objects',
+    'review the output of "rukpakctl permissions demo --missing", and let somebody apply it who may grant it (docs/howto/service-accounts.md)',
+  ],
+  [
+    'InstallFailed: ServiceAccount "deployer" in namespace "team-a", which spec.serviceAccount names, does not exist: nothing was changed',
+    'kubectl create serviceaccount deployer --namespace team-a',
+  ],
+  [
+    `InstallFailed: ${ownershipMessage([refused], aFailing().deployment, 'install')}`,
+    'docs/howto/ownership.md',
+  ],
+  [
+    'InstallFailed: required resource not found: namespaces "shop" not found',
+    'kubectl create namespace shop: core continues',
+  ],
+  [
+    noMatch('ClusterServiceVersion', 'operators.coreos.com/v1alpha1'),
+    'this is an operator: rukpakctl run --bundle-provisioner-class core-rukpak-io-registry demo',
+  ],
+  [noMatch('Widget', 'example.com/v1'), 'install the provider of the kinds'],
+  [
+    'BundleLoadFailed: convert registry+v1 bundle to plain+v0 bundle: AllNamespace install mode must be enabled',
+    'name one in spec.config.watchNamespace of BundleDeployment "demo"',
+  ],
+  [
+    'BundleLoadFailed: convert registry+v1 bundle to plain+v0 bundle: supported install modes [AllNamespaces] do not support target namespaces [a]: write neither spec.config.watchNamespace nor watchNamespaces',
+    'correct spec.config of BundleDeployment "demo"',
+  ],
+  [
+    'BundleLoadFailed: parse deployment config: spec.config is an array: it must be an object',
+    'correct spec.config of BundleDeployment "demo"',
+  ],
+  [
+    'BundleLoadFailed: the operator needs APIs that the cluster does not serve: v1/Secret: install what provides it, and core continues by itself',
+    'install what the condition names',
+  ],
+  [
+    'BundleLoadFailed: the operator needs Kubernetes 1.40.0 or later (spec.minKubeVersion), and the cluster has 1.36.0: upgrade the cluster, or install an earlier version of the operator',
+    'upgrade the cluster, or put an earlier version',
+  ],
+  [
+    'InstallFailed: core runs with --certificates=cert-manager, and the cluster has no cert-manager (kinds Certificate and Issuer of cert-manager.io/v1): install it, or run core with --certificates=self',
+    'core cannot issue the certificates',
+  ],
+  [
+    'InstallFailed: annotation core.rukpak.io/serving-certificate of Service "x" in namespace "app" is "A Secret": it must be the name of a Secret, such as "webhook-cert"',
+    'correct the annotation that the condition names',
+  ],
 ];
 
 test.each(ofDeployments)('%s', (message, cure) => {
   expect(cureOfDeployment(message, aFailing())).toContain(cure);
 });
 
-const registry = 'source bundle content: error fetching image descriptor: registry r.example.com';
-const backOff = 'Back-off pulling image "r.example.com/a:v9": registry r.example.com';
-
-const ofBundles: readonly (readonly [message: string, cure: string])[] = [
-  [`${backOff} has no "v9" in repository e2e/a`, 'push e2e/a:v9, which core then finds by itself'],
-  [
-    `${backOff}: connection refused`,
-    'core cannot reach the server of its image source: check name',
-  ],
-  [
-    `${backOff}: "r.example.com" has a private, loopback or other denied address, which core does not connect to`,
-    'an admin may allow the address: --allow-source-address',
-  ],
-  [`${backOff}: it does not speak TLS; plain HTTP is used only for`, '--insecure-registry'],
-  [`${backOff}: its TLS certificate has expired`, 'give the server a new certificate'],
-  [`${backOff}: its TLS certificate is for another host`, "use a name of the server's certificate"],
-  [
-    `${backOff}: its TLS certificate is not trusted: self-signed certificate`,
-    'put its CA as ca.crt into a Secret that spec.template.spec.source names',
-  ],
-  [
-    `${registry} denies access to repository e2e/a without credentials (401 Unauthorized)`,
-    'kubectl create secret docker-registry NAME --namespace rukpak-system',
-  ],
-  [
-    `${registry} denies access to repository e2e/a with the pull secret (401 Unauthorized)`,
-    'correct the credentials in a Secret that spec.template.spec.source names',
-  ],
-  [
-    'source bundle content: GET http://127.0.0.1:43339/a.tgz: unexpected status "404 Not Found"',
-    'put the archive at the URL in spec.template.spec.source.http.url, or correct the URL',
-  ],
-  [
-    'source bundle content: get configmap rukpak-system/nowhere: ConfigMap "nowhere" not found',
-    'kubectl create configmap nowhere --namespace rukpak-system',
-  ],
-  [
-    'get objects from bundle manifests: error parsing manifests/a.yaml: error converting YAML to JSON: yaml: line 3: Flow sequence in block collection',
-    'correct line 3 of manifests/a.yaml in the content',
-  ],
-];
-
-test.each(ofBundles)('%s', (message, cure) => {
-  expect(cureOfBundle(message, aFailing())).toContain(cure);
+test('each row is the first that matches one of these messages', () => {
+  const messages = ofDeployments.map(([message]) => message);
+  expect(unreachedRows(deploymentCauses, messages)).toEqual([]);
 });
 
 test('credentials are corrected in the very Secret that the source names', () => {

@@ -132,7 +132,7 @@ const installCauses: readonly Cause[] = [
 ];
 
 /** A class's failure names the class, whatever its message, so class causes come first. */
-const deploymentCauses: readonly Cause[] = [...classCauses, ...installCauses];
+export const deploymentCauses: readonly Cause[] = [...classCauses, ...installCauses];
 const bundleCauses: readonly Cause[] = [...deploymentCauses, ...sourceCauses];
 
 /** The remedy for a deployment's failure, by its message; undefined when none is known. */

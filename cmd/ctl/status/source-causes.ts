@@ -9,19 +9,57 @@ export type Cause = readonly [
   cure: (failing: Failing, groups: readonly (string | undefined)[]) => string,
 ];
 
+const correct = 'spec.template.spec.source';
+const systemNamespace = 'rukpak-system';
+
 /** The Secret in the template's source, for the middle of a sentence. */
 function secretOf({ deployment: { spec } }: Failing): string {
   const { image, git, http } = spec.template.spec.source;
   const { auth } = git ?? http ?? {};
   const name = image?.pullSecret ?? auth?.secret?.name;
   if (name === undefined) return 'a Secret that spec.template.spec.source names';
-  return `Secret "${name}" in namespace ${spec.serviceAccount?.namespace ?? 'rukpak-system'}`;
+  return `Secret "${name}" in namespace ${spec.serviceAccount?.namespace ?? systemNamespace}`;
 }
 
-const correct = 'spec.template.spec.source';
+/** The namespace of a Secret, from core's words for it: `the system namespace` or `namespace "team-a"`. */
+function namespaceIn(place = ''): string {
+  return /"([^"]+)"/.exec(place)?.[1] ?? systemNamespace;
+}
+
+/** Problems of the Secret itself, before those of the server that asks for its content. */
+const secretCauses: readonly Cause[] = [
+  [
+    /Secret "([^"]+)" cannot be read with the rights of ServiceAccount ([^/\s]+)\/([^/\s,]+)/,
+    (_, [name, namespace, account]) =>
+      `allow the account to read it: kubectl create role read-${name} --namespace ${namespace} --verb=get --resource=secrets --resource-name=${name}, and kubectl create rolebinding read-${name} --namespace ${namespace} --role=read-${name} --serviceaccount=${namespace}:${account}`,
+  ],
+  [
+    /Secret "([^"]+)" of (.+?) (?:names no hosts|is not for host)/,
+    (_, [name, place]) =>
+      `annotate Secret "${name}" in namespace ${namespaceIn(place)} with the hosts that may see it: core.rukpak.io/source-hosts (docs/howto/git.md#the-secret)`,
+  ],
+  [
+    /pull secret "([^"]+)" of (.+?) is of type /,
+    (_, [name, place]) => {
+      const secret = `${name} --namespace ${namespaceIn(place)}`;
+      return `the type of a Secret cannot be changed: kubectl delete secret ${secret}, and kubectl create secret docker-registry ${secret} … (docs/howto/private-registries.md)`;
+    },
+  ],
+  [
+    /[Ss]ecret "([^"]+)"(?: of (.+?))?(?:: its key| has no key| cannot be read:)/,
+    (failing, [name, place]) =>
+      `correct ${place === undefined ? secretOf(failing) : `Secret "${name}" in namespace ${namespaceIn(place)}`} as the message says: core retries by itself`,
+  ],
+  [
+    /[Ss]ecret "([^"]+)" not found(?: in (the system namespace|namespace "[^"]+"))?/,
+    (_, [name, place]) =>
+      `create Secret "${name}" in namespace ${namespaceIn(place)} with the keys that ${correct} needs: core continues by itself (docs/howto/private-registries.md)`,
+  ],
+];
 
 /** Why a Bundle has no content: messages of sources' servers, from the network to the content. */
 export const sourceCauses: readonly Cause[] = [
+  ...secretCauses,
   [
     /certificate has expired|CERT_HAS_EXPIRED/,
     () => 'give the server a new certificate: core retries by itself',
@@ -45,7 +83,7 @@ export const sourceCauses: readonly Cause[] = [
       `kubectl create secret docker-registry NAME --namespace rukpak-system …, and name it in ${correct}.image.pullSecret of BundleDeployment "${name}" (docs/howto/private-registries.md)`,
   ],
   [
-    /["(]40[13]\b|denies access|[Uu]nauthorized|authentication (?:failed|required)|Auth error: (?!.*not found)/,
+    /["(]40[13]\b|denies access|[Uu]nauthorized|auth(?:entication|orization) (?:failed|required)|Auth error: /,
     (failing) =>
       `correct the credentials in ${secretOf(failing)}: core retries by itself (docs/howto/private-registries.md)`,
   ],
@@ -59,7 +97,10 @@ export const sourceCauses: readonly Cause[] = [
     (_, [tag, repository]) =>
       `push ${repository}:${tag}, which core then finds by itself, or correct ${correct}.image.ref`,
   ],
-  [/couldn't find remote ref (\S+)/, (_, [ref]) => `push ${ref}, or correct ${correct}.git.ref`],
+  [
+    /couldn't find remote ref "([^"]+)"/,
+    (_, [ref]) => `push ${ref}, or correct ${correct}.git.ref`,
+  ],
   [
     /unexpected (?:response )?status "?404/,
     () => `put the archive at the URL in ${correct}.http.url, or correct the URL`,
@@ -70,17 +111,7 @@ export const sourceCauses: readonly Cause[] = [
       `create it: kubectl create configmap ${name} --namespace rukpak-system --from-file … (immutable). Core continues by itself`,
   ],
   [
-    /[Ss]ecret "([^"]+)" (?:not found|of the system namespace)/,
-    (_, [name]) =>
-      `create Secret "${name}" in namespace rukpak-system with the keys that ${correct} needs: core continues by itself (docs/howto/private-registries.md)`,
-  ],
-  [
-    /Secret "([^"]+)".* (?:names no hosts|is not for host)/,
-    (_, [name]) =>
-      `annotate Secret "${name}" with the hosts that may see it: core.rukpak.io/source-hosts (docs/howto/git.md)`,
-  ],
-  [
-    /connection refused|no such host|timed out|no answer in time|EHOSTUNREACH|ENETUNREACH|ECONNRESET|EAI_AGAIN/,
+    /connection refused|no such host|timed out|no answer in time|EHOSTUNREACH|ENETUNREACH|ECONNRESET|EAI_AGAIN|the proxy (?:answered|closed)/,
     ({ deployment }) =>
       `core cannot reach the server of its ${deployment.spec.template.spec.source.type} source: check name, DNS, firewall and proxy (HTTPS_PROXY of core, not of the nodes). Core retries by itself`,
   ],
@@ -90,7 +121,7 @@ export const sourceCauses: readonly Cause[] = [
       `correct line ${line} of ${file} in the content, publish it, and put the new reference into ${correct} (rukpakctl validate finds the rest beforehand)`,
   ],
   [
-    /has the digest .*|\S+ instead of \S+/,
+    /has the digest \S+ (?:instead of|but) /,
     () =>
       `somebody has changed the content since it was pinned: find out who, and put the reference of trusted content into ${correct}`,
   ],
