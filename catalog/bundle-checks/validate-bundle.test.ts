@@ -280,17 +280,17 @@ describe('the bundle’s own CRDs', () => {
     ]);
   });
 
-  test('have samples of an operator’s bundle left out, and other objects must fit them', () => {
+  test('have objects of an operator’s bundle left out that do not fit them', () => {
     const files = (spec: object) =>
       aRegistryTree(aCsvManifest(), {
         'manifests/crd.yaml': toYaml([definition]),
         'manifests/role.yaml': toYaml([role(spec)]),
       });
     expect(linesOf(files({}))).toEqual([
-      'warning: manifests/role.yaml:2: Role "a" is left out: its field spec.size is missing, which the bundle\'s CRD of Role requires; remove it from manifests/',
+      'warning: manifests/role.yaml:2: Role "a" is left out: it does not fit the bundle\'s CRD of Role: spec.size: Required value; remove it from manifests/',
     ]);
     expect(linesOf(files({ size: 'x' }))).toEqual([
-      'error: manifests/role.yaml:2: Role "a" does not fit the bundle\'s own CRD: spec.size: Invalid value: "string": spec.size in body must be of type integer: "string"; correct it, or remove it',
+      'warning: manifests/role.yaml:2: Role "a" is left out: it does not fit the bundle\'s CRD of Role: spec.size: Invalid value: "string": spec.size in body must be of type integer: "string"; remove it from manifests/',
     ]);
   });
 });

@@ -23,6 +23,9 @@ const strict = {
       required: ['name', 'size'],
       properties: {
         size: { type: 'integer', default: 1 },
+        effect: { type: 'string', enum: ['Allow', 'Deny'] },
+        name: { type: 'string', pattern: '^[a-z]+$' },
+        notes: { type: 'string', nullable: true },
         rules: { type: 'array', items: { type: 'object', required: ['verb'] } },
       },
     },
@@ -33,7 +36,7 @@ const strict = {
 function reasonFor(
   object: ReturnType<typeof aRole>,
   examples: string | undefined,
-  schema = strict,
+  schema: JsonValue = strict,
 ) {
   const csv = aCsv(examples === undefined ? {} : { annotations: { 'alm-examples': examples } });
   const bundle = aRegistryBundle({ csv, crds: [aDefinition(schema)], others: [object] });
@@ -49,14 +52,38 @@ test.each<[string | undefined, JsonValue, string | undefined]>([
   ],
   [JSON.stringify([aRole({}, 'other')]), { name: 'a' }, undefined],
   [undefined, { name: 'a', rules: [{ verb: 'x' }] }, undefined],
-  [undefined, {}, "its field spec.name is missing, which the bundle's CRD of Role requires"],
+  [undefined, { name: 'a', effect: 'Allow', notes: null, unknown: 1 }, undefined],
+  [undefined, {}, "it does not fit the bundle's CRD of Role: spec.name: Required value"],
+  [
+    undefined,
+    { name: 'a', effect: 'Maybe' },
+    'it does not fit the bundle\'s CRD of Role: spec.effect: Unsupported value: "string": supported values: "Allow", "Deny"',
+  ],
+  [
+    undefined,
+    { name: 'a', size: 'large' },
+    'it does not fit the bundle\'s CRD of Role: spec.size: Invalid value: "string": spec.size in body must be of type integer: "string"',
+  ],
+  [
+    undefined,
+    { name: 'A' },
+    "it does not fit the bundle's CRD of Role: spec.name: Invalid value: \"string\": spec.name in body should match '^[a-z]+$'",
+  ],
   [
     '{ no JSON',
     { name: 'a', rules: [{ verb: 'x' }, {}] },
-    "its field spec.rules[1].verb is missing, which the bundle's CRD of Role requires",
+    "it does not fit the bundle's CRD of Role: spec.rules[1].verb: Required value",
   ],
 ])('examples %j and spec %j: %s', (examples, spec, because) => {
   expect(reasonFor(aRole(spec), examples)).toBe(because);
+});
+
+test('what cannot be checked is for the API server to judge', () => {
+  const unreadable = {
+    type: 'object',
+    properties: { spec: { type: 'object', properties: { name: { pattern: '(' } } } },
+  };
+  expect(reasonFor(aRole({ name: 'a' }), undefined, unreadable)).toBeUndefined();
 });
 
 test('objects of other groups and versions are as they are', () => {

@@ -1,3 +1,4 @@
+import { bounded, type JsonSchema, validateObject } from '../../api/object-schema/index.ts';
 import { annotation } from '../../api/v1alpha1/labels.ts';
 import {
   type JsonObject,
@@ -8,18 +9,18 @@ import {
 import { fieldOf, groupOf, isMap, itemsOf, objectName } from './bundle/objects.ts';
 import type { RegistryBundle } from './bundle/registry-bundle.ts';
 
-/** The required fields of a CRD's custom resources. */
+/** The schemas of a CRD's custom resources. */
 interface Definition {
   readonly kind: string;
   /** By version. */
-  readonly schemas: ReadonlyMap<string, JsonValue>;
+  readonly schemas: ReadonlyMap<string, JsonSchema>;
 }
 
 /**
  * Marks custom resources of the bundle's own kinds that are samples, so that they are left out:
- * those in `alm-examples`, and those that lack fields required by their own CRD. Bundles contain
- * them when their kind has the name of a supported one, such as Role; they are not meant to be
- * installed.
+ * those in `alm-examples`, and those that do not fit the schema of their own CRD, which the API
+ * server would refuse. Bundles contain them when their kind has the name of a supported one, such
+ * as Role; they are not meant to be installed.
  */
 export function markSamples(
   objects: readonly KubernetesObject[],
@@ -34,7 +35,7 @@ export function markSamples(
     examples ??= exampleNames(csv.annotations['alm-examples']);
     const because = examples.has(`${kindOf(object)}/${objectName(object)}`)
       ? 'it is a sample, which the ClusterServiceVersion has in alm-examples'
-      : lackOf(object, definition);
+      : misfit(object, definition);
     return because === undefined ? object : marked(object, because);
   });
 }
@@ -45,44 +46,21 @@ function marked(object: KubernetesObject, because: string): KubernetesObject {
   return { ...object, metadata: { ...metadata, annotations } };
 }
 
-function lackOf(object: KubernetesObject, { kind, schemas }: Definition): string | undefined {
-  const version = object.apiVersion.slice(object.apiVersion.indexOf('/') + 1);
-  const path = missingField(object as JsonObject, schemas.get(version));
-  return path && `its field ${path} is missing, which the bundle's CRD of ${kind} requires`;
+/** The first problem of the object by the schema of its CRD; undefined when it fits. */
+function misfit(object: KubernetesObject, { kind, schemas }: Definition): string | undefined {
+  const schema = schemas.get(object.apiVersion.slice(object.apiVersion.indexOf('/') + 1));
+  const text = schema && problemOf(object as JsonObject, schema);
+  // Texts begin with the root, `[]`.
+  return text && `it does not fit the bundle's CRD of ${kind}: ${text.replace(/^\[\]\.?/, '')}`;
 }
 
-/** The path of the first missing required field. */
-function missingField(
-  value: JsonValue | undefined,
-  schema: JsonValue | undefined,
-): string | undefined {
-  if (!isMap(schema)) return undefined;
-  if (Array.isArray(value))
-    return firstOf(value.entries(), (item) => [`[${item}]`, schema['items']]);
-  if (!isMap(value)) return undefined;
-  const { properties } = schema;
-  const missing = itemsOf(schema['required']).find(
-    (name) =>
-      typeof name === 'string' && !Object.hasOwn(value, name) && !hasDefault(properties, name),
-  );
-  if (typeof missing === 'string') return missing;
-  return firstOf(Object.entries(value), (name) => [name, fieldOf(properties, name)]);
-}
-
-function firstOf<K extends string | number>(
-  fields: Iterable<readonly [K, JsonValue | undefined]>,
-  schemaOf: (key: K) => readonly [step: string, schema: JsonValue | undefined],
-): string | undefined {
-  for (const [key, value] of fields) {
-    const [step, schema] = schemaOf(key);
-    const path = missingField(value, schema);
-    if (path !== undefined) return path.startsWith('[') ? `${step}${path}` : `${step}.${path}`;
+function problemOf(object: JsonValue, schema: JsonSchema): string | undefined {
+  try {
+    return bounded(() => validateObject(object, schema)).texts[0];
+  } catch {
+    // A schema that takes too long, or has an unreadable pattern: the API server judges the object.
+    return undefined;
   }
-  return undefined;
-}
-
-function hasDefault(properties: JsonValue | undefined, name: string): boolean {
-  return fieldOf(fieldOf(properties, name), 'default') !== undefined;
 }
 
 function exampleNames(text: string | undefined): ReadonlySet<string> {
@@ -109,7 +87,7 @@ function definitionOf(crd: KubernetesObject): readonly (readonly [string, Defini
   const versions = itemsOf(fieldOf(spec, 'versions')).flatMap((version) => {
     const name = fieldOf(version, 'name');
     const schema = fieldOf(fieldOf(version, 'schema'), 'openAPIV3Schema');
-    return typeof name === 'string' && schema !== undefined ? [[name, schema] as const] : [];
+    return typeof name === 'string' && isMap(schema) ? [[name, schema as JsonSchema] as const] : [];
   });
   return [[`${group}/${kind}`, { kind, schemas: new Map(versions) }]];
 }

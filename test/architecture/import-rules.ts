@@ -40,7 +40,6 @@ export const importRules: Readonly<Record<string, readonly string[]>> = {
     'core/content/',
     'core/apply/content-rules.ts',
     'provisioners/',
-    'webhooks/object-schema.ts',
     'resolver/versions/',
     'resolver/constraints/',
   ],
@@ -109,6 +108,7 @@ const rooms = [
   // Apart from its source, since few installations have policies and its libraries take long to load.
   'core/sources/image/signatures',
   'webhooks',
+  'api/object-schema',
   'catalog/bundle-checks',
   ...['blobs', 'load', 'index', 'validate', 'graph', 'compare'].map(inCatalog),
   ...['render', 'templates', 'images', 'serve', 'mirror'].map(inCatalog),
@@ -133,7 +133,6 @@ function inCatalog(name: string): string {
 export const sideDoors: ReadonlySet<string> = new Set([
   'core/apply/content-rules.ts',
   'core/registry/reference.ts',
-  'webhooks/object-schema.ts',
 ]);
 
 /** The room that a file lies in. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { JsonSchema } from '../../api/object-schema/index.ts';
 import type { BundleSource } from '../../api/v1alpha1/bundle.ts';
 import type { BundleDeploymentStatus } from '../../api/v1alpha1/index.ts';
-import type { JsonSchema } from '../../webhooks/object-schema.ts';
 import { eventually, patiently } from '../helpers/eventually.ts';
 import { conditionOf, Kubectl, type KubectlResult } from '../helpers/kubectl.ts';
 import { aBundleDeployment } from '../helpers/objects.ts';

@@ -164,7 +164,17 @@ describe('every operator', () => {
   });
 });
 
-function aCrd(name: string, { scope = 'Cluster', version = 'v1', kind = 'Thing' }): object {
+interface CrdSpec {
+  readonly group: string;
+  readonly names: object;
+  readonly scope: string;
+  readonly versions: readonly object[];
+}
+
+function aCrd(
+  name: string,
+  { scope = 'Cluster', version = 'v1', kind = 'Thing' },
+): KubernetesObject & { readonly spec: CrdSpec } {
   const [plural = '', ...group] = name.split('.');
   const schema = {
     openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
@@ -311,6 +321,42 @@ test('kinds that OLM has learned since are installed, and custom resources that 
   expect(await operator.objects('networkpolicies')).toMatchObject([
     { metadata: { ...metadata, namespace: 'manifold-system' } },
   ]);
+});
+
+test('a custom resource that the operator’s own CRD refuses is left out, and an Event says so', async () => {
+  const crd = aCrd('roles.left-out.example.com', { kind: 'Role' });
+  const [version] = crd.spec.versions;
+  const effect = { type: 'string', enum: ['Allow', 'Deny'] };
+  const openAPIV3Schema = {
+    type: 'object',
+    properties: { spec: { type: 'object', properties: { effect } } },
+  };
+  const strict = { ...crd.spec, versions: [{ ...version, schema: { openAPIV3Schema } }] };
+  const sample = (name: string, value: string) => ({
+    apiVersion: 'left-out.example.com/v1',
+    kind: 'Role',
+    metadata: { name },
+    spec: { effect: value },
+  });
+  const files = {
+    'manifests/crd.yaml': stringifyJson({ ...crd, spec: strict }),
+    'manifests/bad.yaml': stringifyJson(sample('bad', 'Maybe')),
+  };
+  const operator = anOperator('left-out', { files });
+  await operator.rollOut();
+  await operator.healthy();
+  expect(await kubectl.list('roles.left-out.example.com')).toEqual([]);
+  await eventually(async () => {
+    const events = await kubectl.list('events');
+    expect(events.filter(({ reason }) => reason === 'ObjectLeftOut')).toMatchObject([
+      {
+        type: 'Warning',
+        message: expect.stringContaining(
+          'Role "bad" of left-out.example.com/v1 is left out: it does not fit the bundle\'s CRD of Role: spec.effect: Unsupported value',
+        ),
+      },
+    ]);
+  });
 });
 
 test('a CRD of v1beta1 is refused when the bundle is unpacked', async () => {

@@ -1,8 +1,8 @@
 import type { KubernetesObject } from '../../api/meta.ts';
+import type { JsonSchema } from '../../api/object-schema/index.ts';
 import { ApiError } from '../../core/platform/kube/index.ts';
 import { crdUpgradeValidator } from '../../webhooks/crd-upgrade/crd-validators.ts';
 import type { ObjectLister } from '../../webhooks/crd-upgrade/custom-resources.ts';
-import type { JsonSchema } from '../../webhooks/object-schema.ts';
 import type { AdmissionRequest, AdmissionVerdict } from '../../webhooks/review.ts';
 import { silentLogger } from './silent-logger.ts';
 

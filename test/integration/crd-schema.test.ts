@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type JsonValue, parseJson } from '../../api/json.ts';
+import { type JsonSchema, validateObject } from '../../api/object-schema/index.ts';
 import { ApiError, connect, type KubeConnection } from '../../core/platform/kube/index.ts';
-import { type JsonSchema, validateObject } from '../../webhooks/object-schema.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { Kubectl } from '../helpers/kubectl.ts';
 import { plane } from '../helpers/plane.ts';

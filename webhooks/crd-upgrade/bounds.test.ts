@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { JsonSchema } from '../../api/object-schema/index.ts';
 import { ApiError } from '../../core/platform/kube/index.ts';
 import {
   aWidget,
@@ -13,7 +14,6 @@ import { silentLogger } from '../../test/helpers/silent-logger.ts';
 import type { AdmissionRequest } from '../review.ts';
 import { crdUpgradeValidator } from './crd-validators.ts';
 import type { ObjectLister } from './custom-resources.ts';
-import type { JsonSchema } from './schema/json-schema.ts';
 
 const next = aWidgetCrd([{ name: 'v1', spec: requiredSpec }]);
 const widgets = Array.from({ length: 2_000 }, () => aWidget({ a: 'x' }));

@@ -1,5 +1,6 @@
 import type { JsonValue } from '../../api/json.ts';
 import type { KubernetesObject } from '../../api/meta.ts';
+import { bounded, type JsonSchema, validateObject } from '../../api/object-schema/index.ts';
 import { errorMessage } from '../../core/errors.ts';
 import {
   type CrdVersion,
@@ -10,8 +11,6 @@ import {
   schemaOf,
   visitObjects,
 } from './custom-resources.ts';
-import type { JsonSchema } from './schema/json-schema.ts';
-import { bounded, validateObject } from './schema/validate.ts';
 
 interface CrdChange {
   readonly live: CustomResourceDefinition;

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
+import type { JsonSchema } from '../../api/object-schema/index.ts';
 import { ApiError, type ObjectKey, type Resource } from '../../core/platform/kube/index.ts';
 import {
   aWidget,
@@ -14,7 +15,6 @@ import {
 import type { AdmissionVerdict } from '../review.ts';
 import { crdDeletionValidator } from './crd-validators.ts';
 import type { ObjectPage } from './custom-resources.ts';
-import type { JsonSchema } from './schema/json-schema.ts';
 
 test('a schema that existing objects break is refused in the words that users know', async () => {
   const cluster = new WidgetCluster(aWidgetCrd([{ name: 'v1' }]), [

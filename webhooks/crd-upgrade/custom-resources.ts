@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { stringifyJson } from '../../api/json.ts';
 import type { KubernetesObject } from '../../api/meta.ts';
+import type { JsonSchema } from '../../api/object-schema/index.ts';
 import { record } from '../../api/record.ts';
 import type { Clock } from '../../core/platform/clock.ts';
 import {
@@ -14,7 +15,6 @@ import {
   liveObject,
   type Resource,
 } from '../../core/platform/kube/index.ts';
-import type { JsonSchema } from './schema/json-schema.ts';
 
 // The API server has validated the schema; validating this large tree again would be slow.
 const jsonSchemaSchema = z.custom<JsonSchema>(

@@ -3,6 +3,7 @@ import { gvkOf } from '../../../api/gvk.ts';
 import type { JsonValue } from '../../../api/json.ts';
 import { fieldAt, listOf, mapOf, stringAt } from '../../../api/json-fields.ts';
 import { knownGroups } from '../../../api/kubernetes-kinds.ts';
+import { bounded, type JsonSchema, validateObject } from '../../../api/object-schema/index.ts';
 import {
   contentProblem,
   isDefinition,
@@ -11,7 +12,6 @@ import {
 import { errorMessage } from '../../../core/errors.ts';
 import type { KubernetesObject } from '../../../core/sdk.ts';
 import { shortList } from '../../../core/short-list.ts';
-import { bounded, type JsonSchema, validateObject } from '../../../webhooks/object-schema.ts';
 import type { LocatedObject } from '../bundle-content.ts';
 import { error, type Finding, warning } from '../problem.ts';
 import type { FieldPlace } from '../source-lines.ts';

@@ -1,5 +1,5 @@
 import { createContext, Script } from 'node:vm';
-import type { JsonValue } from '../../../api/json.ts';
+import type { JsonValue } from '../json.ts';
 import { supportedFormat } from './formats.ts';
 import { isIntegral, type JsonSchema, withDefaults } from './json-schema.ts';
 import { checkEmbeddedResources, checkList, checkObject } from './lists-and-objects.ts';

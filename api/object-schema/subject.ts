@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../../api/json.ts';
+import type { JsonValue } from '../json.ts';
 import { isInteger, type JsonSchema } from './json-schema.ts';
 
 /** A value, the schema to check it against, and its path: `spec.items[0].name`. */

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { RE2JS } from 're2js';
-import { goQuote } from '../../../api/go-quote.ts';
-import { type JsonValue, stringifyJson } from '../../../api/json.ts';
+import { goQuote } from '../go-quote.ts';
+import { type JsonValue, stringifyJson } from '../json.ts';
 import { hasFormat, supportedFormat } from './formats.ts';
 import { isInteger, isIntegral, truncated } from './json-schema.ts';
 import { invalid, Outcome, type Subject, tooLong, unsupported, wrongType } from './subject.ts';

@@ -1,4 +1,4 @@
-import { type JsonObject, type JsonValue, stringifyJson } from '../../../api/json.ts';
+import { type JsonObject, type JsonValue, stringifyJson } from '../json.ts';
 import {
   additionalSchema,
   isArray,

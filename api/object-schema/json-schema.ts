@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../../api/json.ts';
+import type { JsonObject, JsonValue } from '../json.ts';
 
 /**
  * The validation fields of JSONSchemaProps (apiextensions.k8s.io/v1). The API server has checked
