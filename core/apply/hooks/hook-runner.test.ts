@@ -10,6 +10,7 @@ import { ApiError, keyOf, type Resource } from '../../platform/kube/index.ts';
 import { Inventory } from '../inventory/inventory.ts';
 import { KindWatches } from '../kinds/kind-watches.ts';
 import { OpenAPIDocuments } from '../kinds/openapi-documents.ts';
+import { desiredObject } from '../objects/desired.ts';
 import { OwnershipRefusal } from '../ownership/ownership-check.ts';
 import { OwnerStates } from '../state/owner-state.ts';
 import { Deletions } from '../write/deletions.ts';
@@ -56,15 +57,17 @@ let hooks: HookRunner;
 let stop: AbortController;
 let woken: string[];
 let served: boolean;
+let resource: Resource;
 
 beforeEach(() => {
   stop = new AbortController();
   client = new ApplyingClient();
   woken = [];
   served = true;
+  resource = jobs;
   const discovery = {
     invalidate: () => undefined,
-    resourceFor: async () => (served ? jobs : undefined),
+    resourceFor: async () => (served ? resource : undefined),
     resourceForGroupKind: async () => jobs,
     namespacedResources: async () => [],
   };
@@ -218,6 +221,41 @@ describe('a hook', () => {
       .toMatchObject({ state: 'running' });
     expect(live().metadata.uid).not.toBe(uid);
     expect(live().metadata.annotations).toMatchObject({ 'core.rukpak.io/hook-run': 'a' });
+  });
+
+  test('never replaces an object that is annotated to be kept', async () => {
+    await run('a');
+    const { annotations, ...metadata } = live().metadata;
+    const kept = { ...metadata, annotations: { ...annotations, 'core.rukpak.io/keep': 'true' } };
+    change({ metadata: kept });
+    await expect
+      .poll(() => inventory.get(jobs, key)?.object.metadata.annotations)
+      .toMatchObject({ 'core.rukpak.io/keep': 'true' });
+    await expect(run('b')).rejects.toThrow(
+      'Job/n/migrate is annotated to be kept, so core does not replace it by the hook. Rename the hook in the bundle, or delete the object yourself',
+    );
+    await remove('a');
+    expect(client.count('delete')).toBe(0);
+  });
+
+  test('that its bundle keeps is replaced in each run', async () => {
+    const hook = aHook();
+    const annotations = { ...hook.metadata.annotations, 'helm.sh/resource-policy': 'keep' };
+    const kept = { ...hook, metadata: { ...key, annotations } };
+    await run('a', kept);
+    await run('b', kept);
+    expect(client.count('delete')).toBe(1);
+  });
+
+  test('never replaces data that no hook has created', async () => {
+    resource = { ...jobs, group: '', kind: 'PersistentVolumeClaim' };
+    const claim = { apiVersion: 'v1', kind: 'PersistentVolumeClaim' };
+    const context = { owner, systemNamespace: 'rukpak-system' };
+    client.put(desiredObject({ ...claim, metadata: key }, resource, context).object);
+    await expect(run('a', { ...aHook(), ...claim })).rejects.toThrow(
+      'PersistentVolumeClaim/n/migrate may hold data and was not created by a hook, so core does not replace it by the hook. Rename the hook in the bundle, or delete the object yourself',
+    );
+    expect(client.count('delete')).toBe(0);
   });
 
   test('of a kind that nobody serves is refused after some tries', async () => {

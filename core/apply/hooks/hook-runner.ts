@@ -31,6 +31,7 @@ import { type Ownership, ownershipOf } from '../ownership/ownership.ts';
 import { OwnershipRefusal } from '../ownership/ownership-check.ts';
 import { ownershipMessage } from '../ownership/ownership-message.ts';
 import { clientOf } from '../privilege/permissions.ts';
+import { isData } from '../prune/prune-guard.ts';
 import type { OwnerStates } from '../state/owner-state.ts';
 import type { Deletions, DoomedObject } from '../write/deletions.ts';
 import type { ServerSideApply } from '../write/server-side-apply.ts';
@@ -94,6 +95,7 @@ export class HookRunner {
     const { key } = hookObject(hook, resource, { owner, systemNamespace, run });
     const entry = inventory.get(resource, key);
     if (entry === undefined || entry.deleted || !isOfRun(entry.object, run)) return;
+    if (isKeptByUser(entry.object, hook)) return;
     await this.#delete(entry, { owner, client: clientOf(owner, client), signal });
   }
 
@@ -162,6 +164,9 @@ export class HookRunner {
           `or add before-hook-creation to its annotation ${annotation.hookDeletePolicy}`,
       );
     }
+    const because = reasonToStay(live, placed);
+    if (because !== undefined)
+      throw new TerminalError(`${objectPath(resource.kind, key)} ${because}`);
     const object = await takeUp(live, placed);
     const doomed = { resource, key, object, deleted: false };
     await this.#delete(doomed, { owner, client, signal });
@@ -185,6 +190,27 @@ export class HookRunner {
  */
 function isOfHook(live: KubernetesObject, owner: BundleDeployment): boolean {
   return belongsTo(live, owner) || (isHookObject(live) && trackedUID(live) !== undefined);
+}
+
+/**
+ * Why the hook must not replace an object, and what to do. What a hook has made is the hook's to
+ * replace; any other object may hold data that no bundle can restore.
+ */
+function reasonToStay(
+  live: KubernetesObject,
+  { hook, desired: { resource } }: Placed,
+): string | undefined {
+  const instead = 'Rename the hook in the bundle, or delete the object yourself';
+  if (isKeptByUser(live, hook)) {
+    return `is annotated to be kept, so core does not replace it by the hook. ${instead}`;
+  }
+  if (isHookObject(live) || !isData({ resource, object: live })) return undefined;
+  return `may hold data and was not created by a hook, so core does not replace it by the hook. ${instead}`;
+}
+
+/** A bundle that keeps its hook's object beyond the deployment still has it replaced in each run. */
+function isKeptByUser(live: KubernetesObject, hook: KubernetesObject): boolean {
+  return isKept(live) && !(isHookObject(live) && isKept(hook));
 }
 
 /** Writes the marks of the present deployment to exactly this version of the object. */

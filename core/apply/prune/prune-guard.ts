@@ -219,7 +219,10 @@ const dataKinds: ReadonlySet<string> = new Set([
 /**
  * True for objects that may hold data of users: by their kind, or a Secret that others wrote to.
  */
-export function isData({ resource: { group, kind }, object }: InventoryEntry): boolean {
+export function isData({
+  resource: { group, kind },
+  object,
+}: Pick<InventoryEntry, 'resource' | 'object'>): boolean {
   if (group === '' && kind === 'Secret') return otherManagers(object).length > 0;
   return dataKinds.has(`${group}/${kind}`);
 }
