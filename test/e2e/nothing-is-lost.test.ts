@@ -154,6 +154,38 @@ test('KeepCRDs holds for an upgrade, and for the way back', async () => {
   expect(await kubectl.exists('losts.e2e.example.com', 'ours')).toBe(true);
 });
 
+describe('a custom resource that is annotated to be kept', () => {
+  const keep = { annotations: { 'core.rukpak.io/keep': 'true' } };
+  const crd = 'losts.e2e.example.com';
+
+  test('outlives its deployment with its CRD', async () => {
+    const objects = [aCRD('Lost'), aResource('ours'), aResource('goes'), aConfigMap('l-a')];
+    await rollOut({ name: 'kept', objects });
+    await isInstalled('kept');
+    await kubectl.must(['annotate', 'lost', 'ours', 'core.rukpak.io/keep=true']);
+    const uid = await uidOf(crd, 'ours', 'default');
+    await remove('kept');
+    expect(await uidOf(crd, 'ours', 'default')).toBe(uid);
+    expect(await kubectl.exists(crd, 'goes', 'default')).toBe(false);
+    expect(await kubectl.exists('configmap', 'l-a', 'default')).toBe(false);
+    const because = 'Lost/default/ours is kept, and the API server would delete it with its CRD';
+    await told('ObjectKept', `Kept CustomResourceDefinition/${crd}, `, because);
+  });
+
+  test('outlives a prune of its CRD, whoever made it', async () => {
+    await rollOut({ name: 'pruned', objects: [aCRD('Lost'), aConfigMap('l-a')] });
+    await isInstalled('pruned');
+    await eventually(async () => await kubectl.apply(aResource('theirs', keep)));
+    const uid = await uidOf(crd, 'theirs', 'default');
+    await rollOut({ name: 'pruned', version: 2, objects: [aConfigMap('l-b')] });
+    await isInstalled('pruned', 2);
+    await isGone('configmap', 'l-a');
+    await told('ObjectKept', 'Lost/default/theirs is kept');
+    await remove('pruned');
+    expect(await uidOf(crd, 'theirs', 'default')).toBe(uid);
+  });
+});
+
 test('a version that is rolled back to is what it was: nothing of it was deleted before the new one is healthy', async () => {
   const spec = { rollback: { deadline: '3s' } };
   await rollOut({ name: 'back', objects: [aConfigMap('l-old')], spec });

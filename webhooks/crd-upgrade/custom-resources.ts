@@ -84,7 +84,7 @@ export function haveSameSchema(a: CrdVersion, b: CrdVersion): boolean {
 }
 
 export function isAnnotated(
-  { metadata }: CustomResourceDefinition,
+  { metadata }: Pick<CustomResourceDefinition | KubernetesObject, 'metadata'>,
   annotation: string,
   value: string,
 ): boolean {

@@ -11,6 +11,8 @@ interface Given {
   readonly annotations?: Readonly<Record<string, string>>;
   /** Namespaces of the custom resources of each kind; undefined of one without. */
   readonly resources?: readonly (string | undefined)[];
+  /** Of the last one of them. */
+  readonly resourceAnnotations?: Readonly<Record<string, string>>;
   readonly more?: boolean;
   readonly spec?: { readonly deletionPolicy?: DeletionPolicy };
   readonly byDefault?: DeletionPolicy;
@@ -43,6 +45,7 @@ function aClient({
   kinds = ['Gizmo'],
   annotations,
   resources = [],
+  resourceAnnotations,
   more = false,
   fault,
 }: Given): DeletionWarningOptions['client'] {
@@ -64,7 +67,11 @@ function aClient({
       const items = resources.map((namespace, index) => ({
         apiVersion: `example.com/${version}`,
         kind,
-        metadata: { name: `r${index}`, ...(namespace !== undefined && { namespace }) },
+        metadata: {
+          name: `r${index}`,
+          ...(namespace !== undefined && { namespace }),
+          ...(index === resources.length - 1 && { annotations: resourceAnnotations ?? {} }),
+        },
       }));
       return { metadata: more ? { continue: 'token' } : {}, items };
     },
@@ -112,6 +119,10 @@ test.each<[what: string, given: Given, loss: string]>([
 
 test.each<[what: string, given: Given]>([
   ['there are no custom resources', {}],
+  [
+    'one of them is annotated to be kept',
+    { resources: three, resourceAnnotations: { 'core.rukpak.io/keep': 'true' } },
+  ],
   ['it has no CRDs', { kinds: [], resources: three }],
   ['its policy keeps CRDs', { resources: three, spec: { deletionPolicy: 'KeepCRDs' } }],
   ['its policy keeps all', { resources: three, spec: { deletionPolicy: 'Orphan' } }],

@@ -131,10 +131,13 @@ async function* lossesOf(
 }
 
 function stays(crd: CustomResourceDefinition): boolean {
+  return isKept(crd) || crd.metadata.deletionTimestamp !== undefined;
+}
+
+function isKept(object: Parameters<typeof isAnnotated>[0]): boolean {
   return (
-    isAnnotated(crd, annotation.keep, 'true') ||
-    isAnnotated(crd, 'helm.sh/resource-policy', 'keep') ||
-    crd.metadata.deletionTimestamp !== undefined
+    isAnnotated(object, annotation.keep, 'true') ||
+    isAnnotated(object, 'helm.sh/resource-policy', 'keep')
   );
 }
 
@@ -143,7 +146,8 @@ function lossOf(
   page: ObjectPage,
 ): string | undefined {
   const count = page.items.length;
-  if (count === 0) return undefined;
+  // Core keeps the CRD of a kept custom resource.
+  if (count === 0 || page.items.some(isKept)) return undefined;
   const isCut = Boolean(page.metadata.continue);
   const many = isCut ? `more than ${count}` : String(count);
   const resources = `${many} ${count === 1 && !isCut ? spec.names.kind : pluralOf(spec.names)}`;

@@ -20,6 +20,11 @@ describe('removal plan', () => {
     return { orphan: namesOf([...orphan.keys()]), remove: namesOf(remove) };
   }
 
+  function reasons(): Record<string, string> {
+    const { orphan } = planRemoval(inventory, { owner: aStoredDeployment(), policy: 'Delete' });
+    return Object.fromEntries([...orphan].map(([{ key }, because]) => [key.name, because]));
+  }
+
   function namesOf(entries: readonly InventoryEntry[]): string[] {
     return entries.map(({ key }) => key.name);
   }
@@ -91,7 +96,37 @@ describe('removal plan', () => {
     expect(plan()).toEqual({ orphan: ['annotated', 'kept-by-helm'], remove: [] });
   });
 
+  test('the CRD of a kept custom resource stays, and no other one', () => {
+    anOwnedCRD('Gizmo', inventory);
+    anOwnedCRD('Widget', inventory);
+    put('Gizmo.example.com', 'kept', keep);
+    put('Gizmo.example.com', 'goes');
+    put('Widget.elsewhere.example', 'of another group', keep);
+    expect(plan()).toEqual({
+      orphan: ['kept', 'of another group', 'gizmos.example.com'],
+      remove: ['widgets.example.com', 'goes'],
+    });
+    expect(reasons()['gizmos.example.com']).toBe(
+      'Gizmo/n/kept is kept, and the API server would delete it with its CRD',
+    );
+  });
+
+  test('a kept custom resource that is being deleted keeps no CRD', () => {
+    anOwnedCRD('Gizmo', inventory);
+    put('Gizmo.example.com', 'going', { ...keep, deletionTimestamp: '2026-01-01T00:00:00Z' });
+    expect(plan()).toEqual({ orphan: ['going'], remove: ['gizmos.example.com'] });
+  });
+
   describe('an upgrade', () => {
+    test('leaves the CRD of custom resources that are wanted', () => {
+      anOwnedCRD('Gizmo', inventory);
+      const wanted = put('Gizmo.example.com', 'wanted');
+      expect(plan('Delete', wants(wanted))).toEqual({
+        orphan: ['gizmos.example.com'],
+        remove: [],
+      });
+    });
+
     test('removes unwanted objects that are not being deleted already', () => {
       const wanted = put('ConfigMap', 'wanted');
       put('ConfigMap', 'goes');

@@ -5,7 +5,7 @@ import type { InventoryEntry } from '../inventory/entry.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { definedKind } from '../kinds/definitions.ts';
 import { type DesiredObject, isKept } from '../objects/desired.ts';
-import type { GroupKind } from '../objects/object-id.ts';
+import { type GroupKind, objectPath } from '../objects/object-id.ts';
 import { isDefinition, isNamespace, isWorkload } from '../objects/order.ts';
 import { belongsTo } from '../objects/owner-marks.ts';
 import { stageOf } from '../stages/stage-order.ts';
@@ -20,7 +20,7 @@ export interface RemovalPlan {
 /** The desired objects of a deployment. */
 export interface Wanted {
   readonly ids: ReadonlySet<string>;
-  readonly objects: readonly Pick<DesiredObject, 'key'>[];
+  readonly objects: readonly Pick<DesiredObject, 'key' | 'resource'>[];
   /** Desired kinds that the cluster does not seem to serve. */
   readonly omitted: readonly GroupKind[];
 }
@@ -42,10 +42,7 @@ export function planRemoval(
   inventory: Inventory,
   { owner, policy, wanted }: RemovalRequest,
 ): RemovalPlan {
-  const omitted = new Set(wanted?.omitted.map(kindName));
-  const entries = objectsOf(inventory, owner).filter(
-    ({ id, resource }) => wanted?.ids.has(id) !== true && !omitted.has(kindName(resource)),
-  );
+  const entries = unwanted(objectsOf(inventory, owner), wanted);
   const byPolicy = keptByPolicy(entries, policy);
   const orphan = new Map<InventoryEntry, string>();
   const remove: InventoryEntry[] = [];
@@ -57,7 +54,40 @@ export function planRemoval(
     if (because !== undefined) orphan.set(entry, because);
     else if (!isHookObject(entry.object)) remove.push(entry);
   }
-  return { orphan, remove };
+  return withKeptDefinitions({ orphan, remove }, wanted?.objects ?? []);
+}
+
+/**
+ * The API server deletes all custom resources with their CRD, so the CRD of an object that stays
+ * must stay as well.
+ */
+function withKeptDefinitions(plan: RemovalPlan, wanted: Wanted['objects']): RemovalPlan {
+  const orphan = new Map(plan.orphan);
+  for (const entry of plan.remove.filter(({ resource }) => isDefinition(resource))) {
+    const kind = kindName(definedKind(entry));
+    const isOfKind = ({ resource }: Pick<InventoryEntry, 'resource'>): boolean =>
+      kindName(resource) === kind;
+    const kept = [...plan.orphan.keys()].filter(isPresent).find(isOfKind);
+    if (kept !== undefined) orphan.set(entry, keptWith(objectPath(kept.resource.kind, kept.key)));
+    else if (wanted.some(isOfKind)) orphan.set(entry, 'objects of the bundle are of its kind');
+  }
+  return { orphan, remove: plan.remove.filter((entry) => !orphan.has(entry)) };
+}
+
+/** Why a CRD stays; `object` is the path of a kept custom resource. */
+export function keptWith(object: string): string {
+  return `${object} is kept, and the API server would delete it with its CRD`;
+}
+
+function unwanted(
+  entries: readonly InventoryEntry[],
+  wanted: Wanted | undefined,
+): readonly InventoryEntry[] {
+  if (wanted === undefined) return entries;
+  const omitted = new Set(wanted.omitted.map(kindName));
+  return entries.filter(
+    ({ id, resource }) => !wanted.ids.has(id) && !omitted.has(kindName(resource)),
+  );
 }
 
 function keptByPolicy(

@@ -19,6 +19,7 @@ import type { Transfers } from '../ownership/transfers.ts';
 import { isOrphanDenied } from '../privilege/removal-denial.ts';
 import type { OwnerState, OwnerStates } from '../state/owner-state.ts';
 import { type Deletions, objectEvents } from '../write/deletions.ts';
+import { orphanDefinitions } from './kept-definitions.ts';
 import {
   type NamespacePlan,
   type NamespaceQuery,
@@ -100,7 +101,8 @@ export class Pruner {
     const { inventory, defaultDeletionPolicy = 'Delete' } = this.#options;
     const { deletionPolicy: policy = defaultDeletionPolicy } = owner.spec;
     const plan = planRemoval(inventory, { owner, policy, wanted: set });
-    return await orphanNamespaces(plan, this.namespaceQuery(owner, plan, signal));
+    const query = this.namespaceQuery(owner, plan, signal);
+    return await orphanDefinitions(await orphanNamespaces(plan, query), query);
   }
 
   /** What it takes to check the content of namespaces that a plan would delete. */

@@ -18,6 +18,7 @@ import { removalDenial } from '../privilege/removal-denial.ts';
 import type { OwnerState, OwnerStates } from '../state/owner-state.ts';
 import { checkRestored } from '../state/restored-owner.ts';
 import type { Deletions } from '../write/deletions.ts';
+import { orphanDefinitions } from './kept-definitions.ts';
 import { orphanNamespaces, takeOrphanedNamespaces, throwUndecided } from './namespaces.ts';
 import { planRemoval, removalStages } from './prune-plan.ts';
 import type { Pruner } from './pruner.ts';
@@ -88,7 +89,8 @@ export class Remover {
     for (const candidates of removalStages(planned.remove)) {
       // Not earlier: an aggregated API of the deployment may be unavailable until earlier stages
       // are deleted.
-      const plan = await orphanNamespaces({ orphan: new Map(), remove: candidates }, query);
+      const stage = { orphan: new Map(), remove: candidates };
+      const plan = await orphanDefinitions(await orphanNamespaces(stage, query), query);
       await this.#orphan(removal, plan.orphan);
       const decided = plan.remove.filter((entry) => !plan.undecided.has(entry));
       const later = planned.remove.filter(({ resource }) => !isNamespace(resource));

@@ -72,11 +72,10 @@ function unborn({ metadata, ...rest }: KubernetesObject): KubernetesObject {
 export async function keep(stage: Stage, choice: Choice): Promise<string | undefined> {
   const object = await anObject(stage, choice);
   if (object === undefined) return undefined;
-  // Deleting a kind deletes its objects.
-  if (!['ConfigMap', 'Secret'].includes(object.kind)) return undefined;
   const id = idOf(object);
-  // While core deletes a namespace, its content cannot be kept.
-  if (object.metadata.namespace === ownNamespace) await stage.settle();
+  // While core deletes a namespace or a CRD, its content cannot be kept.
+  const isCustom = !['ConfigMap', 'Secret'].includes(object.kind);
+  if (isCustom || object.metadata.namespace === ownNamespace) await stage.settle();
   const annotated = await stage.site.merge(id, {
     metadata: { annotations: { [annotation.keep]: 'true' } },
   });

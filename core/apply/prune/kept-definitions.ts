@@ -1,0 +1,81 @@
+import type { KubernetesObject } from '../../../api/meta.ts';
+import { errorMessage } from '../../errors.ts';
+import { type Discovery, isNotFound, type KubeClient } from '../../platform/kube/index.ts';
+import type { InventoryEntry } from '../inventory/entry.ts';
+import { definedKind } from '../kinds/definitions.ts';
+import { isKept } from '../objects/desired.ts';
+import { objectPath } from '../objects/object-id.ts';
+import { isDefinition } from '../objects/order.ts';
+import type { NamespacePlan } from './namespaces.ts';
+import { keptWith } from './prune-plan.ts';
+
+/** What it takes to look at the custom resources of CRDs that a plan would delete. */
+interface DefinitionQuery {
+  readonly client: Pick<KubeClient, 'list'>;
+  readonly discovery: Pick<Discovery, 'resourceForGroupKind'>;
+  readonly signal: AbortSignal;
+}
+
+const pageSize = 500;
+
+/**
+ * The plan, with CRDs orphaned that have a custom resource which is annotated to be kept, anybody's:
+ * the API server deletes custom resources with their CRD. A CRD whose custom resources the API
+ * server does not list becomes undecided.
+ */
+export async function orphanDefinitions(
+  plan: NamespacePlan,
+  query: DefinitionQuery,
+): Promise<NamespacePlan> {
+  const orphan = new Map(plan.orphan);
+  const undecided = new Map(plan.undecided);
+  for (const entry of plan.remove.filter(isPresentDefinition)) {
+    try {
+      const kept = await keptResource(entry, query);
+      if (kept !== undefined) orphan.set(entry, keptWith(kept));
+    } catch (error) {
+      query.signal.throwIfAborted();
+      const message = `core cannot tell whether custom resources of ${entry.key.name} are annotated to be kept: ${errorMessage(error)}`;
+      undecided.set(entry, new Error(message, { cause: error }));
+    }
+  }
+  return { orphan, undecided, remove: plan.remove.filter((entry) => !orphan.has(entry)) };
+}
+
+function isPresentDefinition({ resource, object: { metadata } }: InventoryEntry): boolean {
+  return isDefinition(resource) && metadata.deletionTimestamp === undefined;
+}
+
+/** Path of a live custom resource of a CRD that is annotated to be kept; lists only metadata. */
+async function keptResource(
+  definition: Pick<InventoryEntry, 'object'>,
+  { client, discovery, signal }: DefinitionQuery,
+): Promise<string | undefined> {
+  const { group, kind } = definedKind(definition);
+  const resource = await discovery.resourceForGroupKind(group, kind, signal);
+  if (resource === undefined) return undefined;
+  let next: string | undefined;
+  do {
+    const page = { limit: pageSize, ...(next === undefined ? {} : { continue: next }) };
+    const query = { ...page, metadataOnly: true, signal };
+    const { items, metadata } = await client.list(resource, query).catch(none);
+    const kept = items.find((item) => isKept(item) && !isGoing(item));
+    if (kept !== undefined) {
+      const { namespace, name = '' } = kept.metadata;
+      return objectPath(kind, namespace === undefined ? { name } : { namespace, name });
+    }
+    next = metadata.continue;
+  } while (next !== undefined && next !== '');
+  return undefined;
+}
+
+/** A custom resource that is being deleted cannot be kept. */
+function isGoing({ metadata }: KubernetesObject): boolean {
+  return metadata.deletionTimestamp !== undefined;
+}
+
+/** The CRD was deleted meanwhile. */
+function none(error: unknown): Awaited<ReturnType<KubeClient['list']>> {
+  if (!isNotFound(error)) throw error;
+  return { metadata: { resourceVersion: '' }, items: [] };
+}
