@@ -101,6 +101,15 @@ export const appliedStatusSchema = z
     'Content that core last applied completely. Core deletes objects without confirmation only when the Bundle, the config or an input differs from it.',
   );
 
+export const waitingDeletionsSchema = appliedStatusSchema
+  .pick({ uid: true, rendering: true, inputs: true, seed: true, kubernetes: true, apiGroups: true })
+  .extend({
+    objects: z.array(z.string()).describe('Short digests of the objects and their UIDs.'),
+  })
+  .describe(
+    'Deletions that wait since core completely applied this content, for confirmation or until all objects are healthy. Core asks for confirmation of all others.',
+  );
+
 export const progressStatusSchema = z
   .object({
     bundle: z.string().describe('Name of the Bundle that core is rolling out or rolled out last.'),
@@ -200,6 +209,7 @@ export const deploymentProgress = {
   plan: planStatusSchema.optional(),
   approval: approvalStatusSchema.optional(),
   applied: appliedStatusSchema.optional(),
+  waitingDeletions: waitingDeletionsSchema.optional(),
   progress: progressStatusSchema.optional(),
   rollback: rollbackStatusSchema.optional(),
   history: z
@@ -221,6 +231,7 @@ export interface ObjectRef extends z.infer<typeof objectRefSchema> {}
 export interface PlannedChange extends z.infer<typeof plannedChangeSchema> {}
 export interface PlanStatus extends z.infer<typeof planStatusSchema> {}
 export interface AppliedStatus extends z.infer<typeof appliedStatusSchema> {}
+export interface WaitingDeletions extends z.infer<typeof waitingDeletionsSchema> {}
 export interface ApprovalStatus extends z.infer<typeof approvalStatusSchema> {}
 export interface ProgressStatus extends z.infer<typeof progressStatusSchema> {}
 export interface RollbackStatus extends z.infer<typeof rollbackStatusSchema> {}

@@ -15,6 +15,7 @@ import type { SharedNamespaces, UsedNamespaces } from './ownership/shared-namesp
 import type { Transfers } from './ownership/transfers.ts';
 import { kindsOf, type Run } from './plan/plan.ts';
 import type { Planner } from './plan/planner.ts';
+import { askedKeys } from './prune/asked-deletions.ts';
 import type { Pruner } from './prune/pruner.ts';
 import type { SetWriter } from './set-writer.ts';
 import type { OwnerStates } from './state/owner-state.ts';
@@ -76,6 +77,7 @@ export class RollOut {
       complete: true,
       blocked: blocked ?? notServed(unserved),
       heldPrune,
+      askedDeletions: askedKeys(run, { entries: held, unserved }),
       drifted,
       finished: state.finished.all,
     };

@@ -23,6 +23,8 @@ export interface ApplyRequest {
   readonly deletionsAsked?: boolean;
   /** With `deletionsAsked: false`: why the set may lack them, as a clause. */
   readonly changedFacts?: string;
+  /** With `deletionsAsked: false`: the `askedDeletions` of earlier results of this content. */
+  readonly askedBefore?: readonly string[];
   /** Name of the objects' Bundle. */
   readonly bundle?: string;
   /** Objects of that Bundle that have ended by themselves: they are not created again. */
@@ -39,6 +41,8 @@ export interface ApplyResult {
   readonly blocked?: Blocked | undefined;
   /** Deletions that wait for confirmation. */
   readonly heldPrune?: HeldPrune | undefined;
+  /** Keys of deletions that somebody asked for and that wait, for whatever reason. */
+  readonly askedDeletions?: readonly string[] | undefined;
   /** Drift that spec.drift.mode Warn leaves in place. */
   readonly drifted?: readonly DriftedObject[] | undefined;
   /** Those of the request, with objects that have ended since. */

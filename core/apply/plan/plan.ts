@@ -36,6 +36,7 @@ export interface Run {
   /** As in `ApplyRequest`. */
   readonly deletionsAsked?: boolean;
   readonly changedFacts?: string | undefined;
+  readonly askedBefore?: readonly string[] | undefined;
   /** The Bundle of the set, and its objects that have ended by themselves. */
   readonly origin: Pick<ApplyRequest, 'bundle' | 'finished'>;
   readonly signal: AbortSignal;

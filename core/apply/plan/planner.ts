@@ -46,7 +46,7 @@ export class Planner {
 
   async begin(request: ApplyRequest): Promise<Run> {
     const { owner, waitForReady = false, unchanged = false, foundationOnly = false } = request;
-    const { deletionsAsked, changedFacts, signal } = request;
+    const { deletionsAsked, changedFacts, askedBefore, signal } = request;
     const { client, owners, earlierKinds } = this.#options;
     const operation = isInstalled(owner) ? 'upgrade' : 'install';
     const wanted = { ...this.#options, ...request, operation } as const;
@@ -69,6 +69,7 @@ export class Planner {
       unchanged,
       ...(deletionsAsked === undefined ? {} : { deletionsAsked }),
       changedFacts,
+      askedBefore,
       origin: request,
       signal,
     };

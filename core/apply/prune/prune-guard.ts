@@ -14,6 +14,7 @@ import { definedKind, mayHaveCustomResources } from '../kinds/definitions.ts';
 import { objectPath } from '../objects/object-id.ts';
 import { isDefinition } from '../objects/order.ts';
 import type { OwnerState } from '../state/owner-state.ts';
+import { type AskedBefore, askedIn, identity } from './asked-deletions.ts';
 
 /** Objects that core may prune now, and objects that wait for confirmation. */
 interface GuardedPrune {
@@ -27,7 +28,7 @@ interface GuardedPrune {
 const maxStatusObjects = 50;
 const namedObjects = 5;
 
-interface PruneGuard {
+interface PruneGuard extends AskedBefore {
   readonly owner: BundleDeployment;
   /** Cluster-wide defaults for fields that the owner's spec.prune omits. */
   readonly defaults?: PrunePolicy | undefined;
@@ -35,7 +36,6 @@ interface PruneGuard {
   readonly wanted: number;
   readonly state: Pick<OwnerState, 'confirmedPrunes'>;
   /** As in `ApplyRequest`. */
-  readonly deletionsAsked?: boolean;
   readonly changedFacts?: string | undefined;
   readonly client: Pick<KubeClient, 'list'>;
   readonly discovery: Pick<Discovery, 'resourceForGroupKind'>;
@@ -49,8 +49,7 @@ export async function guardPrune(
 ): Promise<GuardedPrune> {
   const { owner, state } = guard;
   const name = owner.metadata.name ?? '';
-  const verdict =
-    unasked(entries, guard) ?? tooMany(entries, guard) ?? (await holdingData(entries, guard));
+  const verdict = await verdictOn(entries, guard);
   const open = verdict?.held.filter((entry) => !state.confirmedPrunes.has(identity(entry))) ?? [];
   if (verdict === undefined || open.length === 0) return { go: entries, held: [] };
   const digest = pruneDigest(open);
@@ -77,24 +76,32 @@ export function pruneDigest(entries: readonly InventoryEntry[]): string {
   return createHash('sha256').update(lines.join('\n')).digest('hex').slice(0, 16);
 }
 
-/** A recreated object of the same name has another identity. */
-function identity({ id, object }: InventoryEntry): string {
-  return `${id}|${object.metadata.uid ?? ''}`;
-}
-
 interface Verdict {
   readonly held: readonly InventoryEntry[];
   readonly reason: string;
 }
 
-/** Holds every deletion that no change of template, config or inputs explains. */
-function unasked(
+/** What was asked for is still subject to the other guards beside deletions that were not. */
+async function verdictOn(
   entries: readonly InventoryEntry[],
-  { deletionsAsked = true, changedFacts = 'something else has changed' }: PruneGuard,
-): Verdict | undefined {
-  if (deletionsAsked) return undefined;
+  guard: PruneGuard,
+): Promise<Verdict | undefined> {
+  const fresh = unasked(entries, guard);
+  const rest = entries.filter((entry) => fresh?.held.includes(entry) !== true);
+  if (rest.length === 0) return fresh;
+  const other = tooMany(rest, guard) ?? (await holdingData(rest, guard));
+  if (fresh === undefined || other === undefined) return fresh ?? other;
+  return { held: [...fresh.held, ...other.held], reason: `${fresh.reason}; ${other.reason}` };
+}
+
+/** Holds every deletion that no change of template, config or inputs explains. */
+function unasked(entries: readonly InventoryEntry[], guard: PruneGuard): Verdict | undefined {
+  const isAsked = askedIn(guard);
+  const held = entries.filter((entry) => !isAsked(entry));
+  if (held.length === 0) return undefined;
+  const { changedFacts = 'something else has changed' } = guard;
   const same = 'the class no longer renders them from the same template, config and inputs';
-  return { held: entries, reason: `${same}: ${changedFacts}` };
+  return { held, reason: `${same}: ${changedFacts}` };
 }
 
 /** The percentage counts wanted and unwanted objects, so that it stays the same until the prune. */

@@ -19,6 +19,7 @@ import type { Transfers } from '../ownership/transfers.ts';
 import { isOrphanDenied } from '../privilege/removal-denial.ts';
 import type { OwnerState, OwnerStates } from '../state/owner-state.ts';
 import { type Deletions, objectEvents } from '../write/deletions.ts';
+import { type AskedBefore, askedIn } from './asked-deletions.ts';
 import { orphanDefinitions } from './kept-definitions.ts';
 import {
   type NamespacePlan,
@@ -56,7 +57,7 @@ interface PruneResult extends Pick<ApplyResult, 'changes' | 'blocked' | 'heldPru
 }
 
 /** An applied set; its owner may have more objects than the set. */
-interface PruneRequest {
+interface PruneRequest extends AskedBefore {
   readonly owner: BundleDeployment;
   readonly name: string;
   readonly state: OwnerState;
@@ -64,7 +65,6 @@ interface PruneRequest {
   readonly client: KubeClient;
   readonly set: Wanted;
   /** As in `ApplyRequest`. */
-  readonly deletionsAsked?: boolean;
   readonly changedFacts?: string | undefined;
   readonly signal: AbortSignal;
 }
@@ -132,14 +132,16 @@ export class Pruner {
     const { owner, name, state, client, set, signal } = run;
     const plan = await this.plan(run);
     const { orphan, remove, undecided } = plan;
+    const isAsked = askedIn(run);
     this.tellStrangers(owner, set.ids);
     const dropped = [...remove, ...orphan.keys()];
     const awaited = await transfers.pending(owner, dropped, signal);
     if (awaited !== undefined) return { changes: 0, held: dropped, blocked: awaited };
     // Without a change that explains the deletion, orphaned objects stay the owner's as well.
-    const staying = run.deletionsAsked === false ? [...orphan.keys()] : [];
-    const left = staying.length > 0 ? 0 : orphan.size;
-    if (left > 0) await this.orphan(run, orphan);
+    const leaving = new Map([...orphan].filter(([entry]) => isAsked(entry)));
+    const staying = [...orphan.keys()].filter((entry) => !leaving.has(entry));
+    const left = leaving.size;
+    await this.orphan(run, leaving);
     if (remove.length === 0) {
       state.confirmedPrunes = new Set();
       return { changes: left, held: staying };
@@ -154,11 +156,14 @@ export class Pruner {
     throwAny(failures, 'upgrade', signal);
     for (const { id } of decided) state.forgetObject(id);
     throwUndecided(plan, now);
-    const changes = left + now.length;
-    const held = [...open, ...later, ...staying];
-    if (message === undefined) return { changes, held, unserved, blocked: unhealthy };
+    const result = {
+      changes: left + now.length,
+      held: [...open, ...later, ...staying],
+      unserved,
+    };
+    if (message === undefined) return { ...result, blocked: unhealthy };
     const blocked = { reason: progressReason.pruneHeld, message };
-    return { changes, held, unserved, blocked, heldPrune: status };
+    return { ...result, blocked, heldPrune: status };
   }
 
   async #guarded(

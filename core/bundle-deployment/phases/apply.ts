@@ -23,7 +23,7 @@ import {
   withFinished,
   withHeldPrune,
 } from '../status.ts';
-import { askedDeletions, withSuperseded } from './note-installed.ts';
+import { askedDeletions, withSuperseded, withWaitingDeletions } from './note-installed.ts';
 
 const shortestWait = 1_000;
 
@@ -151,14 +151,17 @@ function lookAgain(
 
 /** The findings of an apply; the reconcile continues only when everything is applied. */
 function foundBy(
-  { complete, blocked, heldPrune, drifted, finished }: ApplyResult,
+  { complete, blocked, heldPrune, askedDeletions: waiting, drifted, finished }: ApplyResult,
   state: BundleDeploymentState,
   { clock, reportHealth }: Pick<BundleDeploymentDependencies, 'clock' | 'reportHealth'>,
 ): Found {
   const drift = withDrift(state.status, drifted, clock);
   const status = withFinished({ ...state, status: drift }, finished);
   const found = { blocked: state.blocked ?? blocked, settled: complete && blocked === undefined };
-  if (complete) return { ...found, status: withHeldPrune(status, heldPrune) };
+  if (complete) {
+    const held = withHeldPrune(status, heldPrune);
+    return { ...found, status: withWaitingDeletions({ ...state, status: held }, waiting) };
+  }
   if (blocked === undefined) return { ...found, status, done: true };
   const failure = { ...blocked, reportHealth };
   return { ...found, status: notInstalled(status, failure, clock), done: true };

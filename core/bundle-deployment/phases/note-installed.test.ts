@@ -54,8 +54,9 @@ function restarted({ live }: BundleDeploymentFixture): BundleDeploymentFixture {
 
 async function request(fixture: BundleDeploymentFixture) {
   await fixture.reconcile();
-  const { deletionsAsked, changedFacts } = fixture.applier.apply.mock.lastCall?.[0] ?? {};
-  return { deletionsAsked, changedFacts };
+  const request = fixture.applier.apply.mock.lastCall?.[0];
+  const { deletionsAsked, changedFacts, askedBefore } = request ?? {};
+  return { deletionsAsked, changedFacts, askedBefore };
 }
 
 test('what was applied is noted, with the API groups of others', async () => {
@@ -101,12 +102,41 @@ test('a template, a config or an input that changes does', async () => {
 test('what waits to be deleted was asked for until it is gone', async () => {
   const fixture = await anInstalled();
   const blocked = { reason: 'PruneHeld', message: 'not deleted' };
-  const heldPrune = { digest: 'd', reason: 'too many', count: 1, objects: [] };
-  fixture.applier.apply.mockResolvedValue({ changes: 1, complete: true, blocked, heldPrune });
+  const result = { changes: 1, complete: true, blocked };
+  fixture.applier.apply.mockResolvedValue({ ...result, askedDeletions: ['a', 'b'] });
   upgrade(fixture);
   expect(await request(fixture)).toEqual({});
-  expect(await request(fixture)).toEqual({});
+  expect(await request(fixture)).toMatchObject({ askedBefore: ['a', 'b'] });
+  fixture.applier.apply.mockResolvedValue({ ...result, askedDeletions: ['b'] });
+  expect(await request(fixture)).toMatchObject({ askedBefore: ['a', 'b'] });
+  expect(await request(fixture)).toMatchObject({ askedBefore: ['b'] });
   expect(fixture.status.applied?.bundle).toBe(nameOf(v1));
+  fixture.applier.apply.mockResolvedValue({ changes: 1, complete: true });
+  await fixture.reconcile();
+  expect(fixture.status.applied?.bundle).toBe(nameOf(v2));
+  expect(fixture.status).not.toHaveProperty('waitingDeletions');
+});
+
+test('beside it, facts that change ask for no other deletion, nor after a restart', async () => {
+  const first = await anInstalled();
+  const blocked = { reason: 'PruneHeld', message: 'not deleted' };
+  const result = { changes: 0, complete: true, blocked, askedDeletions: ['a'] };
+  first.applier.apply.mockResolvedValue(result);
+  upgrade(first);
+  await first.reconcile();
+  const fixture = restarted(first);
+  fixture.have(aMade(v2));
+  fixture.applier.apply.mockResolvedValue(result);
+  serve(fixture, { apiVersions: ['v1'] });
+  for (let times = 0; times < 2; times += 1) {
+    expect(await request(fixture)).toEqual({
+      deletionsAsked: false,
+      changedFacts: 'API group gizmos.example.com is not served any more',
+      askedBefore: ['a'],
+    });
+  }
+  fixture.changeSpec({ config: { a: 1 } });
+  expect(await request(fixture)).toEqual({});
 });
 
 test('while deletions wait, what the cluster serves is read again every minute', async () => {

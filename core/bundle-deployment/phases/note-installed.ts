@@ -1,5 +1,5 @@
 import type { BundleDeploymentStatus } from '../../../api/v1alpha1/bundle-deployment.ts';
-import type { AppliedStatus } from '../../../api/v1alpha1/deployment-progress.ts';
+import type { AppliedStatus, WaitingDeletions } from '../../../api/v1alpha1/deployment-progress.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { withNote } from '../../../api/v1alpha1/rules/noted-value.ts';
 import type { ApplyRequest } from '../../contracts/applier.ts';
@@ -56,14 +56,9 @@ function withAppliedRendering({
   kept,
 }: BundleDeploymentState): BundleDeploymentStatus {
   if (settled !== true || recipe === undefined) return status;
-  const { inputsDigest: inputs, seedIdentity: seed } = recipe.facts;
-  const { name = '', uid = '' } = recipe.bundle.metadata;
   const applied: AppliedStatus = {
-    bundle: name,
-    uid,
-    rendering: renderingOf(recipe.deployment.spec),
-    ...(inputs !== undefined && { inputs }),
-    ...(seed !== undefined && { seed }),
+    bundle: recipe.bundle.metadata.name ?? '',
+    ...contentOf(recipe),
     ...(content !== undefined && kept !== true && { objects: content }),
     ...clusterIn(recipe),
   };
@@ -90,19 +85,66 @@ export function withSuperseded({
  */
 export function askedDeletions(
   state: BundleDeploymentState,
-): Pick<ApplyRequest, 'deletionsAsked' | 'changedFacts'> {
-  const { recipe, kept, approved, status } = state;
-  if (recipe === undefined || (approved === true && kept !== true)) return {};
+): Pick<ApplyRequest, 'deletionsAsked' | 'changedFacts' | 'askedBefore'> {
+  const { recipe, status } = state;
+  if (recipe === undefined || carriesOutPlan(state)) return {};
   const { applied } = status;
+  const waiting = waitingOf(state, recipe);
+  if (waiting !== undefined) {
+    const askedBefore = waiting.objects;
+    return { deletionsAsked: false, changedFacts: changedFacts(waiting, recipe), askedBefore };
+  }
   if (applied === undefined ? !isUnchanged(state) : wasReplaced(applied, recipe)) return {};
   return { deletionsAsked: false, changedFacts: changedFacts(applied, recipe) };
+}
+
+/** An approval asks for the deletions of its plan, until that is completely applied. */
+function carriesOutPlan({ approved, kept, status }: BundleDeploymentState): boolean {
+  const { plan, approval } = status;
+  return approved === true && kept !== true && plan?.digest === approval?.digest;
+}
+
+/** Deletions that wait since the same content was completely applied, with the facts of that time. */
+function waitingOf(
+  { status: { waitingDeletions: waiting } }: Pick<BundleDeploymentState, 'status'>,
+  recipe: Recipe,
+): WaitingDeletions | undefined {
+  return waiting === undefined || isOther(waiting, recipe) ? undefined : waiting;
+}
+
+/**
+ * The status after the target is completely applied: with the deletions that somebody asked for and
+ * that wait. Only these were asked for, whatever the class renders later from the same content.
+ */
+export function withWaitingDeletions(
+  state: Pick<BundleDeploymentState, 'status' | 'recipe'>,
+  objects: readonly string[] | undefined,
+): BundleDeploymentStatus {
+  const { recipe } = state;
+  if (recipe === undefined) return state.status;
+  const { waitingDeletions: _, ...status } = state.status;
+  if (objects === undefined) return status;
+  const waiting = waitingOf(state, recipe) ?? { ...contentOf(recipe), ...clusterIn(recipe) };
+  return { ...status, waitingDeletions: { ...waiting, objects: [...objects] } };
+}
+
+type ContentIdentity = Pick<AppliedStatus, 'uid' | 'rendering' | 'inputs' | 'seed'>;
+
+function contentOf({ bundle, deployment, facts }: Recipe): ContentIdentity {
+  const { inputsDigest: inputs, seedIdentity: seed } = facts;
+  return {
+    uid: bundle.metadata.uid ?? '',
+    rendering: renderingOf(deployment.spec),
+    ...(inputs !== undefined && { inputs }),
+    ...(seed !== undefined && { seed }),
+  };
 }
 
 function wasReplaced(applied: AppliedStatus, recipe: Recipe): boolean {
   return applied.superseded === true || isOther(applied, recipe);
 }
 
-function isOther(applied: AppliedStatus, { bundle, deployment, facts }: Recipe): boolean {
+function isOther(applied: ContentIdentity, { bundle, deployment, facts }: Recipe): boolean {
   // Digests of inputs are keyed with the seed: those of another seed cannot be compared.
   const sameSeed = applied.seed === facts.seedIdentity;
   return (
@@ -112,7 +154,7 @@ function isOther(applied: AppliedStatus, { bundle, deployment, facts }: Recipe):
   );
 }
 
-function changedFacts(applied: AppliedStatus | undefined, recipe: Recipe): string {
+function changedFacts(applied: ClusterFacts | undefined, recipe: Recipe): string {
   const { kubernetes, apiGroups } = clusterIn(recipe);
   const changes = [...lostGroups(applied, apiGroups)];
   if (applied?.kubernetes !== undefined && applied.kubernetes !== kubernetes) {
@@ -126,7 +168,7 @@ function changedFacts(applied: AppliedStatus | undefined, recipe: Recipe): strin
 
 /** One clause, or none. Without a record of all groups it is unknown. */
 function lostGroups(
-  { apiGroups: before = [] }: Partial<AppliedStatus> = {},
+  { apiGroups: before = [] }: ClusterFacts = {},
   apiGroups: readonly string[] = [],
 ): readonly string[] {
   const served = new Set(apiGroups);
@@ -136,10 +178,10 @@ function lostGroups(
   return [`API groups ${shortList(lost, namedGroups)} are not served any more`];
 }
 
+type ClusterFacts = Pick<AppliedStatus, 'kubernetes' | 'apiGroups'>;
+
 /** Kubernetes' own groups change only with its version. */
-function clusterIn({
-  facts: { cluster },
-}: Recipe): Pick<AppliedStatus, 'kubernetes' | 'apiGroups'> {
+function clusterIn({ facts: { cluster } }: Recipe): ClusterFacts {
   if (cluster === undefined) return {};
   const groups = cluster.apiVersions
     .map((apiVersion) => apiVersion.split('/')[0] ?? '')
