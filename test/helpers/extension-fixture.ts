@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { clusterExtensionResource } from '../../api/olm/v1/index.ts';
 import { operatorResource } from '../../api/operators/v1alpha1/index.ts';
@@ -227,7 +228,8 @@ export class ExtensionFixture {
     this.refusal = undefined;
     if (refusal !== undefined) throw refusal;
     const before = this.deployment;
-    const generation = (before?.metadata.generation ?? 0) + 1;
+    const isSame = isDeepStrictEqual(before?.spec, applied['spec']);
+    const generation = (before?.metadata.generation ?? 0) + (isSame ? 0 : 1);
     const uid = before?.metadata.uid ?? 'uid-of-deployment';
     const metadata = { ...before?.metadata, ...applied.metadata, uid, generation };
     const stored = this.#stored({ ...before, ...applied, metadata } as BundleDeployment);

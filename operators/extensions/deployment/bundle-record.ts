@@ -26,6 +26,7 @@ const deploymentRecordSchema = z.object({
   of: text,
   applied: text,
   selected: bundleRecordSchema,
+  active: earlierBundleSchema.optional(),
   earlier: z.array(earlierBundleSchema).max(100),
 });
 
@@ -44,6 +45,11 @@ export interface DeploymentRecord {
   /** Digest of what the controller applied last. */
   readonly applied: string;
   readonly selected: BundleRecord;
+  /**
+   * The bundle that core reported as active last: a status may be lost or forged. Undefined before
+   * the first installation.
+   */
+  readonly active?: EarlierBundle | undefined;
   /** Bundles that were selected before, the last one first. */
   readonly earlier: readonly EarlierBundle[];
 }

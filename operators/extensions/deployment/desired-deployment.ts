@@ -6,7 +6,7 @@ import { annotation } from '../../../api/v1alpha1/labels.ts';
 import type { Bundle } from '../../../resolver/candidates/index.ts';
 import type { DeploymentSettings, Extension } from '../extension.ts';
 import { type BundleRecord, writeRecord } from './bundle-record.ts';
-import { earlierBundles, type Installation } from './installation.ts';
+import { activeBundle, earlierBundles, type Installation } from './installation.ts';
 
 const plain = 'core-rukpak-io-plain';
 const registry = 'core-rukpak-io-registry';
@@ -40,6 +40,7 @@ export function desiredObject(
     of: id,
     applied: digest(spec),
     selected: bundle,
+    active: activeBundle(installation),
     earlier: earlierBundles(installation, bundle.image),
   };
   return {

@@ -109,6 +109,40 @@ describe('the record', () => {
     expect(fixture.status).toMatchObject({ installed: { version: '1.0.0' } });
   });
 
+  test('keeps the bundle that was active last, while the status says nothing', async () => {
+    const fixture = new ExtensionFixture(anOperator());
+    await fixture.reconcile();
+    expect(readRecord(fixture.deployment?.metadata ?? {})?.active).toBeUndefined();
+    fixture.coreInstalls();
+    await fixture.reconcile();
+    const active = { bundle: fixture.wantedBundle, version: '1.0.0' };
+    fixture.coreReports({ reason: 'Forged', message: '', activeBundle: '' });
+    fixture.choice = chosen('1.1.0');
+    await fixture.reconcile();
+    expect(readRecord(fixture.deployment?.metadata ?? {})).toMatchObject({
+      selected: { version: '1.1.0' },
+      active,
+    });
+    expect(fixture.status).not.toHaveProperty('installed');
+    expect(fixture.condition('Installed')).toContain('Installed Unknown');
+  });
+
+  test('follows core to a bundle that was replaced before it was seen active', async () => {
+    const fixture = new ExtensionFixture(anOperator());
+    await fixture.reconcile();
+    fixture.coreInstalls();
+    await fixture.reconcile();
+    fixture.choice = chosen('1.1.0');
+    await fixture.reconcile();
+    const activeBundle = fixture.wantedBundle;
+    fixture.choice = chosen('1.2.0');
+    await fixture.reconcile();
+    fixture.coreReports({ reason: 'Installing', message: '', activeBundle });
+    await fixture.reconcile();
+    expect(fixture.status).toMatchObject({ installed: { version: '1.1.0' } });
+    expect(readRecord(fixture.deployment?.metadata ?? {})?.active?.bundle).toBe(activeBundle);
+  });
+
   test.each(['', '{', '[]', '{"of":1}', '{"__proto__":{"of":"x"}}'])(
     '%j of a user is none, and is repaired',
     async (value) => {

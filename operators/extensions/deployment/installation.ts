@@ -14,7 +14,10 @@ export interface Installation {
   /** Its own BundleDeployment. */
   readonly deployment: BundleDeployment | undefined;
   readonly record: DeploymentRecord | undefined;
-  /** The bundle that core last applied completely: one that failed does not count. */
+  /**
+   * The bundle that core last applied completely, also while the status does not say so: one that
+   * failed does not count.
+   */
   readonly installed: BundleRecord | undefined;
   /** Why the extension cannot have its BundleDeployment; undefined if it can. */
   readonly conflict: string | undefined;
@@ -31,6 +34,11 @@ export function installationOf(
   const record = readRecord(found.metadata);
   const installed = installedBundle(found, record);
   return { deployment: found, record, installed, conflict: beingDeleted(found) };
+}
+
+/** The installed bundle, once core has reported one: not right after a restore. */
+export function reportedBundle({ deployment, installed }: Installation): BundleRecord | undefined {
+  return (deployment?.status?.activeBundle ?? '') === '' ? undefined : installed;
 }
 
 const withoutDeployment: Installation = {
@@ -68,14 +76,44 @@ function installedBundle(
   deployment: BundleDeployment,
   record: DeploymentRecord | undefined,
 ): BundleRecord | undefined {
-  const { activeBundle = '' } = deployment.status ?? {};
-  if (activeBundle === '') return undefined;
-  if (activeBundle === wantedBundle(deployment)) return templateBundle(deployment, record);
-  const earlier = record?.earlier.find(({ bundle }) => bundle === activeBundle);
-  if (earlier === undefined) return templateBundle(deployment, record);
+  const active = activeBundle({ deployment, record });
+  if (active === undefined) return undefined;
   // The same value as before the template changed: nothing is chosen again for that.
-  const { bundle: _, ...installed } = earlier;
+  const { bundle: _, ...installed } = active;
   return installed;
+}
+
+/**
+ * The installed bundle with the name of its Bundle. `status.activeBundle` may be lost in a restore,
+ * and others than core may write it: the record yields only to what core can have done since.
+ */
+export function activeBundle({
+  deployment,
+  record,
+}: Pick<Installation, 'deployment' | 'record'>): EarlierBundle | undefined {
+  if (deployment === undefined) return undefined;
+  const { activeBundle: name = '' } = deployment.status ?? {};
+  const last = record?.active;
+  if (name === '') return last;
+  const ofTemplate = { ...templateBundle(deployment, record), bundle: name };
+  if (name === wantedBundle(deployment)) return ofTemplate;
+  const known = possibleBundles(deployment, record).find(({ bundle }) => bundle === name);
+  return known ?? last ?? ofTemplate;
+}
+
+/**
+ * The earlier bundles that core can have installed since the last one that was seen active. It goes
+ * back to those of before only where the spec asks for rollbacks.
+ */
+function possibleBundles(
+  deployment: BundleDeployment,
+  record: DeploymentRecord | undefined,
+): readonly EarlierBundle[] {
+  const { earlier, active: last, selected } = record ?? { earlier: [] };
+  if (last === undefined || deployment.spec.rollback !== undefined) return earlier;
+  if (last.image === selected?.image) return [];
+  const index = earlier.findIndex(({ bundle }) => bundle === last.bundle);
+  return index === -1 ? earlier : earlier.slice(0, index);
 }
 
 /** The bundle of the template; only its image is known if somebody else wrote the template. */

@@ -9,6 +9,7 @@ import { progressReason } from '../../../api/v1alpha1/index.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { selects } from '../choice/label-selector.ts';
 import { type BundleRecord, bundleVersion } from '../deployment/bundle-record.ts';
+import { reportedBundle } from '../deployment/installation.ts';
 import type { Rollout } from '../deployment/rollout.ts';
 import type { DeploymentSettings, Extension, ExtensionKind } from '../extension.ts';
 import type { ConditionUpdate, Findings } from '../findings.ts';
@@ -74,7 +75,7 @@ function flatConfig(inline: Readonly<Record<string, unknown>> | undefined) {
 
 function statusOf(findings: Findings): ClusterExtensionStatus {
   const { status: before } = findings.extension.object as ClusterExtension;
-  const { installed } = findings.installation;
+  const installed = reportedBundle(findings.installation);
   const bundle = installed && installStatus(installed);
   const available = availableBundle(findings, before?.available);
   const conditions = withConditions(findings, [
@@ -97,15 +98,16 @@ function installStatus({ name, version }: BundleRecord) {
 
 function installedCondition({
   choice,
-  installation: { installed, deployment },
+  installation,
   rollout,
   refusal,
 }: Findings): ConditionUpdate | undefined {
+  const installed = reportedBundle(installation);
   if (installed !== undefined) {
     const message = `Installed bundle ${installed.image} successfully`;
     return { type: type.installed, status: 'True', reason: succeeded, message };
   }
-  if (choice.kind === 'pending' && deployment === undefined) return undefined;
+  if (choice.kind === 'pending' && installation.deployment === undefined) return undefined;
   const isComing = choice.kind === 'resolved' && refusal === undefined && isAtWork(rollout);
   const reason = isComing ? absent : failed;
   return { type: type.installed, status: 'False', reason, message: 'No bundle installed' };

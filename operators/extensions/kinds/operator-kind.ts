@@ -11,6 +11,7 @@ import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { findCondition } from '../../../core/controller.ts';
 import { isMade } from '../dependencies/made-operator.ts';
 import type { BundleRecord } from '../deployment/bundle-record.ts';
+import { reportedBundle } from '../deployment/installation.ts';
 import type { Extension, ExtensionKind } from '../extension.ts';
 import type { ConditionUpdate, Findings } from '../findings.ts';
 import { availableBundle } from '../status/available.ts';
@@ -64,7 +65,7 @@ function readOperator(operator: Operator, options: OperatorOptions): Extension {
 function statusOf(findings: Findings): OperatorStatus {
   const { choice, installation, extension } = findings;
   const before = (extension.object as KubernetesObject & { status?: OperatorStatus }).status;
-  const { installed } = installation;
+  const installed = reportedBundle(installation);
   const available = availableBundle(findings, before?.available);
   const resolved = resolvedImage(findings, before);
   const conditions = withConditions(
@@ -117,7 +118,8 @@ const notAttempted = {
 /** Unlike upstream's, a failed resolution does not hide what is installed. */
 function installedCondition(findings: Findings): ConditionUpdate | undefined {
   const { choice, installation, refusal, admission } = findings;
-  const { deployment, installed } = installation;
+  const { deployment } = installation;
+  const installed = reportedBundle(installation);
   if (choice.kind === 'failed' && installed === undefined) {
     return unknown(notAttempted[choice.reason]);
   }
