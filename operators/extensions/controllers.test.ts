@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { BundleDeployment } from '../../api/v1alpha1/index.ts';
 import { eventually } from '../../test/helpers/eventually.ts';
 import { ExtensionCluster } from '../../test/helpers/extension-cluster.ts';
 import { aClusterExtension, anOperator } from '../../test/helpers/extension-fixture.ts';
@@ -180,6 +181,53 @@ test('a dependency is judged again when another Operator installs it', async () 
     const condition = cluster.condition('Operator', 'p0', 'DependenciesSatisfied');
     expect(condition).toMatch(/^False DependencyMissing/);
   });
+});
+
+test('BundleDeployments of others, and statuses without news, have nothing resolved again', async () => {
+  const inline = inlineResolver(contents);
+  let resolutions = 0;
+  cluster = new ExtensionCluster(contents, {
+    resolver: {
+      resolve: async (asked, signal) => {
+        resolutions += 1;
+        return await inline.resolve(asked, signal);
+      },
+    },
+  });
+  const value = { packageName: 'p1', versionRange: '>=1.0.0' };
+  const properties = [{ type: 'olm.package.required', value }];
+  contents.serve({}, aPackage({ name: 'p0', properties }), aPackage({ name: 'p1' }));
+  cluster.put(...[0, 1].map((each) => anOperator({ packageName: named(each) }, named(each))));
+  cluster.put(aStoredDeployment({ name: 'foreign' }));
+  await cluster.start();
+  await installed([0, 1]);
+  await eventually(async () => {
+    const condition = cluster.condition('Operator', 'p0', 'DependenciesSatisfied');
+    expect(condition).toMatch(/^True Satisfied: .*\(of Operator "p1"\)/);
+  });
+  const before = resolutions;
+  const record = cluster.get('BundleDeployment', 'p1')?.metadata.annotations ?? {};
+  for (const round of ['a', 'b', 'c']) {
+    const foreign = aStoredDeployment({ name: 'foreign' });
+    const annotations = { ...record, toggled: round };
+    const metadata = { ...foreign.metadata, annotations };
+    cluster.put({ ...foreign, metadata, status: { activeBundle: round } });
+    const live = cluster.get('BundleDeployment', 'p1') as BundleDeployment;
+    const { status, ...rest } = live;
+    const ofUser = { ...live.metadata.annotations, toggled: round };
+    cluster.put({
+      ...rest,
+      metadata: { ...live.metadata, annotations: ofUser },
+      status: { ...status, resolution: round } as never,
+    });
+    await installed([0, 1]);
+  }
+  // Something that is seen when everything before it has been seen.
+  cluster.put(anOperator({ packageName: 'unknown' }, 'last'));
+  await eventually(async () => {
+    expect(cluster.condition('Operator', 'last', 'Resolved')).toMatch(/^False/);
+  });
+  expect(resolutions).toBe(before + 1);
 });
 
 describe('resolutions without end', () => {

@@ -72,12 +72,13 @@ export function extensionControllers(options: ExtensionOptions): ExtensionContro
   const parts = { options, deployments, neighbours, dependencies: installation?.gate };
   const ofOperators = startKind(operators, parts);
   const started = [ofOperators, startKind(extensions, parts)];
-  deployments.onChange((change) => {
-    const isNews = neighbours.note(change);
-    for (const { wakeOwner, wakeDependents } of started) {
-      wakeOwner(change.object.metadata.name ?? '');
-      if (isNews) wakeDependents();
-    }
+  const noteNeighbour = ({ metadata: { name = '' } }: KubernetesObject) => {
+    if (neighbours.note(name)) for (const { wakeDependents } of started) wakeDependents();
+  };
+  for (const { objects } of kinds) objects.onChange(({ object }) => noteNeighbour(object));
+  deployments.onChange(({ object }) => {
+    for (const { wakeOwner } of started) wakeOwner(object.metadata.name ?? '');
+    noteNeighbour(object);
   });
   const ofKinds = kinds.map(({ kind: { resource }, objects }) => ({ resource, sink: objects }));
   return {

@@ -135,7 +135,11 @@ export class ClusterExtensions {
     const deployments = { get: ({ name }: { readonly name: string }) => byName.get(name) };
     const kinds = [...this.#objects].map(([kind, objects]) => ({
       kind: this.#kinds[kind],
-      objects: { list: () => [...objects] },
+      objects: {
+        list: () => [...objects],
+        get: ({ name }: { readonly name: string }) =>
+          [...objects].find(({ metadata }) => metadata.name === name),
+      },
     }));
     const extension = this.#kinds[object.kind as ExtensionKindName].read(object);
     const neighbours = new Neighbours(kinds, deployments);

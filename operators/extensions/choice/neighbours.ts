@@ -1,21 +1,22 @@
-import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/index.ts';
-import type { CacheChange, IndexedCache } from '../../../core/controller.ts';
+import type { IndexedCache } from '../../../core/controller.ts';
 import type { PresentBundle } from '../../../resolver/olm1/index.ts';
 import { readVersion } from '../../../resolver/versions/index.ts';
 import type { BundleRecord } from '../deployment/bundle-record.ts';
 import { installationOf } from '../deployment/installation.ts';
-import type { ExtensionKind } from '../extension.ts';
+import type { Extension, ExtensionKind } from '../extension.ts';
 
 export interface NeighbourKind {
   readonly kind: ExtensionKind;
-  readonly objects: Pick<IndexedCache, 'list'>;
+  readonly objects: Pick<IndexedCache, 'get' | 'list'>;
 }
 
 /** The bundles that Operators and ClusterExtensions have and ask for, as their records know them. */
 export class Neighbours {
   readonly #kinds: readonly NeighbourKind[];
   readonly #deployments: Pick<IndexedCache<BundleDeployment>, 'get'>;
+  /** The records of each name that has any, as text. */
+  readonly #known = new Map<string, string>();
   #revision = 0;
 
   constructor(
@@ -31,37 +32,55 @@ export class Neighbours {
     return this.#revision;
   }
 
-  /** Whether the change of a BundleDeployment is one of the bundles. */
-  note({ object, previous }: CacheChange<BundleDeployment>): boolean {
-    const isNews =
-      previous === undefined ||
-      object.status?.activeBundle !== previous.status?.activeBundle ||
-      object.metadata.annotations !== previous.metadata.annotations;
-    if (isNews) this.#revision += 1;
-    return isNews;
+  /**
+   * Call this when a BundleDeployment, Operator or ClusterExtension of the name has changed. Returns
+   * whether its bundles have.
+   */
+  note(name: string): boolean {
+    const records = this.#kinds.flatMap(({ kind, objects }) => {
+      const object = objects.get({ name });
+      return object === undefined ? [] : [this.#recordsOf(kind.read(object))];
+    });
+    const isAny = records.some(({ installed, selected }) => installed ?? selected);
+    const now = isAny ? JSON.stringify(records) : undefined;
+    if (now === this.#known.get(name)) return false;
+    if (now === undefined) this.#known.delete(name);
+    else this.#known.set(name, now);
+    this.#revision += 1;
+    return true;
   }
 
   /** Those of all extensions but one. */
   presentBeside(id: string): readonly PresentBundle[] {
     return this.#kinds.flatMap(({ kind, objects }) =>
-      objects.list().flatMap((object) => this.#bundlesOf(kind, object, id)),
+      objects.list().flatMap((object) => {
+        const extension = kind.read(object);
+        return extension.id === id ? [] : presentBundles(this.#recordsOf(extension));
+      }),
     );
   }
 
-  #bundlesOf(kind: ExtensionKind, object: KubernetesObject, except: string) {
-    const extension = kind.read(object);
-    const { id, name } = extension;
-    const deployment = this.#deployments.get({ name });
-    if (id === except || deployment === undefined) return [];
-    const { installed, record } = installationOf(extension, deployment);
-    const of = `${object.kind} "${name}"`;
-    const found: PresentBundle[] = [];
-    if (installed !== undefined) found.push({ ...present(installed), of, isInstalled: true });
-    if (record !== undefined && record.selected.image !== installed?.image) {
-      found.push({ ...present(record.selected), of, isInstalled: false });
-    }
-    return found;
+  #recordsOf(extension: Extension): Records {
+    const { name, object } = extension;
+    const { installed, record } = installationOf(extension, this.#deployments.get({ name }));
+    return { of: `${object.kind} "${name}"`, installed, selected: record?.selected };
   }
+}
+
+/** The records of one extension's bundles. */
+interface Records {
+  readonly of: string;
+  readonly installed: BundleRecord | undefined;
+  readonly selected: BundleRecord | undefined;
+}
+
+function presentBundles({ of, installed, selected }: Records): readonly PresentBundle[] {
+  const found: PresentBundle[] = [];
+  if (installed !== undefined) found.push({ ...present(installed), of, isInstalled: true });
+  if (selected !== undefined && selected.image !== installed?.image) {
+    found.push({ ...present(selected), of, isInstalled: false });
+  }
+  return found;
 }
 
 function present({ package: packageName, name, version, image }: BundleRecord) {
