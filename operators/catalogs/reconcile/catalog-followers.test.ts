@@ -42,4 +42,24 @@ describe('a replica that does not lead', () => {
     await replica.reconcile();
     expect(replica.fetched).toEqual([]);
   });
+
+  test.each([`@sha256:${'0'.repeat(64)}`, `:v1@sha256:${'0'.repeat(64)}`])(
+    'takes no other digest from the status than spec %s has, nor does a leader without content',
+    async (pin) => {
+      const pinned = replica.push(tag, packageBlobs('a'));
+      const other = replica.push(tag, packageBlobs('b'));
+      const ref = `reg.example/shop${pin}`;
+      replica.tags.set(ref, pinned);
+      const image = { ref, resolvedRef: other, lastPollAttempt: '2026-01-01T00:00:00Z' };
+      const status = { observedGeneration: 1, resolvedSource: { type: 'image', image } };
+      replica.put({ ...aCatalog({ ref }), status });
+      replica.isLeading = false;
+      await replica.reconcile();
+      expect(replica.fetched).toEqual([]);
+      replica.isLeading = true;
+      await replica.reconcile();
+      expect(replica.fetched).toEqual([pinned]);
+      expect(replica.status).toMatchObject({ resolvedSource: { image: { resolvedRef: pinned } } });
+    },
+  );
 });

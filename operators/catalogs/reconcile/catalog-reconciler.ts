@@ -128,7 +128,7 @@ export class CatalogReconciler {
     const { resolvedRef } = remembered;
     const isCurrent = served.stateOf(key)?.resolvedRef === resolvedRef;
     const isImage = !(image instanceof CatalogFailure);
-    // Whoever may write the status alone must not choose another repository.
+    // Whoever may write the status alone must not choose another repository, or replace a digest.
     if (isImage && resolvedRef !== undefined && !isCurrent && isOf(image.ref, resolvedRef)) {
       await this.#fetch(work, image, resolvedRef);
     }
@@ -260,10 +260,15 @@ export class CatalogReconciler {
   }
 }
 
-/** Whether a reference by digest is of the repository of a reference. */
+/** Whether a reference can stand for a digest: of its repository, and its own digest if it has one. */
 function isOf(ref: string, resolvedRef: string): boolean {
   try {
-    return resolvedRef.startsWith(`${repositoryName(parseImageReference(ref))}@`);
+    const reference = parseImageReference(ref);
+    const { digest } = reference;
+    const prefix = `${repositoryName(reference)}@`;
+    return digest === undefined
+      ? resolvedRef.startsWith(prefix)
+      : resolvedRef === `${prefix}${digest}`;
   } catch {
     return false;
   }
