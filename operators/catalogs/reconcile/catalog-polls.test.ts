@@ -50,6 +50,20 @@ describe('polls', () => {
     expect(replica.resolved).toEqual([tag]);
   });
 
+  test('are due when the status says that the last one is in the future', async () => {
+    replica.push(tag, packageBlobs('a'));
+    replica.put(aCatalog({ pollInterval: '10m' }));
+    await replica.reconcile();
+    const text = JSON.stringify(replica.object);
+    const forged = text.replace(/("lastPollAttempt":")[^"]*/, '$12100-01-01T00:00:00Z');
+    replica.put(JSON.parse(forged));
+    replica.push(tag, packageBlobs('b'));
+    await replica.reconcile();
+    expect(replica.resolved).toEqual([tag, tag]);
+    expect(replica.served.serving()).toHaveLength(1);
+    expect(JSON.stringify(replica.status)).not.toContain('2100-');
+  });
+
   test.each(['0s', '0', '0h0m', '-5m'])('are off with the interval %s', async (pollInterval) => {
     replica.push(tag, packageBlobs('a'));
     replica.put(aCatalog({ pollInterval }));

@@ -42,11 +42,11 @@ export class RefreshSchedule {
     remembered: { polledAt },
   }: Pick<CatalogRequest, 'pollInterval' | 'remembered'>): number | undefined {
     if (wanted === undefined) return undefined;
-    if (polledAt === undefined) return 0;
+    const now = this.#clock.now();
+    // A clock that was set back, or a forged status, does not put polls off.
+    if (polledAt === undefined || polledAt > now) return 0;
     const pollInterval = Math.max(wanted, shortestInterval);
-    const left = polledAt + pollInterval * (1 + jitter * this.#chance) - this.#clock.now();
-    // A clock that was set back does not put polls off.
-    return Math.min(Math.max(0, left), pollInterval * (1 + jitter));
+    return Math.max(0, polledAt + pollInterval * (1 + jitter * this.#chance) - now);
   }
 
   /**
