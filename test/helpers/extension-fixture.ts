@@ -9,7 +9,7 @@ import {
   kstatusCondition,
 } from '../../api/v1alpha1/index.ts';
 import { bundleName, templateHash } from '../../api/v1alpha1/rules/template-hash.ts';
-import { type ApiError, IndexedCache, Semaphore } from '../../core/controller.ts';
+import { ApiError, IndexedCache, Semaphore } from '../../core/controller.ts';
 import type { ExtensionKind } from '../../operators/extensions/extension.ts';
 import type { Choice, FailedChoice, ResolvedChoice } from '../../operators/extensions/findings.ts';
 import { clusterExtensionKind } from '../../operators/extensions/kinds/cluster-extension-kind.ts';
@@ -103,6 +103,8 @@ export class ExtensionFixture {
   readonly events = new EventList();
   /** The next apply fails with it. */
   refusal: ApiError | undefined;
+  /** A BundleDeployment of somebody else, which the watch has not shown yet. */
+  unseen: BundleDeployment | undefined;
   readonly #kind: ExtensionKind;
   readonly #name: string;
   readonly #objects = new IndexedCache();
@@ -120,7 +122,7 @@ export class ExtensionFixture {
     this.#reconciler = new ExtensionReconciler({
       kind: this.#kind,
       client: {
-        apply: async (_, applied) => this.#apply(applied),
+        apply: async (_, applied, options) => this.#apply(applied, options),
         patch: async (_, patch) => this.#patch(patch),
       },
       objects: this.#objects,
@@ -222,12 +224,16 @@ export class ExtensionFixture {
     this.put({ ...deployment, status });
   }
 
-  #apply(applied: KubernetesObject): KubernetesObject {
+  #apply(applied: KubernetesObject, { force }: { force?: boolean }): KubernetesObject {
     this.requests.push(`apply BundleDeployment/${applied.metadata.name}`);
     const { refusal } = this;
     this.refusal = undefined;
     if (refusal !== undefined) throw refusal;
-    const before = this.deployment;
+    if (this.unseen !== undefined && force !== true) {
+      const message = 'Apply failed with 1 conflict: conflict with "kubectl": .spec.template';
+      throw new ApiError(409, { reason: 'Conflict', message, code: 409 });
+    }
+    const before = this.deployment ?? this.unseen;
     const isSame = isDeepStrictEqual(before?.spec, applied['spec']);
     const generation = (before?.metadata.generation ?? 0) + (isSame ? 0 : 1);
     const uid = before?.metadata.uid ?? 'uid-of-deployment';

@@ -53,6 +53,19 @@ describe('a BundleDeployment of that name which belongs to others is left alone'
   });
 });
 
+test('one that a user has created, and the watch has not shown yet, is not taken over', async () => {
+  const fixture = new ExtensionFixture(anOperator());
+  const { unseen } = Object.assign(fixture, { unseen: foreign() });
+  await expect(fixture.reconcile()).rejects.toThrow('conflict with "kubectl"');
+  expect(fixture.deployment).toBeUndefined();
+  expect(fixture.condition('Installed')).toContain('Installed False');
+  fixture.unseen = undefined;
+  fixture.put(unseen);
+  await fixture.reconcile();
+  expect(fixture.deployment?.metadata.ownerReferences).toBeUndefined();
+  expect(fixture.condition('Installed')).toContain('does not belong to this Operator');
+});
+
 test('one that is being deleted is created again afterwards', async () => {
   const fixture = new ExtensionFixture(anOperator());
   await fixture.reconcile();

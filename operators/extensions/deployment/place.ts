@@ -40,7 +40,9 @@ export async function place(
   const object = desiredObject(extension, installation, desired);
   if (isApplied(installation.deployment, object)) return {};
   try {
-    const options = { fieldManager, force: true, signal };
+    // One that somebody else has just created, and the watch has not shown, is not taken over.
+    const force = installation.deployment !== undefined;
+    const options = { fieldManager, force, signal };
     const deployment = await client.apply(bundleDeploymentResource, object, options);
     return { deployment: deployment as BundleDeployment };
   } catch (error) {
