@@ -179,7 +179,11 @@ function dispatch(
     watch: (resource, options) => of(resource.kind).watch(resource, options),
     create: (resource, object) => of(resource.kind).create(resource, object),
     update: (resource, object) => of(resource.kind).update(resource, object),
-    patch: (target, patch, options) => of(target.resource.kind).patch(target, patch, options),
+    patch: async (target, patch, options) => {
+      const { kind } = target.resource;
+      if (options?.subresource === undefined) check('patch', kind, target.key.name);
+      return await of(kind).patch(target, patch, options);
+    },
     delete: async (resource, key, options) => {
       check('delete', resource.kind, key.name);
       return await of(resource.kind).delete(resource, key, options);

@@ -69,13 +69,12 @@ export class DependencyInstaller implements DependencyGate {
 
   /** Makes all Operators as they are to be. A rejection requests a retry with back-off. */
   async reconcile(signal: AbortSignal): Promise<ReconcileResult> {
-    await this.#writer.release(signal);
+    const errors = [...(await this.#writer.release(signal))];
     const requeueAfter = this.#patience();
     if (requeueAfter > 0) return { requeueAfter };
     const world = worldOf(this.#options, (name) => this.#writer.failure(name));
     const plan = await planDependencies(world, this.#requirers, this.#library);
     this.#publish(plan);
-    const errors: unknown[] = [];
     for (const wanted of plan.wanted) {
       await this.#writer.make(wanted, signal).catch((error: unknown) => errors.push(error));
     }

@@ -95,9 +95,13 @@ export class OperatorWriter {
     }
   }
 
-  /** Operators that users have taken over lose what is left of the marks. */
-  async release(signal: AbortSignal): Promise<void> {
+  /**
+   * Operators that users have taken over lose what is left of the marks. Returns the errors: one that
+   * the API server refuses concerns no other.
+   */
+  async release(signal: AbortSignal): Promise<readonly unknown[]> {
     const { client, operators, events } = this.#options;
+    const errors: unknown[] = [];
     for (const object of operators.list()) {
       const { name = '', deletionTimestamp } = object.metadata;
       if (deletionTimestamp !== undefined || !isMarked(object) || isMade(object)) continue;
@@ -106,13 +110,14 @@ export class OperatorWriter {
         const after = await client.patch(target, releasePatch(object), { type: 'json', signal });
         operators.upsertIfNewer(after);
       } catch (error) {
-        if (isConflict(error) || isNotFound(error)) continue;
-        throw error;
+        if (!isConflict(error) && !isNotFound(error)) errors.push(error);
+        continue;
       }
       const message =
         'A user has taken over this Operator: it stays when nothing requires it any more';
       events.event(object, { type: 'Normal', reason: 'DependencyReleased', message });
     }
+    return errors;
   }
 
   #reportCreation({ packageName, version, claims, owners }: WantedOperator): void {

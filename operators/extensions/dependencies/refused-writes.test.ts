@@ -88,3 +88,29 @@ test('without permission to delete Operators, one Event on the made Operator say
   cluster.refuses = () => undefined;
   await eventually(async () => expect(cluster.names('Operator')).toEqual(['app']));
 });
+
+test('an Operator that cannot be released keeps no other one from its dependencies', async () => {
+  const metadata = { labels: { 'core.rukpak.io/dependency': 'true' } };
+  const taken = ['taken-1', 'taken-2'].map((name) => {
+    const operator = anOperator({ packageName: 'db' }, name);
+    return { ...operator, metadata: { ...operator.metadata, ...metadata } };
+  });
+  contents.serve({}, app, db, aPackage({ name: 'other' }));
+  const message = 'admission webhook "policy.example.com" denied the request: no label team';
+  cluster.refuses = ({ verb, kind, name }) =>
+    verb === 'patch' && kind === 'Operator' && name === 'taken-1'
+      ? new ApiError(403, { message, code: 403 })
+      : undefined;
+  cluster.put(...taken.map((each) => ({ ...each, spec: { packageName: 'other' } })));
+  await cluster.start();
+  await eventually(async () => {
+    cluster.coreInstalls();
+    expect(condition()).toMatch(/^True Satisfied/);
+    expect(cluster.get('Operator', 'taken-2')?.metadata.labels ?? {}).toEqual({});
+  });
+  expect(cluster.get('Operator', 'taken-1')?.metadata.labels).toEqual(metadata.labels);
+  cluster.refuses = () => undefined;
+  await eventually(async () => {
+    expect(cluster.get('Operator', 'taken-1')?.metadata.labels ?? {}).toEqual({});
+  });
+});
