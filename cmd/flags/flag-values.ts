@@ -71,7 +71,7 @@ export function listFlag<T>(
   return new Option(flags, `${description}; repeatable`).argParser(parse).default([], 'none');
 }
 
-/** A flag of RukPak v0.16 without effect, so that manifests for v0.16 keep working. */
+/** A flag of upstream’s programs without effect here, so that manifests for them keep working. */
 export function withoutEffect(flags: string, reason: string): Option {
   return new Option(flags, `No effect: ${reason}`);
 }

@@ -4,7 +4,7 @@ import {
   type OperatorFeatureGates,
   operatorFeatureGates,
 } from './feature-gates.ts';
-import { booleanFlag, durationOption, httpUrl } from './flag-values.ts';
+import { booleanFlag, durationOption, httpUrl, withoutEffect } from './flag-values.ts';
 import { addProcessFlags, bindAddress, listenAddress, type ProcessFlags } from './process-flags.ts';
 import { addRegistryFlags, type RegistryFlags } from './registry-flags.ts';
 import { type AddressFlags, addAddressFlags } from './source-flags.ts';
@@ -70,7 +70,14 @@ export function addOperatorsFlags(command: Command): Command {
       'Certificate (PEM) with which the content of catalogs is served over TLS; needs --tls-key',
     )
     .option('--tls-key <path>', 'Private key (PEM) of --tls-cert')
-    .addOption(featureGatesOption(operatorFeatureGates));
+    .addOption(featureGatesOption(operatorFeatureGates))
+    .addOption(withoutEffect('--cache-path <dir>', 'Operators are resolved from --cache-dir'))
+    .addOption(
+      withoutEffect(
+        '--profiling [bool]',
+        'pprof is a tool for Go; NODE_OPTIONS=--cpu-prof writes a profile when the process ends',
+      ),
+    );
 }
 
 export function addSharedOperatorsFlags(command: Command, defaults = podDefaults): Command {
