@@ -73,7 +73,8 @@ export function extensionControllers(options: ExtensionOptions): ExtensionContro
   const ofOperators = startKind(operators, parts);
   const started = [ofOperators, startKind(extensions, parts)];
   const noteNeighbour = ({ metadata: { name = '' } }: KubernetesObject) => {
-    if (neighbours.note(name)) for (const { wakeDependents } of started) wakeDependents();
+    const packages = neighbours.note(name);
+    if (packages.size > 0) for (const { wakeDependents } of started) wakeDependents(packages);
   };
   for (const { objects } of kinds) objects.onChange(({ object }) => noteNeighbour(object));
   deployments.onChange(({ object }) => {
@@ -165,9 +166,9 @@ function startKind(
     wakeOwner: (name: string) => {
       if (objects.get({ name }) !== undefined) controller.enqueue(name);
     },
-    wakeDependents: () => {
+    wakeDependents: (packages: ReadonlySet<string>) => {
       for (const name of namesOf(objects.list())) {
-        if (choices.dependsOnOthers(`${kindName}/${name}`)) controller.enqueue(name);
+        if (choices.dependsOn(`${kindName}/${name}`, packages)) controller.enqueue(name);
       }
     },
   };

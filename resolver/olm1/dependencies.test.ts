@@ -100,6 +100,24 @@ it('an installed bundle meets it before one that is asked for, whatever their or
   }
 });
 
+it('what an object has of another package is not read for a requirement that names one', () => {
+  const contents = contentsOf(owner(packageRequired('>=1.0.0')), provider);
+  const read: string[] = [];
+  const noting = {
+    of: (name: string) => {
+      read.push(name);
+      return contents.of(name);
+    },
+  };
+  const other = present({ packageName: 'e', bundle: aBundle('e', '1.0.0'), of: 'Operator "a"' });
+  const request = aRequest({ profile: 'extension', upgrades: 'graph' });
+  const around = { present: [other, present()], unavailable: [] };
+  expect(resolvePackage(request, noting, around)).toMatchObject({
+    dependencies: [{ metBy: { of: 'Operator "d"' } }],
+  });
+  expect([...new Set(read)]).toEqual(['p', 'd']);
+});
+
 it('a bundle that provides what it requires has no dependency', () => {
   const own = [
     { type: 'olm.gvk', value: gvk },

@@ -50,7 +50,7 @@ function judged(property: Property, requirement: Requirement, providers: Provide
     required === undefined
       ? `an operator ${requirement.text}`
       : `package ${goQuote(required.name)} in version range ${goQuote(required.versionRange)}`;
-  const metBy = providers.find(requirement);
+  const metBy = providers.find(requirement, required?.name);
   return { property, text, package: required, metBy };
 }
 
@@ -84,8 +84,13 @@ class Providers {
     );
   }
 
-  find(requirement: Requirement): PresentBundle | undefined {
-    return this.#present.find((each) => requirement.isMetBy(this.#wholeOf(each)));
+  /** Reads no other package than the one that a requirement names, if it names one. */
+  find(requirement: Requirement, packageName: string | undefined): PresentBundle | undefined {
+    return this.#present.find(
+      (each) =>
+        (packageName === undefined || packageName === each.packageName) &&
+        requirement.isMetBy(this.#wholeOf(each)),
+    );
   }
 
   /** Records of installed bundles have few properties: the catalogs know the others. */

@@ -10,7 +10,7 @@ import type { Extension } from '../extension.ts';
 import type { Choice } from '../findings.ts';
 import { clusterExtensionKind } from '../kinds/cluster-extension-kind.ts';
 import { operatorKind } from '../kinds/operator-kind.ts';
-import { ChoiceMemory } from './choice-memory.ts';
+import { ChoiceMemory, type Surrounding } from './choice-memory.ts';
 
 const operators = operatorKind({ forceSemverUpgradeConstraints: true });
 const nothing: Installation = {
@@ -24,17 +24,17 @@ const { signal } = new AbortController();
 const clock = new ManualClock();
 
 let contents: FixedContents;
-let neighbours: { revision: number; presentBeside: () => readonly PresentBundle[] };
+let neighbours: Surrounding;
 let memory: ChoiceMemory;
 
 beforeEach(() => {
   contents = new FixedContents();
-  neighbours = { revision: 0, presentBeside: () => [] };
+  neighbours = memoryOf([]);
   memory = memoryAmidst(neighbours);
   contents.onChange((change) => memory.note(change));
 });
 
-function memoryAmidst(surrounding: typeof neighbours): ChoiceMemory {
+function memoryAmidst(surrounding: Surrounding): ChoiceMemory {
   const resolver = inlineResolver(contents);
   return new ChoiceMemory({ contents, resolver, neighbours: surrounding, clock });
 }
@@ -198,7 +198,8 @@ describe('a choice is made again', () => {
     contents.serve({}, aPackage({ properties }), brush);
     const before = await choose(operator());
     expect(before).toMatchObject({ kind: 'resolved', dependencies: [{ metBy: undefined }] });
-    expect(memory.dependsOnOthers('Operator/painter')).toBe(true);
+    expect(memory.dependsOn('Operator/painter', new Set(['brush']))).toBe(true);
+    expect(memory.dependsOn('Operator/painter', new Set(['canvas']))).toBe(false);
     const bundle = {
       name: 'brush.v1.0.0',
       image: 'i',
@@ -233,6 +234,9 @@ test('a choice that took too much time is made again after a minute, two, … an
   expect(memory.retryAfter('Operator/other')).toBeUndefined();
 });
 
-function memoryOf(present: readonly PresentBundle[]) {
-  return { revision: 1, presentBeside: () => present };
+function memoryOf(present: readonly PresentBundle[]): Surrounding {
+  return {
+    revisions: { any: present.length, ofPackages: new Map() },
+    presentBeside: () => present,
+  };
 }

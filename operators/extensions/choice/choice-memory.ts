@@ -1,10 +1,9 @@
 import type { Clock } from '../../../core/controller.ts';
 import type { Surroundings } from '../../../resolver/olm1/index.ts';
 import type { CatalogContents, ContentChange, PackageResolver } from '../../catalogs/index.ts';
-import type { Installation } from '../deployment/installation.ts';
-import type { Extension } from '../extension.ts';
 import type { Choice, ChoiceRequest, Chooser } from '../findings.ts';
 import { type Chosen, choose } from './choose.ts';
+import type { Revisions } from './neighbours.ts';
 
 interface Remembered extends Omit<Chosen, 'isWorthRetry'> {
   readonly question: string;
@@ -25,7 +24,7 @@ const firstRetry = 60_000;
 const lastRetry = 3_600_000;
 
 export interface Surrounding {
-  readonly revision: number;
+  readonly revisions: Revisions;
   presentBeside(id: string): Surroundings['present'];
 }
 
@@ -40,6 +39,7 @@ export interface ChoiceParts {
 export class ChoiceMemory implements Chooser {
   readonly #parts: ChoiceParts;
   readonly #choices = new Map<string, Remembered>();
+  readonly #choosing = new Set<string>();
   /** How often a package has changed. */
   readonly #revisions = new Map<string, number>();
 
@@ -61,10 +61,17 @@ export class ChoiceMemory implements Chooser {
     return this.#choices.get(id)?.choice.kind !== 'resolved';
   }
 
-  /** Whether the bundle requires others. */
-  dependsOnOthers(id: string): boolean {
+  /**
+   * Whether the bundle requires something that bundles of the packages may meet, or is not chosen
+   * yet.
+   */
+  dependsOn(id: string, packages: ReadonlySet<string>): boolean {
+    if (this.#choosing.has(id)) return true;
     const choice = this.#choices.get(id)?.choice;
-    return choice?.kind === 'resolved' && choice.dependencies.length > 0;
+    if (choice?.kind !== 'resolved') return false;
+    const required = requiredPackages(choice);
+    if (required === 'any') return packages.size > 0;
+    return required.some((name) => packages.has(name));
   }
 
   /** Milliseconds until another attempt may choose otherwise; undefined if only a change helps. */
@@ -76,16 +83,21 @@ export class ChoiceMemory implements Chooser {
   async choose({ extension, installation }: ChoiceRequest, signal: AbortSignal): Promise<Choice> {
     const { id } = extension;
     const known = this.#choices.get(id);
-    const question = this.#questionOf(extension, installation, known?.choice);
-    if (known?.question === question && this.#isCurrent(known)) return known.choice;
-    // Before the packages are read: what changes meanwhile is read again.
-    const before = new Map(this.#revisions);
     const { neighbours } = this.#parts;
+    // Before anything is read: what changes meanwhile is read again.
+    const { revisions: ofNeighbours } = neighbours;
+    const question = this.#questionOf({ extension, installation }, known?.choice, ofNeighbours);
+    if (known?.question === question && this.#isCurrent(known)) return known.choice;
+    const before = new Map(this.#revisions);
     const present = () => neighbours.presentBeside(id);
     const place = { ...this.#parts, signal };
-    const { isWorthRetry, ...chosen } = await choose({ extension, installation, present }, place);
+    this.#choosing.add(id);
+    const { isWorthRetry, ...chosen } = await choose(
+      { extension, installation, present },
+      place,
+    ).finally(() => this.#choosing.delete(id));
     const revisions = new Map(chosen.packages.map((name) => [name, before.get(name) ?? 0]));
-    const asked = this.#questionOf(extension, installation, chosen.choice);
+    const asked = this.#questionOf({ extension, installation }, chosen.choice, ofNeighbours);
     const retry = isWorthRetry ? this.#retryAfter(known) : undefined;
     this.#choices.set(id, { ...chosen, question: asked, revisions, retry });
     return chosen.choice;
@@ -109,19 +121,31 @@ export class ChoiceMemory implements Chooser {
 
   /** Everything besides packages that the choice depends on. */
   #questionOf(
-    { request, usesCatalog }: Extension,
-    { installed }: Installation,
+    { extension: { request, usesCatalog }, installation: { installed } }: ChoiceRequest,
     choice: Choice | undefined,
+    ofNeighbours: Revisions,
   ): string {
     const serving = this.#parts.contents.serving().filter(usesCatalog);
     const absent = this.#parts.contents.absent().filter(usesCatalog);
-    const depends = choice?.kind === 'resolved' && choice.dependencies.length > 0;
     return JSON.stringify([
       request,
       installed ?? null,
       serving.map(({ name, priority }) => [name, priority]),
       absent.map(({ name, state, problem }) => [name, state, problem]),
-      depends || choice?.kind === 'failed' ? this.#parts.neighbours.revision : 0,
+      choice === undefined ? [] : revisionsOf(choice, ofNeighbours),
     ]);
   }
+}
+
+function revisionsOf(choice: Choice, { any, ofPackages }: Revisions): readonly number[] {
+  const required = requiredPackages(choice);
+  return required === 'any' ? [any] : required.map((name) => ofPackages.get(name) ?? 0);
+}
+
+/** The packages whose bundles in the cluster a choice depends on. */
+function requiredPackages(choice: Choice): readonly string[] | 'any' {
+  if (choice.kind !== 'resolved') return 'any';
+  const names = choice.dependencies.map((each) => each.package?.name);
+  const named = names.filter((name) => name !== undefined);
+  return named.length === names.length ? [...new Set(named)].toSorted() : 'any';
 }

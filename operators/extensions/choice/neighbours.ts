@@ -11,13 +11,20 @@ export interface NeighbourKind {
   readonly objects: Pick<IndexedCache, 'get' | 'list'>;
 }
 
+/** How often bundles have changed: a value that stays as it was at a moment. */
+export interface Revisions {
+  readonly any: number;
+  /** The value of `any` at the last change of a package; absent without one. */
+  readonly ofPackages: ReadonlyMap<string, number>;
+}
+
 /** The bundles that Operators and ClusterExtensions have and ask for, as their records know them. */
 export class Neighbours {
   readonly #kinds: readonly NeighbourKind[];
   readonly #deployments: Pick<IndexedCache<BundleDeployment>, 'get'>;
-  /** The records of each name that has any, as text. */
-  readonly #known = new Map<string, string>();
-  #revision = 0;
+  /** The records of each name that has any. */
+  readonly #known = new Map<string, KnownRecords>();
+  #revisions: Revisions = { any: 0, ofPackages: new Map() };
 
   constructor(
     kinds: readonly NeighbourKind[],
@@ -27,27 +34,25 @@ export class Neighbours {
     this.#deployments = deployments;
   }
 
-  /** Changes when any bundle may have changed. */
-  get revision(): number {
-    return this.#revision;
+  get revisions(): Revisions {
+    return this.#revisions;
   }
 
   /**
    * Call this when a BundleDeployment, Operator or ClusterExtension of the name has changed. Returns
-   * whether its bundles have.
+   * the packages whose bundles have changed with it.
    */
-  note(name: string): boolean {
-    const records = this.#kinds.flatMap(({ kind, objects }) => {
-      const object = objects.get({ name });
-      return object === undefined ? [] : [this.#recordsOf(kind.read(object))];
-    });
-    const isAny = records.some(({ installed, selected }) => installed ?? selected);
-    const now = isAny ? JSON.stringify(records) : undefined;
-    if (now === this.#known.get(name)) return false;
+  note(name: string): ReadonlySet<string> {
+    const before = this.#known.get(name);
+    const now = this.#knownOf(name);
+    if (now?.text === before?.text) return new Set();
     if (now === undefined) this.#known.delete(name);
     else this.#known.set(name, now);
-    this.#revision += 1;
-    return true;
+    const packages = new Set([...(before?.packages ?? []), ...(now?.packages ?? [])]);
+    const { any, ofPackages } = this.#revisions;
+    const changed = [...packages].map((each) => [each, any + 1] as const);
+    this.#revisions = { any: any + 1, ofPackages: new Map([...ofPackages, ...changed]) };
+    return packages;
   }
 
   /** Those of all extensions but one. */
@@ -60,11 +65,26 @@ export class Neighbours {
     );
   }
 
+  #knownOf(name: string): KnownRecords | undefined {
+    const records = this.#kinds.flatMap(({ kind, objects }) => {
+      const object = objects.get({ name });
+      return object === undefined ? [] : [this.#recordsOf(kind.read(object))];
+    });
+    const bundles = records.flatMap(({ installed, selected }) => [installed, selected]);
+    const packages = bundles.filter((each) => each !== undefined).map((each) => each.package);
+    return packages.length === 0 ? undefined : { text: JSON.stringify(records), packages };
+  }
+
   #recordsOf(extension: Extension): Records {
     const { name, object } = extension;
     const { installed, record } = installationOf(extension, this.#deployments.get({ name }));
     return { of: `${object.kind} "${name}"`, installed, selected: record?.selected };
   }
+}
+
+interface KnownRecords {
+  readonly text: string;
+  readonly packages: readonly string[];
 }
 
 /** The records of one extension's bundles. */

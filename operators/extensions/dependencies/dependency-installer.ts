@@ -45,9 +45,9 @@ export class DependencyInstaller implements DependencyGate {
     this.#options = options;
     this.#writer = new OperatorWriter(options);
     this.#library = new ProviderLibrary(options.contents);
-    options.contents.onChange(({ catalog }) => {
+    options.contents.onChange(({ catalog, packages }) => {
       if (catalog.kind !== options.operatorKind.catalogKind) return;
-      this.#library.forget();
+      this.#library.forget(packages);
       options.onNews();
     });
   }

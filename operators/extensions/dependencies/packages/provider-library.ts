@@ -39,23 +39,31 @@ export function isJudgedHere(demand: Property): boolean {
   }
 }
 
+/** An answer, and names of the packages that it was read from. */
+interface Answer {
+  readonly found: unknown;
+  readonly packages: ReadonlySet<string>;
+}
+
 /**
  * Finds in the catalogs of Operators which packages and versions meet what bundles require. Remembers
- * its answers until a catalog changes: an answer costs a read from disk.
+ * an answer until a package changes that it was read from: an answer costs a read from disk.
  */
 export class ProviderLibrary {
   readonly #contents: CatalogContents;
-  readonly #answers = new Map<string, unknown>();
+  readonly #answers = new Map<string, Answer>();
   #revision = 0;
 
   constructor(contents: CatalogContents) {
     this.#contents = contents;
   }
 
-  /** The content of a catalog has changed. */
-  forget(): void {
+  /** The packages have changed in a catalog. */
+  forget(packages: ReadonlySet<string>): void {
     this.#revision += 1;
-    this.#answers.clear();
+    for (const [question, answer] of this.#answers) {
+      if (!answer.packages.isDisjointFrom(packages)) this.#answers.delete(question);
+    }
   }
 
   /** Catalogs without content, which a user has not switched off. */
@@ -66,13 +74,13 @@ export class ProviderLibrary {
 
   /** Undefined if the demand names neither packages nor APIs. */
   async packagesFor(demand: Property): Promise<readonly ProvidersIn[] | undefined> {
-    return await this.#once(['packages', demand], async () => {
-      const named = this.namesFor(demand, isOfOperators);
-      if (named === undefined) return undefined;
+    const named = this.namesFor(demand, isOfOperators);
+    if (named === undefined) return undefined;
+    return await this.#once(['packages', demand, named], async (read) => {
       const budget = new Budget(limits);
       const found = new Map<string, ProvidersIn & { packages: string[] }>();
       for (const name of named.slice(0, mostPackages)) {
-        for (const { catalog, bundles } of await this.#packagesOf(name)) {
+        for (const { catalog, bundles } of await this.#packagesOf(name, read)) {
           if (
             !bundles.some((each) => meetsDemands({ packageName: name, ...each }, [demand], budget))
           )
@@ -100,10 +108,10 @@ export class ProviderLibrary {
   }
 
   async choose(question: ProviderRequest): Promise<ProviderChoice> {
-    return await this.#once(['choice', question], async () => {
+    return await this.#once(['choice', question], async (read) => {
       const { packageName } = question.request;
       const budget = new Budget(limits);
-      return await this.#withPackages([packageName], (contents) =>
+      return await this.#withPackages([packageName], read, (contents) =>
         chooseProvider(question, contents, budget),
       );
     });
@@ -115,10 +123,10 @@ export class ProviderLibrary {
     version: string,
     demands: readonly Property[],
   ): Promise<boolean> {
-    return await this.#once(['meets', packageName, version, demands], async () => {
+    return await this.#once(['meets', packageName, version, demands], async (read) => {
       const parsed = readVersion(version);
       if (parsed === undefined) return false;
-      const packages = await this.#packagesOf(packageName);
+      const packages = await this.#packagesOf(packageName, read);
       const bundles = packages.flatMap((each) => each.bundles);
       const same = bundles.filter((each) => each.version && versionText(each.version) === version);
       const budget = new Budget(limits);
@@ -129,19 +137,23 @@ export class ProviderLibrary {
 
   /** A bundle as the catalogs know it now; undefined if none has it any more. */
   async bundle(packageName: string, image: string): Promise<Bundle | undefined> {
-    return await this.#once(['bundle', packageName, image], async () => {
-      const packages = await this.#packagesOf(packageName);
+    return await this.#once(['bundle', packageName, image], async (read) => {
+      const packages = await this.#packagesOf(packageName, read);
       return packages.flatMap(({ bundles }) => bundles).find((each) => each.image === image);
     });
   }
 
-  async #packagesOf(name: string): Promise<readonly PackageContent[]> {
-    return await this.#withPackages([name], (contents) => contents.of(name));
+  async #packagesOf(name: string, read: Set<string>): Promise<readonly PackageContent[]> {
+    return await this.#withPackages([name], read, (contents) => contents.of(name));
   }
 
-  /** Computes again as long as packages are asked for that are not read. */
+  /**
+   * Computes again as long as packages are asked for that are not read.
+   * @param read gets the names of packages that were read
+   */
   async #withPackages<T>(
     names: readonly string[],
+    read: Set<string>,
     compute: (contents: PackageContents) => T,
   ): Promise<T> {
     const packages = new Map<string, readonly PackageContent[]>();
@@ -154,7 +166,10 @@ export class ProviderLibrary {
       },
     };
     for (;;) {
-      for (const name of missing) packages.set(name, await this.#read(name));
+      for (const name of missing) {
+        read.add(name);
+        packages.set(name, await this.#read(name));
+      }
       missing.clear();
       const answer = compute(contents);
       if (missing.size === 0) return answer;
@@ -176,14 +191,16 @@ export class ProviderLibrary {
     return found.flatMap((each) => ('content' in each ? [each.content] : []));
   }
 
-  async #once<T>(question: unknown, answer: () => Promise<T>): Promise<T> {
+  async #once<T>(question: unknown, answer: (read: Set<string>) => Promise<T>): Promise<T> {
     const key = JSON.stringify(question);
-    if (this.#answers.has(key)) return this.#answers.get(key) as T;
+    const known = this.#answers.get(key);
+    if (known !== undefined) return known.found as T;
     const revision = this.#revision;
-    const found = await answer();
+    const packages = new Set<string>();
+    const found = await answer(packages);
     if (revision !== this.#revision) return found;
     if (this.#answers.size >= mostAnswers) this.#answers.clear();
-    this.#answers.set(key, found);
+    this.#answers.set(key, { found, packages });
     return found;
   }
 }
