@@ -111,12 +111,25 @@ describe('catalogs', () => {
     putCatalog('b', 'http://127.0.0.1:1');
     const { code, stdout, stderr } = await ctl('search');
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^painter +1\.1\.0 +catalog\/a +stable\*, old +-$/m);
+    expect(stdout).toMatch(/^painter +1\.1\.0 +catalog\/a +stable\*, old +- +-$/m);
     const found = JSON.parse((await ctl('search', '--output=json')).stdout) as object;
     expect(found).toMatchObject({ unread: [{ catalog: { kind: 'Catalog', name: 'b' } }] });
     expect(stderr).toMatch(
       /^Warning: Catalog "b" cannot be read: http:\/\/127\.0\.0\.1:1: .*ECONNREFUSED.*\n$/,
     );
+  });
+
+  test('say which install modes a package supports', async () => {
+    const modes = { AllNamespaces: true, OwnNamespace: true, SingleNamespace: false };
+    const installModes = Object.entries(modes).map(([type, supported]) => ({ type, supported }));
+    content = linesOf(packageOf('painter', { metadata: { installModes } }));
+    putCatalog('a');
+    const { stdout } = await ctl('search');
+    expect(stdout).toMatch(/^NAME .* MODES +DESCRIPTION$/m);
+    expect(stdout).toMatch(/^painter .* All, Own +-$/m);
+    expect(JSON.parse((await ctl('search', '-o', 'json')).stdout)).toMatchObject({
+      packages: [{ installModes: ['AllNamespaces', 'OwnNamespace'] }],
+    });
   });
 
   test('none of which can be read are an error', async () => {

@@ -47,18 +47,26 @@ const listed = 4;
 function rowsOf(packages: readonly AvailablePackage[]): readonly (readonly string[])[] {
   if (packages.length === 0) return [];
   return [
-    ['NAME', 'VERSION', 'CATALOG', 'CHANNELS', 'DESCRIPTION'],
-    ...packages.map(({ name, version, catalog, channels, defaultChannel, ...described }) => [
-      name,
-      version || '-',
-      `${catalog.kind.toLowerCase()}/${catalog.name}`,
-      shortList(
-        channels.map((channel) => (channel === defaultChannel ? `${channel}*` : channel)),
-        listed,
-      ),
-      described.description || described.displayName || '-',
-    ]),
+    ['NAME', 'VERSION', 'CATALOG', 'CHANNELS', 'MODES', 'DESCRIPTION'],
+    ...packages.map(
+      ({ name, version, catalog, channels, defaultChannel, installModes, ...described }) => [
+        name,
+        version || '-',
+        `${catalog.kind.toLowerCase()}/${catalog.name}`,
+        shortList(
+          channels.map((channel) => (channel === defaultChannel ? `${channel}*` : channel)),
+          listed,
+        ),
+        shortList(installModes.map(shortMode), listed) || '-',
+        described.description || described.displayName || '-',
+      ],
+    ),
   ];
+}
+
+/** `All` for `AllNamespaces`, `Own` for `OwnNamespace`. */
+function shortMode(mode: string): string {
+  return mode.replace(/Namespaces?$/, '');
 }
 
 function nothingFound(catalogs: RemoteCatalogs, word: string | undefined): string {

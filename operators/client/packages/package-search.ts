@@ -28,6 +28,8 @@ export interface AvailablePackage {
   /** One line. */
   readonly description: string;
   readonly keywords: readonly string[];
+  /** Names of the install modes that the head supports, such as `AllNamespaces`. */
+  readonly installModes: readonly string[];
 }
 
 /** A package before its bundles are read. */
@@ -87,13 +89,14 @@ async function packagesOf(
         head === undefined
           ? { ...noDescription, version: '' }
           : await headOf(catalogs, catalog, { package: outline.name, name: head });
-      const { displayName, keywords } = described;
+      const { displayName, keywords, installModes } = described;
       return {
         ...outline,
         catalog: { kind: catalog.kind, name: catalog.name },
         version,
         displayName,
         keywords,
+        installModes,
         description: description || outline.description,
       };
     }),

@@ -49,8 +49,15 @@ describe('a search', () => {
         channels: ['stable', 'old'],
         description: 'Paints walls.',
         keywords: ['colour'],
+        installModes: ['AllNamespaces'],
       },
-      { name: 'plumber', displayName: 'Plumber', description: 'Mends pipes.', keywords: [] },
+      {
+        name: 'plumber',
+        displayName: 'Plumber',
+        description: 'Mends pipes.',
+        keywords: [],
+        installModes: [],
+      },
     ]);
     expect(requests.filter((path) => path.startsWith('/catalogs/a/'))).toEqual([
       '/catalogs/a/all.json?schema=olm.channel',
