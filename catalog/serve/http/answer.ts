@@ -22,11 +22,17 @@ const mostAtOnce = 128 * 1024;
 const mostKept = 16;
 const buffers: Buffer[] = [];
 
+interface Answered {
+  readonly content: StoredCatalog;
+  readonly query: BlobQuery;
+  readonly type: 'application/json' | 'application/jsonl';
+}
+
 /** Answers with the matching blobs as JSON lines. Rejects if the client disconnects. */
 export async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  { content, query }: { readonly content: StoredCatalog; readonly query: BlobQuery },
+  { content, query, type }: Answered,
 ): Promise<void> {
   const validators = { tag: content.digest.slice(0, 32), modified: content.modified };
   response.setHeader('Last-Modified', content.modified.toUTCString());
@@ -38,6 +44,7 @@ export async function answer(
     return;
   }
   const plan = planOf(request, validators, content.index.ranges(query));
+  if (plan.status !== 416) response.setHeader('Content-Type', type);
   response.writeHead(plan.status, plan.headers);
   if (request.method === 'HEAD' || plan.size === 0) response.end();
   else await send(response, content, plan);
@@ -53,7 +60,6 @@ interface Plan {
 
 function planOf(request: IncomingMessage, validators: Validators, all: readonly ByteRange[]): Plan {
   const size = sizeOf(all);
-  const type = { 'Content-Type': 'application/jsonl' };
   const part = requestedRange(request.headers, validators, size);
   if (part === 'unsatisfiable') {
     const headers = { 'Content-Range': `bytes */${size}` };
@@ -62,14 +68,14 @@ function planOf(request: IncomingMessage, validators: Validators, all: readonly 
   if (part !== undefined) {
     const range = `bytes ${part.start}-${part.end - 1}/${size}`;
     const length = part.end - part.start;
-    const headers = { ...type, 'Content-Range': range, 'Content-Length': length };
+    const headers = { 'Content-Range': range, 'Content-Length': length };
     return { status: 206, headers, ranges: cut(all, part), size: length, isGzip: false };
   }
   if (size >= leastGzip && acceptsGzip(request.headers['accept-encoding'])) {
-    const headers = { ...type, 'Content-Encoding': 'gzip', ETag: entityTag(validators, true) };
+    const headers = { 'Content-Encoding': 'gzip', ETag: entityTag(validators, true) };
     return { status: 200, headers, ranges: all, size, isGzip: true };
   }
-  const headers = { ...type, 'Content-Length': size, 'Accept-Ranges': 'bytes' };
+  const headers = { 'Content-Length': size, 'Accept-Ranges': 'bytes' };
   return { status: 200, headers, ranges: all, size, isGzip: false };
 }
 

@@ -42,12 +42,16 @@ async function serve(
   const catalog = find(target);
   if (catalog === undefined) return refuse(response, { status: 404, text: '404 Not Found' });
   await using borrowed = catalog.borrow();
-  await answer(request, response, { content: borrowed.content.blobs, query: target.query });
+  // Both are JSON lines: catalogd of OpenShift 4.15 took the type from the name of the file.
+  const type = target.endpoint === 'all.json' ? 'application/json' : 'application/jsonl';
+  const { query } = target;
+  await answer(request, response, { content: borrowed.content.blobs, query, type });
 }
 
-function refuse(response: ServerResponse, { status, text }: Refusal): void {
+function refuse(response: ServerResponse, { status, text, location }: Refusal): void {
   response.writeHead(status, {
-    'Content-Type': 'text/plain; charset=utf-8',
+    'Content-Type': `text/${location === undefined ? 'plain' : 'html'}; charset=utf-8`,
+    ...(location === undefined ? {} : { Location: location }),
     'X-Content-Type-Options': 'nosniff',
     ...(status === 405 ? { Allow: 'GET, HEAD' } : {}),
   });

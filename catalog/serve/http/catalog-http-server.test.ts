@@ -57,12 +57,12 @@ async function get(path: string, headers: Record<string, string> = {}): Promise<
 
 describe('a catalog over HTTP', () => {
   test.each([
-    '/catalogs/shop/all.json',
-    '/catalogs/shop/api/v1/all',
-    '/catalogs/shop/api/v1/metas',
-  ])('%s is all of it', async (path) => {
+    ['/catalogs/shop/all.json', 'application/json'],
+    ['/catalogs/shop/api/v1/all', 'application/jsonl'],
+    ['/catalogs/shop/api/v1/metas', 'application/jsonl'],
+  ])('%s is all of it', async (path, type) => {
     const response = await get(path);
-    expect(response.headers.get('content-type')).toBe('application/jsonl');
+    expect(response.headers.get('content-type')).toBe(type);
     expect(await response.text()).toBe(all);
   });
 
@@ -163,15 +163,37 @@ describe('a catalog over HTTP', () => {
     ['GET', '/catalogs/nowhere/api/v1/all', 404, '404 Not Found\n'],
     ['GET', '/catalogs/__proto__/api/v1/all', 404, '404 Not Found\n'],
     ['GET', '/catalogs/..%2f..%2fetc/all.json', 404, '404 Not Found\n'],
-    ['GET', '/catalogs/../../etc/passwd', 404, '404 page not found\n'],
     ['GET', '/catalogs/%zz/all.json', 400, '400 Bad Request\n'],
     ['GET', '/catalogs/shop/api/v1/metas?pkg=a', 400, '400 Bad Request\n'],
     ['GET', '/catalogs/shop/api/v1/metas?__proto__=a', 400, '400 Bad Request\n'],
     ['POST', '/catalogs/shop/api/v1/all', 405, 'Method Not Allowed\n'],
     ['GET', '/', 404, '404 page not found\n'],
+    ['GET', '/catalogs/', 404, '404 page not found\n'],
+    ['GET', '/catalogs/shop', 404, '404 page not found\n'],
+    ['GET', 'http://x/catalogs/../y', 404, '404 page not found\n'],
+    ['POST', '/catalogs', 405, 'Method Not Allowed\n'],
   ])('%s %s is refused', async (...[method, path, ...expected]) => {
     const { statusCode, body } = await raw({ port, path, method });
     expect([statusCode, body.toString()]).toEqual(expected);
+  });
+
+  test.each([
+    ['/catalogs', '/catalogs/'],
+    ['/catalogs?a=b&c', '/catalogs/?a=b&c'],
+    ['/catalogs/../../etc/passwd', '/etc/passwd'],
+    ['/catalogs/./shop//all.json', '/catalogs/shop/all.json'],
+    ['/catalogs/shop/..', '/catalogs/'],
+    ['/catalogs/shop/../', '/catalogs/'],
+    ['//example.com/..//', '/'],
+    ['//example.com', '/example.com'],
+    ['/x/../\\example.com', '/%5Cexample.com'],
+    ['/x/../"><b>', '/%22%3E%3Cb%3E'],
+  ])('%s is redirected to %s', async (path, location) => {
+    const { statusCode, headers, body } = await raw({ port, path });
+    expect([statusCode, headers.location]).toEqual([301, location]);
+    expect(headers['content-type']).toBe('text/html; charset=utf-8');
+    const href = location.replace('&', '&amp;');
+    expect(body.toString()).toBe(`<a href="${href}">Moved Permanently</a>.\n\n`);
   });
 
   test('reads a long query', async () => {

@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import type { BlobQuery } from '../../index/index.ts';
 
 /** A catalog as a path names it. */
@@ -13,10 +14,12 @@ export interface RequestTarget extends RequestedCatalog {
   readonly query: BlobQuery;
 }
 
-/** An error answer, with catalogd's status and text. */
+/** An answer without content, with catalogd's status and text. */
 export interface Refusal {
   readonly status: number;
   readonly text: string;
+  /** Path of a redirect. */
+  readonly location?: string;
 }
 
 const fields = ['schema', 'package', 'name'] as const;
@@ -32,17 +35,36 @@ const badRequest: Refusal = { status: 400, text: '400 Bad Request' };
  * whole catalog; `/catalogs/NAME/api/v1/metas?schema=&package=&name=`, the matching blobs. Ignores
  * empty parameters and all but the first of repeated ones; refuses unknown parameters. `all.json`
  * takes the same parameters: a ClusterCatalog of the same name hides a Catalog's `api/v1/metas`. It
- * is the whole catalog with unknown ones, as for catalogd, which reads none.
+ * is the whole catalog with unknown ones, as for catalogd, which reads none. Redirects `/catalogs`,
+ * and paths with empty parts, `.` or `..`, as Go's ServeMux does.
  */
 export function requestTarget(method: string, url: string): RequestTarget | Refusal {
   if (method !== 'GET' && method !== 'HEAD') return notAllowed;
   const { path, search } = partsOf(url);
+  const location = redirectedPath(path);
+  if (location !== undefined) return redirectTo(location, search);
   const [, written = '', what] = pathPattern.exec(path) ?? [];
   if (what === undefined) return notFound;
   const catalog = decoded(written);
   const query = queryFor(what, new URLSearchParams(search));
   if (catalog === undefined || query === undefined) return badRequest;
   return { catalog, endpoint: what === 'all.json' ? what : 'api/v1', query };
+}
+
+/** Undefined for a path that stays as it is. Percent-encoded parts are names. */
+function redirectedPath(path: string): string | undefined {
+  if (!path.startsWith('/')) return undefined;
+  const clean = posix.normalize(path);
+  if (clean === '/catalogs') return '/catalogs/';
+  return clean === path ? undefined : clean;
+}
+
+function redirectTo(path: string, search: string): Refusal {
+  // Browsers read a backslash as a slash: two at the beginning would be another host.
+  const target = `${path}${search === '' ? '' : `?${search}`}`.replaceAll('\\', '%5C');
+  const location = target.replaceAll(/[<>"]/g, encodeURIComponent);
+  const href = location.replaceAll('&', '&amp;').replaceAll("'", '&#39;');
+  return { status: 301, location, text: `<a href="${href}">Moved Permanently</a>.\n` };
 }
 
 function partsOf(url: string): { readonly path: string; readonly search: string } {
