@@ -1,6 +1,7 @@
 /**
  * The one door for authors of controllers, by controller-runtime's names: a client, informers with
- * their caches, work queues, leader election, status, Events and metrics. Authors of classes and
+ * their caches, work queues, leader election, status, Events and metrics. Published as
+ * `rukpak-ts/controller`, and described in docs/sdk.md. Authors of classes and
  * sources use `core/sdk.ts`, which reaches no cluster.
  */
 export type { GroupVersionKind } from '../api/gvk.ts';

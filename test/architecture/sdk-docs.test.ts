@@ -31,6 +31,7 @@ test.each([
   ['rukpak-ts/sdk', 'core/sdk.ts'],
   ['rukpak-ts/testing', 'testing/index.ts'],
   ['rukpak-ts/manager', 'core/run-manager.ts'],
+  ['rukpak-ts/controller', 'core/controller.ts'],
 ])('docs/sdk.md names all that %s exports, and nothing else', (door, path) => {
   const exported = exportsOf(path);
   expect(exported.length).toBeGreaterThan(3);
@@ -46,7 +47,11 @@ function blocksOf(section: string): readonly string[] {
   return [...section.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, block = '']) => block);
 }
 
-const doors = { sdk: 'core/sdk.ts', testing: 'testing/index.ts' };
+const doors = {
+  sdk: 'core/sdk.ts',
+  testing: 'testing/index.ts',
+  controller: 'core/controller.ts',
+};
 
 describe('the examples', () => {
   test.each([

@@ -21,6 +21,12 @@ async function installed(path: string): Promise<string> {
   return await readFile(join(project.folder, 'node_modules/rukpak-ts', path), 'utf8');
 }
 
+/** The first example of the page that the package carries about a door. */
+async function exampleOf(door: string): Promise<string> {
+  const section = (await installed('docs/sdk.md')).split(`\n## \`${door}\`\n`)[1] ?? '';
+  return /^```ts\n(.*?)^```$/ms.exec(section)?.[1] ?? '';
+}
+
 const loadedModules = `
   import { registerHooks } from 'node:module';
   const loaded = [];
@@ -55,8 +61,8 @@ async function loadedBy(door: string): Promise<Loaded> {
 }
 
 describe('the published package', () => {
-  it('has four doors, each with its types first', () => {
-    const doors = ['./api/v1alpha1', './manager', './sdk', './testing'];
+  it('has five doors, each with its types first', () => {
+    const doors = ['./api/v1alpha1', './controller', './manager', './sdk', './testing'];
     expect(Object.keys(manifest.exports).toSorted()).toEqual(doors);
     for (const door of Object.values(manifest.exports)) {
       expect(Object.keys(door as object)).toEqual(['types', 'default']);
@@ -126,6 +132,7 @@ describe('the doors', () => {
     await project.write('class.ts', aClass);
     await project.write('class.test.ts', aSuite);
     await project.write('main.ts', aMain);
+    await project.write('controller.ts', await exampleOf('rukpak-ts/controller'));
     expect(await project.run('tsc', [])).toBe('');
   });
 
@@ -135,6 +142,13 @@ describe('the doors', () => {
     expect(packages).toEqual(['rukpak-ts', 'tar']);
     expect(modules).toBeLessThan(130);
     expect(bytes).toBeLessThan(550_000);
+  });
+
+  it('of controllers opens without what core alone needs', async () => {
+    const { packages } = await loadedBy('rukpak-ts/controller');
+    expect(packages).toContain('undici');
+    const ofCore = ['@kubernetes/client-node', 'express', 'isomorphic-git', 're2js', 'ssh2', 'tar'];
+    expect(packages.filter((name) => ofCore.includes(name))).toEqual([]);
   });
 
   it('of the suites needs the SDK and nothing else', async () => {

@@ -1,4 +1,5 @@
 import { Duplex, Readable, Writable } from 'node:stream';
+import type { KubeConfig } from '@kubernetes/client-node';
 import { z } from 'zod';
 import { record } from '../../../api/record.ts';
 import { errorMessage, TerminalError } from '../../../core/errors.ts';
@@ -32,7 +33,7 @@ export async function openPortForward(
   // From a stream the library would send faster than the socket can.
   const unused = new Readable({ read: () => undefined });
   const { PortForward } = await import('@kubernetes/client-node');
-  const forward = new PortForward(await toLibraryKubeconfig(cluster.config));
+  const forward = new PortForward((await toLibraryKubeconfig(cluster.config)) as KubeConfig);
   try {
     const socket = await forward.portForward(namespace, pod, [port], received, failed, unused);
     stream.attach(socket as ForwardSocket);

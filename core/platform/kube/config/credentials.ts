@@ -12,6 +12,11 @@ export interface TlsOptions {
   readonly rejectUnauthorized?: boolean;
 }
 
+/** A kubeconfig of client-node, without its types: they need those of more packages. */
+export interface LibraryKubeconfig {
+  applyToHTTPSOptions(options: RequestOptions): Promise<void>;
+}
+
 export interface Credentials {
   /** A list becomes one header per item. */
   readonly headers: Readonly<Record<string, string | string[]>>;
@@ -26,7 +31,7 @@ const maxAge = 10_000;
 /** The kubeconfig's present identity: token files, exec plug-ins, OIDC, client certificates. */
 export class CredentialSource {
   readonly #config: Kubeconfig;
-  #library: Promise<KubeConfig> | undefined;
+  #library: Promise<LibraryKubeconfig> | undefined;
   #current: Promise<Credentials> | undefined;
   #readAt = 0;
 
@@ -118,7 +123,7 @@ async function pem(
 }
 
 /** Runs exec plug-ins and refreshes OIDC tokens. */
-async function askLibrary(config: KubeConfig): Promise<Credentials> {
+async function askLibrary(config: LibraryKubeconfig): Promise<Credentials> {
   const options: RequestOptions = {};
   await config.applyToHTTPSOptions(options);
   const headers = headersOf(options);
@@ -153,7 +158,10 @@ function isPem(value: unknown): value is string | Buffer {
  * ports. Loaded only here, and only when needed: it takes as much memory as the rest of the
  * process.
  */
-export async function toLibraryKubeconfig({ cluster, user }: Kubeconfig): Promise<KubeConfig> {
+export async function toLibraryKubeconfig({
+  cluster,
+  user,
+}: Kubeconfig): Promise<LibraryKubeconfig> {
   const library = await import('@kubernetes/client-node');
   const config = new library.KubeConfig();
   // It refuses plain HTTP, which `kubectl proxy` serves, unless verification is off.
