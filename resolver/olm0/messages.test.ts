@@ -63,6 +63,13 @@ test('a Subscription names what its catalog does not have', () => {
   );
 });
 
+test('a Subscription for a channel whose bundle is there twice, and skipped by itself', () => {
+  deepStrictEqual(
+    unsatisfiable(withRed(aBundle('red.v1'), aBundle('red.v1', [], { skips: ['red.v1'] }))),
+    'no operators found matching the criteria of subscription red, subscription red exists',
+  );
+});
+
 test('labels, and alternatives of a subscription, in the texts', () => {
   deepStrictEqual(
     unsatisfiable(

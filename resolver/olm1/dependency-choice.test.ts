@@ -75,6 +75,45 @@ it('an Operator fails if two of its dependencies need different versions of a pa
   ]);
 });
 
+it('an older bundle that requires what is missing is one of the reasons', () => {
+  const e = aPackage({ name: 'e', bundles: [requiring('1.0.0', '<2.0.0', 'e')] });
+  const newest = requiring('2.0.0', '>=2.0.0');
+  const value = { packageName: 'e', versionRange: '1.x' };
+  const properties = [...newest.properties, { type: 'olm.package.required', value }];
+  const bundles = [requiring('1.0.0', '>=9.0.0'), { ...newest, properties }];
+  const lines = answer([aPackage({ bundles }), d('1.0.0', '2.0.0'), e]);
+  expect(lines).toContain('a-p-p.v1.0.0 has a dependency without any candidates to satisfy it');
+  expect(lines).toContain('required package p requires at least one of a-p-p.v2.0.0, a-p-p.v1.0.0');
+});
+
+it('no name of a package is taken for a constraint', () => {
+  const requires = (packageName: string, versionRange: string) => ({
+    type: 'olm.package.required',
+    value: { packageName, versionRange },
+  });
+  const packages = [
+    aPackage({
+      name: 'uniqueness',
+      bundles: [
+        aBundle('uniqueness', '1.0.0', {
+          properties: [requires('required', '>=2.0.0'), requires('e', '1.x')],
+        }),
+      ],
+    }),
+    aPackage({
+      name: 'e',
+      bundles: [aBundle('e', '1.0.0', { properties: [requires('required', '<2.0.0')] })],
+    }),
+    aPackage({ name: 'required', bundles: ['1.0.0', '2.0.0'] }),
+  ];
+  const lines = answer(packages, { packageName: 'uniqueness' });
+  expect(lines[0]).toBe('constraints not satisfiable:');
+  expect(lines).toContain('required package uniqueness is mandatory');
+  expect(lines).toContain(
+    'required package uniqueness permits at most 1 of a-required-required.v2.0.0, a-required-required.v1.0.0',
+  );
+});
+
 it('packages may require one another, and ignore ranges that cannot be read', () => {
   const round = aPackage({ name: 'd', bundles: [requiring('1.0.0', '1.x', 'd')] });
   const packages = [aPackage({ bundles: [requiring('1.0.0', '1.x')] }), round];

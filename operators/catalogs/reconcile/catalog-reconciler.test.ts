@@ -215,6 +215,18 @@ describe('a registry that fails', () => {
     expect(replica.status).toMatchObject({ phase: 'Unpacked', observedGeneration: 2 });
   });
 
+  test.each([
+    ['keychain', 'pull secret "mine" is empty', 'error getting auth keychain: '],
+    ['image', 'error fetching remote image "x": y', 'error unpacking image: '],
+  ] as const)('is named by its step: %s', async (step, message, prefix) => {
+    replica.resolveFailure = new CatalogFailure(step, message);
+    replica.put(aCatalog({ pullSecret: 'mine' }));
+    await replica.reconcile();
+    expect(replica.conditions[0]).toBe(
+      `Unpacked=False UnpackFailed: source bundle content: ${prefix}${message}`,
+    );
+  });
+
   test('for an hour changes nothing of what is served, and is written once', async () => {
     replica.push(tag, packageBlobs('a'));
     replica.put(aCatalog({ pollInterval: '1m' }));

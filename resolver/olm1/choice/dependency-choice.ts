@@ -32,16 +32,11 @@ export function chooseWithDependencies(choice: Choice, required: RequiredPackage
   if (preferred !== undefined) refuseMissingPackage(preferred, required);
   const problem = new Problem(choice, required);
   const solution = solve(problem.variables(), required.budget);
-  if (solution.kind === 'satisfied') {
-    const chosen = choice.requested.find((each) => solution.selected.has(problem.idOf(each)));
-    if (chosen !== undefined) return chosen;
-    const name = goQuote(choice.packageName);
-    throw new ResolutionFailure(
-      'unsatisfiable',
-      `bundle for package ${name} not found in solution`,
-    );
+  if (solution.kind !== 'satisfied') {
+    throw new ResolutionFailure('unsatisfiable', conflictText(problem, solution.conflicts));
   }
-  throw new ResolutionFailure('unsatisfiable', conflictText(problem, solution.conflicts));
+  // Each solution has one of them: the variable of the request is mandatory.
+  return choice.requested.find((each) => solution.selected.has(problem.idOf(each))) as Candidate;
 }
 
 /** Whether the highest version of each required package meets all that requires the package. */
@@ -93,6 +88,13 @@ class Problem {
     return id;
   }
 
+  /** Not the text: of package "required" it could be that of a request for "uniqueness". */
+  #uniquenessOf(packageName: string): string {
+    const id = `uniqueness ${JSON.stringify(packageName)}`;
+    this.#texts.set(id, `${packageName} package uniqueness`);
+    return id;
+  }
+
   textOf(id: string): string {
     return this.#texts.get(id) ?? id;
   }
@@ -110,7 +112,7 @@ class Problem {
       ...[...byPackage].map(([name, members]): Variable => {
         const ids = members.map((each) => this.idOf(each));
         const constraint = { kind: 'at-most', count: 1, ids } as const;
-        return { id: `${name} package uniqueness`, constraints: [constraint] };
+        return { id: this.#uniquenessOf(name), constraints: [constraint] };
       }),
     ];
   }
