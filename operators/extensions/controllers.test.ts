@@ -159,6 +159,27 @@ test('a catalog that is gone changes nothing, and everything goes on when it is 
   expect(cluster.image('p1')).toBe('example.com/p1:1.0.0');
 });
 
+test('an object that has another version of a required package is named, with what its change does', async () => {
+  const value = { packageName: 'p1', versionRange: '>=2.0.0' };
+  const properties = [{ type: 'olm.package.required', value }];
+  contents.serve(
+    {},
+    aPackage({ name: 'p0', properties }),
+    aPackage({ name: 'p1', versions: ['1.0.0', '2.0.0'] }),
+  );
+  cluster.put(
+    anOperator({ packageName: 'p0' }, 'p0'),
+    anOperator({ packageName: 'p1', version: '1.0.0' }, 'mine'),
+  );
+  await cluster.start();
+  await eventually(async () => {
+    cluster.coreInstalls();
+    expect(cluster.condition('Operator', 'p0', 'DependenciesSatisfied')).toBe(
+      'False DependencyMissing: bundle "p0.v1.0.0" requires package "p1" in version range ">=2.0.0", but Operator "mine" has version 1.0.0: give it a version that meets this, which replaces 1.0.0 for all that use the package',
+    );
+  });
+});
+
 test('a dependency is judged again when another Operator installs it', async () => {
   const value = { packageName: 'p1', versionRange: '>=1.0.0' };
   const properties = [{ type: 'olm.package.required', value }];

@@ -51,7 +51,8 @@ function judged(property: Property, requirement: Requirement, providers: Provide
       ? `an operator ${requirement.text}`
       : `package ${goQuote(required.name)} in version range ${goQuote(required.versionRange)}`;
   const metBy = providers.find(requirement, required?.name);
-  return { property, text, package: required, metBy };
+  const unmetBy = metBy === undefined && required ? providers.ofPackage(required.name) : undefined;
+  return { property, text, package: required, metBy, ...(unmetBy && { unmetBy }) };
 }
 
 /** Undefined for other requirements than that of a package. */
@@ -91,6 +92,10 @@ class Providers {
         (packageName === undefined || packageName === each.packageName) &&
         requirement.isMetBy(this.#wholeOf(each)),
     );
+  }
+
+  ofPackage(name: string): PresentBundle | undefined {
+    return this.#present.find(({ packageName }) => packageName === name);
   }
 
   /** Records of installed bundles have few properties: the catalogs know the others. */

@@ -57,4 +57,6 @@ export interface Dependency {
   readonly package: { readonly name: string; readonly versionRange: string } | undefined;
   /** The bundle that meets it, an installed one first; undefined if none does. */
   readonly metBy: PresentBundle | undefined;
+  /** A bundle of the required package that does not meet it, if no other bundle does. */
+  readonly unmetBy?: PresentBundle | undefined;
 }

@@ -1,6 +1,7 @@
 import { goQuote } from '../../../api/go-quote.ts';
 import { shortList } from '../../../core/short-list.ts';
 import type { Dependency } from '../../../resolver/olm1/index.ts';
+import { versionText } from '../../../resolver/versions/index.ts';
 import type { ConditionUpdate, Findings, ResolvedChoice } from '../findings.ts';
 
 const most = 5;
@@ -26,8 +27,12 @@ export function dependencyAdvice(
   const awaited = dependencies.filter(({ metBy }) => metBy?.isInstalled === false);
   const type = dependenciesSatisfied;
   if (missing.length > 0) {
-    const texts = missing.map((each) => withPackages(each, packagesFor));
-    const message = `bundle "${bundle.name}" requires ${shortList(texts, most)}, which no Operator or ClusterExtension installs: create one for it`;
+    const absent = missing.filter(({ unmetBy }) => unmetBy === undefined);
+    const texts = absent.map((each) => withPackages(each, packagesFor));
+    const create = `${shortList(texts, most)}, which no Operator or ClusterExtension installs: create one for it`;
+    const change = missing.flatMap(otherVersion).slice(0, most);
+    const sentences = [...(absent.length === 0 ? [] : [create]), ...change];
+    const message = `bundle "${bundle.name}" requires ${sentences.join('; it requires ')}`;
     return { type, status: 'False', reason: 'DependencyMissing', message };
   }
   if (awaited.length > 0) {
@@ -38,6 +43,17 @@ export function dependencyAdvice(
   const texts = dependencies.map(withOwner);
   const message = `bundle "${bundle.name}" requires ${shortList(texts, most)}`;
   return { type, status: 'True', reason: 'Satisfied', message };
+}
+
+/** What another object has of the required package, and what a change of that object does. */
+function otherVersion({ text, unmetBy }: Dependency): readonly string[] {
+  if (unmetBy === undefined) return [];
+  const { of, bundle, isInstalled } = unmetBy;
+  const version = bundle.version === undefined ? bundle.name : versionText(bundle.version);
+  const has = `${of} ${isInstalled ? 'has' : 'asks for'} version ${version}`;
+  return [
+    `${text}, but ${has}: give it a version that meets this, which replaces ${version} for all that use the package`,
+  ];
 }
 
 function withPackages(

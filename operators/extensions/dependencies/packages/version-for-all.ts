@@ -91,7 +91,7 @@ async function whyNot(
   const alone = await choose(own);
   if (alone.kind === 'none') return alone.message;
   const others = ofOthers.map(({ of, text }) => `Operator ${goQuote(of)} requires ${text}`);
-  return `Version ${alone.version} would meet it, but not what others require: ${shortList(others, 3)}.`;
+  return `Version ${alone.version} would meet it, but not what others require: ${shortList(others, 3)}. Once they no longer require that, the controller installs it for all.`;
 }
 
 function owned({ name }: Claimant, demands: readonly Demand[]): OwnedDemand[] {
