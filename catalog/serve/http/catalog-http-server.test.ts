@@ -190,7 +190,7 @@ describe('a catalog over HTTP', () => {
     ['/x/../"><b>', '/%22%3E%3Cb%3E'],
   ])('%s is redirected to %s', async (path, location) => {
     const { statusCode, headers, body } = await raw({ port, path });
-    expect([statusCode, headers.location]).toEqual([301, location]);
+    expect([statusCode, headers['location']]).toEqual([301, location]);
     expect(headers['content-type']).toBe('text/html; charset=utf-8');
     const href = location.replace('&', '&amp;');
     expect(body.toString()).toBe(`<a href="${href}">Moved Permanently</a>.\n\n`);
