@@ -2,7 +2,7 @@ import { goQuote } from '../../api/go-quote.ts';
 import { errorMessage, TerminalError } from '../../core/errors.ts';
 import { type Blob, blobOfValue } from '../blobs/index.ts';
 import { type CatalogIndex, StoredCatalog, storeCatalog } from '../index/index.ts';
-import { validateParts } from '../validate/index.ts';
+import { Turns, validateParts } from '../validate/index.ts';
 import { PackageDraft } from './grpc/package-draft.ts';
 import { type PackageFacts, RegistryWriter } from './grpc/registry-content.ts';
 
@@ -27,11 +27,12 @@ export async function buildContent(
   onStored?.(stored.index);
   await using writer = await RegistryWriter.create(directory);
   const packages: PackageFacts[] = [];
+  const turns = new Turns();
   for (const [name, numbers] of blobsByPackage(stored.index)) {
     signal.throwIfAborted();
     try {
       const draft = new PackageDraft(writer, numbers);
-      await validateParts(draft.observe(blobsOf(stored, numbers)));
+      await validateParts(draft.observe(blobsOf(stored, numbers, turns)));
       packages.push(draft.finish());
     } catch (error) {
       if (!(error instanceof TerminalError)) throw error;
@@ -63,6 +64,14 @@ function blobsByPackage(index: CatalogIndex): ReadonlyMap<string, readonly numbe
   return packages;
 }
 
-async function* blobsOf(stored: StoredCatalog, numbers: readonly number[]): AsyncGenerator<Blob> {
-  for await (const { value } of stored.blobs(numbers)) yield blobOfValue(value);
+/** Between blobs, the process answers requests: reads are far apart. */
+async function* blobsOf(
+  stored: StoredCatalog,
+  numbers: readonly number[],
+  turns: Turns,
+): AsyncGenerator<Blob> {
+  for await (const { value } of stored.blobs(numbers)) {
+    if (turns.isDue) await turns.give();
+    yield blobOfValue(value);
+  }
 }

@@ -21,6 +21,7 @@ import { type Fault, faultOf, faultTree } from './error-tree.ts';
 import { type CheckedBlobs, type JudgedBundle, linkedModel } from './linked-model.ts';
 import type { ChannelModel, PackageModel } from './model.ts';
 import { chainProblem } from './replaces-chain.ts';
+import { Turns } from './turns.ts';
 
 /** How many blobs of each kind a catalog has. */
 export interface CatalogSize {
@@ -42,7 +43,7 @@ export async function validateCatalog(blobs: AsyncIterable<Blob>): Promise<Catal
     if (blob.schema === 'olm.bundle') catalog.addBundle(decodeBundle(blob));
     if (blob.schema === 'olm.deprecations') catalog.deprecations.push(decodeDeprecations(blob));
   }
-  return catalog.check();
+  return await catalog.check();
 }
 
 /**
@@ -59,7 +60,7 @@ export async function validateParts(
     for (const each of part.bundles) catalog.addBundle(each);
     for (const each of part.deprecations) catalog.deprecations.push(each);
   }
-  return catalog.check();
+  return await catalog.check();
 }
 
 class JudgedCatalog implements CheckedBlobs {
@@ -79,8 +80,13 @@ class JudgedCatalog implements CheckedBlobs {
   }
 
   /** @throws TerminalError */
-  check(): CatalogSize {
-    const fault = faultOf('invalid index', sortedByName(linkedModel(this)).map(packageFault));
+  async check(): Promise<CatalogSize> {
+    const turns = new Turns();
+    const faults: (Fault | undefined)[] = [];
+    for (const model of sortedByName(linkedModel(this))) {
+      faults.push(await packageFault(model, turns));
+    }
+    const fault = faultOf('invalid index', faults);
     if (fault !== undefined) throw new TerminalError(faultTree(fault));
     const { packages, channels, bundles } = this;
     return { packages: packages.length, channels: channels.length, bundles: bundles.length };
@@ -98,12 +104,18 @@ function judged(bundle: OlmBundle): JudgedBundle {
   }
 }
 
-function packageFault(model: PackageModel): Fault | undefined {
+async function packageFault(model: PackageModel, turns: Turns): Promise<Fault | undefined> {
   const channels = sortedByName([...model.channels.values()]);
+  const faults: (Fault | undefined)[] = [];
+  for (const channel of channels) {
+    if (turns.isDue) await turns.give();
+    faults.push(channelFault(model, channel));
+  }
+  if (turns.isDue) await turns.give();
   return faultOf(`invalid package ${goQuote(model.name)}`, [
     model.defaultChannel === '' ? 'default channel must be set' : undefined,
     channels.length === 0 ? 'package must contain at least one channel' : undefined,
-    ...channels.map((channel) => channelFault(model, channel)),
+    ...faults,
     duplicateVersions(model),
     deprecationProblem(model.deprecation),
   ]);
