@@ -20,44 +20,74 @@ type Expected = 'value' | 'value or end' | 'key' | 'key or end' | 'colon' | 'nex
  * does, or if the value is whole.
  */
 export function jsonSyntaxError(bytes: Buffer, start: number): JsonSyntaxError | undefined {
-  const open: number[] = [];
-  let expected: Expected = 'value';
-  for (let at = start; ; ) {
-    at = behindBlanks(bytes, at);
-    const code = bytes[at];
-    if (code === undefined) return undefined;
-    let scanned: Scanned = { at: at + 1 };
-    const isEnd = endsEmpty(expected, code) || (expected === 'next' && code === closing(open));
-    if (isEnd) {
-      open.pop();
-      expected = 'next';
-    } else if (expected === 'value' || expected === 'value or end') {
-      if (code === char.brace || code === char.bracket) {
-        if (open.length === deepest) scanned = { at, wrong: 'exceeded max depth' };
-        open.push(code);
-        expected = code === char.brace ? 'key or end' : 'value or end';
-      } else {
-        scanned = scalar(bytes, at);
-        expected = 'next';
-      }
-    } else if (expected === 'key' || expected === 'key or end') {
-      const wrong = 'looking for beginning of object key string';
-      scanned = code === char.quote ? quoted(bytes, at) : { at, wrong };
-      expected = 'colon';
-    } else if (expected === 'colon') {
-      if (code !== char.colon) scanned = { at, wrong: 'after object key' };
-      expected = 'value';
-    } else {
-      if (open.length === 0) return undefined;
-      const isObject = open.at(-1) === char.brace;
-      const wrong = isObject ? 'after object key:value pair' : 'after array element';
-      if (code !== char.comma) scanned = { at, wrong };
-      expected = isObject ? 'key' : 'value';
+  const value = new OpenValue();
+  let at = behindBlanks(bytes, start);
+  while (at < bytes.length && !value.isWhole) {
+    const { at: next, wrong } = value.read(bytes, at);
+    if (wrong !== undefined) return errorAt(bytes, next, wrong);
+    at = behindBlanks(bytes, next);
+  }
+  return undefined;
+}
+
+/** What has been read of a value. */
+class OpenValue {
+  /** Its braces and brackets. */
+  readonly #open: number[] = [];
+  #expected: Expected = 'value';
+
+  get isWhole(): boolean {
+    return this.#expected === 'next' && this.#open.length === 0;
+  }
+
+  read(bytes: Buffer, at: number): Scanned {
+    const code = bytes[at] ?? 0;
+    if (this.#isEnd(code)) {
+      this.#open.pop();
+      this.#expected = 'next';
+      return { at: at + 1 };
     }
-    if (scanned.wrong !== undefined) return errorAt(bytes, scanned.at, scanned.wrong);
-    at = scanned.at;
+    switch (this.#expected) {
+      case 'key':
+      case 'key or end':
+        this.#expected = 'colon';
+        return code === char.quote ? quoted(bytes, at) : { at, wrong: wrongKey };
+      case 'colon':
+        this.#expected = 'value';
+        return code === char.colon ? { at: at + 1 } : { at, wrong: 'after object key' };
+      case 'next':
+        return this.#next(code, at);
+      default:
+        return this.#value(bytes, at);
+    }
+  }
+
+  #isEnd(code: number): boolean {
+    const isObject = this.#open.at(-1) === char.brace;
+    const isAllowed =
+      this.#expected === 'next' || this.#expected === (isObject ? 'key or end' : 'value or end');
+    return isAllowed && code === (isObject ? char.closingBrace : char.closingBracket);
+  }
+
+  #next(code: number, at: number): Scanned {
+    const isObject = this.#open.at(-1) === char.brace;
+    this.#expected = isObject ? 'key' : 'value';
+    if (code === char.comma) return { at: at + 1 };
+    return { at, wrong: isObject ? 'after object key:value pair' : 'after array element' };
+  }
+
+  #value(bytes: Buffer, at: number): Scanned {
+    const code = bytes[at] ?? 0;
+    this.#expected = 'next';
+    if (code !== char.brace && code !== char.bracket) return scalar(bytes, at);
+    if (this.#open.length === deepest) return { at, wrong: 'exceeded max depth' };
+    this.#open.push(code);
+    this.#expected = code === char.brace ? 'key or end' : 'value or end';
+    return { at: at + 1 };
   }
 }
+
+const wrongKey = 'looking for beginning of object key string';
 
 /** Levels of objects and lists that Go reads. */
 const deepest = 10_000;
@@ -77,17 +107,6 @@ const char = {
   closingBrace: 0x7d,
 } as const;
 
-function endsEmpty(expected: Expected, code: number): boolean {
-  if (expected === 'key or end') return code === char.closingBrace;
-  return expected === 'value or end' && code === char.closingBracket;
-}
-
-function closing(open: readonly number[]): number | undefined {
-  const last = open.at(-1);
-  if (last === undefined) return undefined;
-  return last === char.brace ? char.closingBrace : char.closingBracket;
-}
-
 function behindBlanks(bytes: Buffer, from: number): number {
   let at = from;
   while (' \t\r\n'.includes(String.fromCharCode(bytes[at] ?? 0))) at += 1;
@@ -100,41 +119,52 @@ function scalar(bytes: Buffer, at: number): Scanned {
   if (code === char.minus || isDigit(code)) return number(bytes, at);
   const word = ['true', 'false', 'null'].find((each) => each.charCodeAt(0) === code);
   if (word === undefined) return { at, wrong: 'looking for beginning of value' };
-  const length = [...word].findIndex((each, index) => each.charCodeAt(0) !== bytes[at + index]);
-  if (length === -1) return { at: at + word.length };
+  let length = 1;
+  while (length < word.length && word.charCodeAt(length) === bytes[at + length]) length += 1;
+  if (length === word.length) return { at: at + length };
   return { at: at + length, wrong: `in literal ${word} (expecting '${word.charAt(length)}')` };
 }
 
 function quoted(bytes: Buffer, start: number): Scanned {
-  for (let at = start + 1; at < bytes.length; at += 1) {
+  let at = start + 1;
+  while (at < bytes.length) {
     const code = bytes[at] ?? 0;
     if (code === char.quote) return { at: at + 1 };
     if (code < 0x20) return { at, wrong: 'in string literal' };
-    if (code !== char.backslash) continue;
-    at += 1;
-    const escape = String.fromCharCode(bytes[at] ?? 0);
-    if (escape === 'u') {
-      const end = at + 4;
-      for (at += 1; at < end && isHex(bytes[at]); at += 1);
-      if (!isHex(bytes[at])) return { at, wrong: 'in \\u hexadecimal character escape' };
-    } else if (!'bfnrt\\/"'.includes(escape)) return { at, wrong: 'in string escape code' };
+    const scanned = code === char.backslash ? escaped(bytes, at + 1) : { at: at + 1 };
+    if (scanned.wrong !== undefined) return scanned;
+    ({ at } = scanned);
   }
-  return { at: bytes.length };
+  return { at };
+}
+
+function escaped(bytes: Buffer, at: number): Scanned {
+  const escape = String.fromCharCode(bytes[at] ?? 0);
+  if (escape !== 'u') {
+    return 'bfnrt\\/"'.includes(escape) ? { at: at + 1 } : { at, wrong: 'in string escape code' };
+  }
+  for (let digit = at + 1; digit < at + 5; digit += 1) {
+    if (!isHex(bytes[digit])) return { at: digit, wrong: 'in \\u hexadecimal character escape' };
+  }
+  return { at: at + 5 };
 }
 
 function number(bytes: Buffer, start: number): Scanned {
   const first = start + (bytes[start] === char.minus ? 1 : 0);
   if (!isDigit(bytes[first])) return { at: first, wrong: 'in numeric literal' };
-  let at = bytes[first] === char.zero ? first + 1 : behindDigits(bytes, first);
-  if (bytes[at] === char.point) {
-    at += 1;
-    if (!isDigit(bytes[at])) return { at, wrong: 'after decimal point in numeric literal' };
-    at = behindDigits(bytes, at);
-  }
+  const at = bytes[first] === char.zero ? first + 1 : behindDigits(bytes, first);
+  if (bytes[at] !== char.point) return exponent(bytes, at);
+  const wrong = 'after decimal point in numeric literal';
+  return isDigit(bytes[at + 1])
+    ? exponent(bytes, behindDigits(bytes, at + 1))
+    : { at: at + 1, wrong };
+}
+
+function exponent(bytes: Buffer, at: number): Scanned {
   if (!/[eE]/.test(String.fromCharCode(bytes[at] ?? 0))) return { at };
-  at += /[-+]/.test(String.fromCharCode(bytes[at + 1] ?? 0)) ? 2 : 1;
-  if (!isDigit(bytes[at])) return { at, wrong: 'in exponent of numeric literal' };
-  return { at: behindDigits(bytes, at) };
+  const first = at + (/[-+]/.test(String.fromCharCode(bytes[at + 1] ?? 0)) ? 2 : 1);
+  if (isDigit(bytes[first])) return { at: behindDigits(bytes, first) };
+  return { at: first, wrong: 'in exponent of numeric literal' };
 }
 
 function behindDigits(bytes: Buffer, from: number): number {
