@@ -188,7 +188,7 @@ describe('the howto', () => {
   test('finds a package', async () => {
     const output = await follow('Find a package');
     expect(output).toContain(
-      'painter  2.0.0    catalog/community  stable*   Paints walls in each colour.\n',
+      'painter  2.0.0    catalog/community  stable*   All    Paints walls in each colour.\n',
     );
     expect(output).toContain('Channel stable:   2.0.0, 1.2.0, 1.1.0, 1.0.0\n');
     expect(output).toContain('Install modes:    AllNamespaces\n');
