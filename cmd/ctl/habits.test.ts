@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { definitionResource } from '../../core/platform/kube/index.ts';
 import { anObjectOf, FakeApiServer } from '../../test/helpers/fake-api-server.ts';
 import { type CtlResult, rukpakctl } from '../../test/helpers/rukpakctl.ts';
+import { commandTable } from './program.ts';
 import { deploymentResource, namespaceResource } from './verify/check.ts';
 
 const reviews = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
@@ -58,6 +59,11 @@ describe('rukpakctl help', () => {
       expect(refused.stderr).toContain('It must be a duration such as 30s or 1m30s.');
     },
   );
+
+  test('describes each command with a capital letter and no full stop', () => {
+    const odd = commandTable.filter(({ summary }) => !/^[A-Z].*[^.]$/.test(summary));
+    expect(odd.map(({ usage }) => usage)).toEqual([]);
+  });
 
   test('knows the flags of kubectl’s users in every command that talks to a cluster', async () => {
     const { stdout } = await ctl('--help');

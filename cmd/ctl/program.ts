@@ -30,7 +30,7 @@ export const commandTable: readonly CommandRow[] = [
   {
     usage: 'mirror [options]',
     summary:
-      'copy images to a registry for disconnected clusters, also by a directory that is carried',
+      'Copy images to a registry for disconnected clusters, also by a directory that is carried',
     load: async () => (await import('./mirror/mirror.ts')).mirrorCommand(),
   },
   {

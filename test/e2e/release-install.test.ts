@@ -1,11 +1,12 @@
 // @module-tag long
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { parseAllDocuments } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { readArchive } from '../../deploy/release/image/layer.ts';
 import { HelmCommand } from '../helpers/helm/helm-command.ts';
@@ -158,6 +159,22 @@ test('the plugin runs from its archive, and the checksums are those of the files
   const program = `${folder}/bin/kubectl-bundle`;
   const { stdout } = await run(process.execPath, [program, 'version']);
   expect(stdout).toMatch(/revision: "[0-9a-f]{40}"/);
+});
+
+test('the manifest for krew names the archive beside it, and its checksum', async () => {
+  const archive = `kubectl-bundle-${release.version}.tar.gz`;
+  const sha256 = createHash('sha256')
+    .update(await readFile(release.path(archive)))
+    .digest('hex');
+  const manifest = parse(await release.read('krew-bundle.yaml'));
+  expect(manifest).toMatchObject({
+    kind: 'Plugin',
+    metadata: { name: 'bundle' },
+    spec: {
+      version: `v${release.version}`,
+      platforms: [{ uri: archive, sha256, bin: 'bin/kubectl-bundle' }],
+    },
+  });
 });
 
 test('another release of the same checkout is the same, byte for byte', async () => {
