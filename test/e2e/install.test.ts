@@ -1,4 +1,5 @@
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { BundleSource } from '../../api/v1alpha1/bundle.ts';
@@ -16,8 +17,14 @@ const kubectl = new Kubectl({ path: plane.kubectl, kubeconfig });
 const howto = { page: 'install.md', kubectl, kubeconfig };
 
 let system: InClusterSystem;
+let folder: string;
+/** What a release has as install.yaml, of the checkout. */
+let manifest: string;
 
 beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'rukpak-install-'));
+  manifest = join(folder, 'install.yaml');
+  await writeFile(manifest, await kubectl.must(['kustomize', 'deploy/overlays/self-signed']));
   system = await InClusterSystem.install({ kubectl, registry });
   await system.startWebhooks();
   await system.startCrdvalidator();
@@ -26,6 +33,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await system?.remove();
+  if (folder !== undefined) await rm(folder, { recursive: true, force: true });
 });
 
 async function contentOf(name: string, ...objects: readonly object[]): Promise<BundleSource> {
@@ -112,7 +120,7 @@ test('objects stay where deployments are deleted without them', async () => {
     expect(conditionOf(deployment, 'Healthy')?.status).toBe('True');
   });
   await kubectl.must(['delete', '--cascade=orphan', 'bundledeployments', name]);
-  await followHowto(howto, 'Uninstall');
+  await followHowto({ ...howto, files: { 'release/install.yaml': manifest } }, 'Uninstall');
   for (const kind of ['bundles', 'namespaces/rukpak-system']) {
     await eventually(async () => {
       const { code, stdout } = await kubectl.run(['get', kind, '--output=name']);

@@ -28,6 +28,16 @@ export async function followHowto(howto: Howto, heading: string): Promise<string
   return output;
 }
 
+/** The lines of the code block of a page that has this text. */
+export async function howtoBlock(page: string, text: string): Promise<readonly string[]> {
+  const blocks = codeBlocks(await readFile(join(root, 'docs/howto', page), 'utf8'));
+  const [found, ...more] = blocks.filter((block) => block.includes(text));
+  if (found === undefined || more.length > 0) {
+    throw new Error(`${page} has ${more.length === 0 ? 'no' : 'several'} blocks with ${text}`);
+  }
+  return found.split('\n').filter(Boolean);
+}
+
 /** Runs one line of a howto, which may contain a pipe; returns its output. */
 export async function runCommand(howto: Howto, line: string): Promise<string> {
   let output = '';

@@ -80,7 +80,10 @@ export class InClusterSystem {
   }
 
   /** Starts the webhooks, and has the API server reach them with the CA that they injected. */
-  async startWebhooks(more: readonly string[] = []): Promise<LocalPod> {
+  async startWebhooks(
+    more: readonly string[] = [],
+    upgrade = () => this.overlay.apply(),
+  ): Promise<LocalPod> {
     const webhooks = await this.#pod('rukpak-webhooks', ([health, webhook, metrics]) => [
       ...more,
       `--health-probe-bind-address=127.0.0.1:${health}`,
@@ -95,7 +98,7 @@ export class InClusterSystem {
       if (!all.every(({ clientConfig }) => clientConfig.caBundle)) throw new Error('no CA yet');
     });
     // As in an upgrade: applying again causes no conflict, and keeps the CA.
-    await this.overlay.apply();
+    await upgrade();
     const url = `https://127.0.0.1:${webhooks.ports[1]}`;
     await this.overlay.callWebhooksAt(url);
     await this.overlay.callWebhooksAt(url, mutatingConfiguration);
