@@ -1,12 +1,23 @@
-import { mkdtemp, readdir, readFile, readlink, realpath, rm, writeFile } from 'node:fs/promises';
+import {
+  lstat,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  realpath,
+  rm,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { TerminalError } from '../../core/errors.ts';
 import { systemClock } from '../../core/platform/clock.ts';
 import { emptyKeychain, RegistryAccess } from '../../core/registry/index.ts';
+import type { TarEntry } from '../../deploy/release/tar-archive.ts';
 import { FakeRegistry } from '../../test/helpers/fake-registry.ts';
 import type { LayerContent } from '../../test/helpers/layer-archive.ts';
-import { unpackImage } from './index.ts';
+import { type UnpackImageOptions, unpackImage } from './index.ts';
 
 const { signal } = new AbortController();
 let dir = '';
@@ -24,7 +35,7 @@ afterEach(async () => {
 
 async function unpack(
   layers: readonly LayerContent[],
-  options: { readonly maxBytes?: number; readonly only?: string } = {},
+  options: Omit<UnpackImageOptions, 'signal'> = {},
 ): Promise<void> {
   await registry.addImage('v1', layers);
   const access = new RegistryAccess({
@@ -118,6 +129,71 @@ describe('unpackImage', () => {
     ['a device', { name: 'a', type: 'CharacterDevice' }, 'device or special file'],
   ] as const)('refuses %s', async (_case, entry, problem) => {
     await expect(unpack([{ tarEntries: [entry] }])).rejects.toThrow(problem);
+  });
+
+  const link = (name: string, linkpath: string): TarEntry => ({
+    name,
+    type: 'SymbolicLink',
+    linkpath,
+  });
+
+  it('writes links to files as hard ones where there may be no symlinks', async () => {
+    const tarEntries = [
+      link('a', 'c/./b/../b'),
+      link('c', '/d'),
+      { name: 'd/b', content: 'x' },
+      link('d/e', '../a'),
+      link('e', 'd/nothing'),
+      { name: 'e', content: 'y' },
+      link('f', 'd/b'),
+      { name: 'f/g', content: 'z' },
+    ];
+    await expect(unpack([{ tarEntries }], { links: 'hard' })).rejects.toThrow(
+      /^symlink "c" leads to no file of the catalog: "\/d"$/,
+    );
+    await rm(join(dir, 'out'), { recursive: true });
+    const only = tarEntries.filter(({ name }) => name !== 'c' && name !== 'a');
+    await unpack([{ tarEntries: [...only, link('a', 'd/b')] }], { links: 'hard' });
+    expect(await names()).toEqual(['a', 'd', 'd/b', 'd/e', 'e', 'f', 'f/g']);
+    expect(await readFile(join(dir, 'out/d/e'), 'utf8')).toBe('x');
+    expect((await lstat(join(dir, 'out/d/e'))).isFile()).toBe(true);
+  });
+
+  it.each<readonly [string, readonly TarEntry[], RegExp]>([
+    [
+      'a long name',
+      [{ name: 'n'.repeat(256) }],
+      /the image cannot be unpacked: open "n+": file name too long$/,
+    ],
+    [
+      'a long path',
+      [{ name: `${'dir/'.repeat(1020)}a.yaml` }],
+      /the image cannot be unpacked: \w+ "[dir/]+": file name too long$/,
+    ],
+    [
+      'a file in the place of a folder',
+      [{ name: 'a/b' }, { name: 'a' }],
+      /the layer has both a file and a directory at "a"$/,
+    ],
+    ['a link to nothing', [link('a', 'b')], /^symlink "a" leads to no file of the catalog: "\/b"$/],
+    ['a link below a file', [link('a', 'b/c'), { name: 'b' }], /^symlink "a" leads to no file/],
+    [
+      'a link with a NUL',
+      [link('a', `b\0${'c'.repeat(300)}`)],
+      /symlink "a" has a target that no link can have: "b\\u0000c+"$/,
+    ],
+    ['links in a circle', [link('a', 'b'), link('b', 'a')], /^symlink "a" leads to no file/],
+    [
+      'a link with a long target',
+      [link('a', 'b/'.repeat(2048))],
+      /symlink "a" has a target that no link can have: "[b/]+"$/,
+    ],
+  ])('tells that the image is to blame for %s', async (_case, tarEntries, message) => {
+    const error: unknown = await unpack([{ tarEntries }], { links: 'hard' }).catch(
+      (e: unknown) => e,
+    );
+    expect(error).toBeInstanceOf(TerminalError);
+    expect((error as Error).message).toMatch(message);
   });
 
   it('refuses what unpacks to too much', async () => {

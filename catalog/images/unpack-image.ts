@@ -2,7 +2,7 @@ import { mkdir, readdir } from 'node:fs/promises';
 import { decompressed, readTar, type TarEntry } from '../../core/content/index.ts';
 import { errorMessage, TerminalError } from '../../core/errors.ts';
 import { type Descriptor, type OpenedImage } from '../../core/registry/index.ts';
-import { ImageDirectory } from './image-directory.ts';
+import { ImageDirectory, type LinkForm } from './image-directory.ts';
 import { type PlatformImage, platformImage } from './opened-image.ts';
 
 export interface UnpackImageOptions {
@@ -12,6 +12,8 @@ export interface UnpackImageOptions {
   readonly maxBytes?: number | undefined;
   /** Maximum bytes of one file, which is in memory as a whole. Defaults to 512 MiB. */
   readonly maxFileBytes?: number | undefined;
+  /** Form of the image's symlinks. Defaults to symbolic. */
+  readonly links?: LinkForm | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -32,7 +34,8 @@ export async function unpackImage(
   directory: string,
   options: UnpackImageOptions,
 ): Promise<PlatformImage['labels']> {
-  const { only = '', maxBytes = defaultMaxBytes, maxFileBytes = largestFile, signal } = options;
+  const { only = '', links = 'symbolic', signal } = options;
+  const { maxBytes = defaultMaxBytes, maxFileBytes = largestFile } = options;
   const { labels, layers } = await platformImage(image, signal);
   const tree = new ImageDirectory(directory);
   await mkdir(directory, { recursive: true });
@@ -56,6 +59,7 @@ export async function unpackImage(
     }
     tree.endLayer();
   }
+  await tree.finish(links);
   return labels;
 }
 

@@ -67,6 +67,8 @@ export class FileReader {
         return new TerminalError(`open ${file}: no such file or directory`);
       case 'EACCES':
         return new TerminalError(`open ${file}: permission denied`);
+      case 'ELOOP':
+        return new TerminalError(`open ${file}: too many levels of symbolic links`);
       default:
         return error;
     }

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { TerminalError } from '../../core/errors.ts';
 import type { BlobError } from '../blobs/index.ts';
 import { loadDirectory, toConfig } from './index.ts';
 
@@ -46,6 +47,11 @@ describe('a catalog in a directory', () => {
     await rm(join(root, 'linkdir'));
     await symlink('/nowhere', join(root, 'link.json'));
     await expect(schemas()).rejects.toThrow('open link.json: no such file or directory');
+    await rm(join(root, 'link.json'));
+    await symlink('link.json', join(root, 'link.json'));
+    await expect(schemas()).rejects.toThrow(
+      new TerminalError('open link.json: too many levels of symbolic links'),
+    );
   });
 
   test('leaves out what .indexignore files say, the last line that matches deciding', async () => {

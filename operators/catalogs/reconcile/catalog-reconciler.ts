@@ -181,7 +181,9 @@ export class CatalogReconciler {
     const { key, object, request } = work;
     const { clock, served } = this.#options;
     try {
-      const state = await this.#bring(work, image);
+      const state = await this.#bring(work, image).catch((error: unknown) => {
+        throw asFailure(error, work.signal);
+      });
       this.#schedule.succeeded(key.name);
       served.report(key, undefined);
       const at = clock.now();
@@ -277,4 +279,11 @@ function isOf(ref: string, resolvedRef: string): boolean {
 /** Infinity and undefined are never. */
 function after(ms: number | undefined): ReconcileResult {
   return ms !== undefined && Number.isFinite(ms) ? { requeueAfter: ms } : {};
+}
+
+/** Also what the image is not to blame for, such as a full disk, is told in the status. */
+function asFailure(error: unknown, signal: AbortSignal): CatalogFailure {
+  signal.throwIfAborted();
+  if (error instanceof CatalogFailure) return error;
+  return new CatalogFailure('image', errorMessage(error), { cause: error });
 }

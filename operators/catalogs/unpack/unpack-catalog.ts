@@ -59,7 +59,8 @@ async function unpackFiles(job: UnpackJob, signal: AbortSignal): Promise<string>
   try {
     const only = (labels: Readonly<Record<string, string>>): string =>
       pathOf(labels[configsLabel], ref);
-    const labels = await unpackImage(image, files, { ...limits, only, signal });
+    const links = 'hard';
+    const labels = await unpackImage(image, files, { ...limits, only, links, signal });
     const directory = join(files, only(labels));
     if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() === true) return directory;
   } finally {

@@ -4,10 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { kill } from 'node:process';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { buildCatalogImage } from '../../../catalog/images/index.ts';
+import { buildCatalogImage, configsLabel } from '../../../catalog/images/index.ts';
 import { systemClock } from '../../../core/controller.ts';
 import { emptyKeychain, RegistryAccess } from '../../../core/registry/index.ts';
+import type { TarEntry } from '../../../deploy/release/tar-archive.ts';
+import { FakeRegistry } from '../../../test/helpers/fake-registry.ts';
+import type { LayerContent } from '../../../test/helpers/layer-archive.ts';
+import { silentLogger } from '../../../test/helpers/silent-logger.ts';
 import { CatalogContent } from '../content/catalog-content.ts';
+import { CatalogImages } from '../source/catalog-image.ts';
 import type { UnpackJob } from './unpack-catalog.ts';
 import { unpackInProcess } from './unpack-process.ts';
 
@@ -44,6 +49,37 @@ async function jobOf(files: Readonly<Record<string, string>>): Promise<UnpackJob
   await image.push(target, tag, signal);
   await image.close();
   await target.close();
+  return jobOfLayout();
+}
+
+/** An OCI layout of an image with a catalog in /configs, with these layers. */
+async function jobOfLayers(...layers: readonly LayerContent[]): Promise<UnpackJob> {
+  const registry = await FakeRegistry.start();
+  try {
+    const labels = { [configsLabel]: '/configs' };
+    const bytes = Buffer.from(JSON.stringify({ config: { Labels: labels } }));
+    const config = registry.addBlob(bytes, 'application/vnd.oci.image.config.v1+json');
+    const change = (manifest: object) => ({ ...manifest, config });
+    const { digest } = await registry.addImage('v1', layers, change);
+    const access = new RegistryAccess({
+      insecureRegistries: [registry.host],
+      caCertificates: [],
+      keychain: emptyKeychain,
+      clock: systemClock,
+    });
+    const secrets = { read: async () => undefined };
+    const logger = silentLogger;
+    const images = new CatalogImages({ registry: access, secrets, maxBytes: 1e9, logger });
+    const ref = `${registry.host}/shop@${digest}`;
+    const request = { ref, pullSecret: undefined, insecureSkipTLSVerify: false };
+    await images.download(ref, { request, directory: join(directory, 'layout'), signal });
+    return jobOfLayout();
+  } finally {
+    await registry.stop();
+  }
+}
+
+function jobOfLayout(): UnpackJob {
   return {
     layout: join(directory, 'layout'),
     ref: 'reg.example/shop:v1',
@@ -73,6 +109,52 @@ test('makes content of an image, as catalogd stores it', async () => {
     '{"name":"b","schema":"olm.package","z":1}',
     '',
   ]);
+});
+
+const blob = '{"schema":"olm.package","name":"a"}';
+
+test('links lead to files of the catalog, and other links of the image do not matter', async () => {
+  const job = await jobOfLayers(
+    {
+      tarEntries: [
+        { name: 'bin', type: 'SymbolicLink', linkpath: 'usr/bin' },
+        { name: 'etc/mtab', type: 'SymbolicLink', linkpath: '/proc/mounts' },
+        { name: 'configs/below.json', content: '{"schema":"below"}' },
+        { name: 'configs/a.json', type: 'SymbolicLink', linkpath: '../configs/.wh' },
+      ],
+    },
+    {
+      tarEntries: [
+        { name: 'configs/a.json', type: 'SymbolicLink', linkpath: 'data/a.json' },
+        { name: 'configs/data', type: 'SymbolicLink', linkpath: '/configs/.v1' },
+        { name: 'configs/.v1/a.json', content: blob },
+        { name: 'configs/.indexignore', content: '.v1\ndata' },
+        { name: 'configs/data', type: 'SymbolicLink', linkpath: '.v1/a.json' },
+        { name: 'configs/a.json', type: 'SymbolicLink', linkpath: './/data' },
+        { name: 'configs/.wh.below.json', content: '' },
+      ],
+    },
+  );
+  expect(await unpackInProcess(job, process, signal)).toBeUndefined();
+  const stored = await readFile(join(job.content, 'all.jsonl'), 'utf8');
+  expect(stored).toBe('{"name":"a","schema":"olm.package"}\n');
+});
+
+test.each<readonly [string, TarEntry, RegExp]>([
+  [
+    'a long name',
+    { name: `configs/${'n'.repeat(300)}.yaml`, content: blob },
+    /^layer sha256:\S+ the image cannot be unpacked: open "configs\/n+": file name too long$/,
+  ],
+  [
+    'a link to nothing',
+    { name: 'configs/a.json', type: 'SymbolicLink', linkpath: 'b.json' },
+    /^symlink "configs\/a.json" leads to no file of the catalog: "\/configs\/b.json"$/,
+  ],
+])('tells the problem of an image with %s', async (_, entry, message) => {
+  const job = await jobOfLayers({ tarEntries: [entry] });
+  const problem = await unpackInProcess(job, process, signal);
+  expect(problem).toEqual({ step: 'image', message: expect.stringMatching(message) });
 });
 
 test.each([
