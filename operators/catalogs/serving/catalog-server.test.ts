@@ -1,4 +1,5 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Agent, request } from 'undici';
@@ -89,6 +90,27 @@ test('requests are measured as by catalogd', async () => {
   await eventually(async () => {
     const { body } = await exposition.render();
     expect(body).toContain('catalogd_http_request_duration_seconds_bucket{le="3.6",code="404"} 1');
+  });
+});
+
+test('one client cannot hold all connections; closed ones are free again', async () => {
+  await serve({ kind: 'Catalog', name: 'shop' }, 'a');
+  const port = await start();
+  const greedy = Array.from({ length: 600 }, () =>
+    connect({ host: '127.0.0.1', port })
+      .on('error', () => undefined)
+      .resume(),
+  );
+  onTestFinished(() => greedy.forEach((socket) => socket.destroy()));
+  await eventually(() => expect(greedy.filter(({ closed }) => closed)).toHaveLength(344));
+  const dispatcher = new Agent({ localAddress: '127.0.0.2' });
+  onTestFinished(() => dispatcher.close());
+  const url = `http://127.0.0.1:${port}/catalogs/shop/all.json`;
+  const response = await request(url, { dispatcher });
+  expect(await response.body.text()).toBe('{"name":"a","schema":"olm.package"}\n');
+  for (const socket of greedy) socket.destroy();
+  await eventually(async () => {
+    expect(await nameAt(port, '/catalogs/shop/all.json')).toBe('a');
   });
 });
 

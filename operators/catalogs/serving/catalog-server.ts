@@ -1,3 +1,4 @@
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type CatalogHandlerOptions, CatalogHttpServer } from '../../../catalog/serve/index.ts';
 import {
@@ -10,6 +11,7 @@ import {
   type Runnable,
   type TlsFiles,
 } from '../../../core/controller.ts';
+import { shareConnections } from './shared-connections.ts';
 
 interface CatalogServerOptions {
   readonly find: CatalogHandlerOptions['find'];
@@ -44,7 +46,12 @@ export function catalogServer({
       const server = new CatalogHttpServer({
         catalogs: find,
         address,
-        createSecureServer: tls && ((app) => createTlsServer(tls, { app, clock, logger, signal })),
+        createSecureServer: async (app) => {
+          const own = { app, clock, logger, signal };
+          const server = tls === undefined ? createServer(app) : await createTlsServer(tls, own);
+          shareConnections(server);
+          return server;
+        },
         onAnswered: (status, seconds) => metrics?.answered(status, seconds),
         onError: (error) => logger.error({ error: errorMessage(error) }, 'request failed'),
       });
