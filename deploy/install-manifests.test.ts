@@ -208,13 +208,13 @@ test('kinds and permissions of operators come on request alone, CRDs before what
 });
 
 test('the process of operators may delete nothing, or Operators alone, and not write the objects of bundles', () => {
+  const rolesOf = (installDependencies: boolean) =>
+    installManifests({ operators: true, installDependencies }).filter(
+      ({ kind, metadata }) =>
+        kind.endsWith('Role') && metadata.name?.startsWith('rukpak-operators'),
+    );
   const rulesOf = (installDependencies: boolean) =>
-    installManifests({ operators: true, installDependencies })
-      .filter(
-        ({ kind, metadata }) =>
-          kind.endsWith('Role') && metadata.name?.startsWith('rukpak-operators'),
-      )
-      .flatMap(({ rules }) => rules as readonly Rule[]);
+    rolesOf(installDependencies).flatMap(({ rules }) => rules as readonly Rule[]);
   const may = (verb: string, rules: readonly Rule[]) =>
     rules.flatMap(({ verbs, resources }) => (verbs.includes(verb) ? resources : []));
   const rules = rulesOf(true);
@@ -224,6 +224,10 @@ test('the process of operators may delete nothing, or Operators alone, and not w
   expect(rules.filter((rule) => JSON.stringify(rule).includes('*'))).toEqual([]);
   const secrets = rules.filter(({ resources }) => resources.includes('secrets'));
   expect(secrets.map(({ verbs }) => verbs)).toEqual([['get']]);
+  const ofSecrets = rolesOf(true).filter((role) => JSON.stringify(role).includes('"secrets"'));
+  expect(ofSecrets.map(({ kind, metadata }) => [kind, metadata.namespace])).toEqual([
+    ['Role', 'rukpak-system'],
+  ]);
 });
 
 interface Rule {

@@ -113,6 +113,33 @@ describe.each(kinds)('%s', (kind, catalogKind, extension) => {
     expect(cluster.image('painter')).toBe('example.com/painter:1.1.0');
   });
 
+  test('the status of the object itself is corrected, and decides nothing', async () => {
+    contents.serve(catalog, aPackage());
+    cluster.put(extension);
+    await cluster.start();
+    await installs('1.0.0');
+    const ready = /^True Healthy/;
+    await eventually(async () =>
+      expect(cluster.condition(kind, 'painter', 'Ready')).toMatch(ready),
+    );
+    const live = cluster.get(kind, 'painter');
+    contents.serve(catalog, apart);
+    const forged = {
+      resolvedBundleResource: 'example.com/painter:2.0.0',
+      installedBundleResource: 'example.com/painter:2.0.0',
+      installed: { name: 'painter.v2.0.0', version: '2.0.0' },
+      install: { bundle: { name: 'painter.v2.0.0', version: '2.0.0' } },
+      conditions: [],
+    };
+    cluster.put({ ...extension, metadata: { ...live?.metadata }, status: forged });
+    await eventually(async () => {
+      expect(cluster.condition(kind, 'painter', 'Ready')).toMatch(ready);
+      const status = cluster.get(kind, 'painter')?.['status'] as typeof forged;
+      expect((status.installed ?? status.install.bundle).version).toBe('1.0.0');
+    });
+    expect(cluster.image('painter')).toBe('example.com/painter:1.0.0');
+  });
+
   test('a first bundle that was never installed limits nothing', async () => {
     contents.serve(catalog, aPackage());
     cluster.put(extension);

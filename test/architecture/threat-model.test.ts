@@ -15,9 +15,13 @@ describe('docs/threat-model.md', () => {
     const attackers = rows.map(([attacker = '']) => attacker).join('\n');
     for (const attacker of [
       /^BundleDeployments, and to impersonate one account$/m,
+      /^Operators or ClusterExtensions$/m,
+      /^Catalogs or ClusterCatalogs$/m,
       /^only Bundles$/m,
       /^only status of Bundles$/m,
       /^only status of BundleDeployments$/m,
+      /^only status of Operators or ClusterExtensions$/m,
+      /^only status of Catalogs or ClusterCatalogs$/m,
       /^only labels/m,
       /^in the pod network/m,
       /^a hostile registry$/m,
