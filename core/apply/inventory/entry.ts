@@ -30,6 +30,17 @@ export interface InventoryEntry {
   deleted: boolean;
 }
 
+/** Names an object in any version; a recreated one of the same name has another identity. */
+export function identity({
+  id,
+  object,
+}: {
+  readonly id: string;
+  readonly object: Pick<KubernetesObject, 'metadata'>;
+}): string {
+  return `${id}|${object.metadata.uid ?? ''}`;
+}
+
 /**
  * The projection of an object without its ignored fields; for a slim entry, the projection known
  * before.

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ApplyRequest } from '../../contracts/applier.ts';
-import type { InventoryEntry } from '../inventory/entry.ts';
+import { type InventoryEntry, identity } from '../inventory/entry.ts';
 import type { GroupKind } from '../objects/object-id.ts';
 
 /** As in `ApplyRequest`. */
@@ -38,11 +38,6 @@ export function askedKeys(
   const kinds = unserved.map(kindKey).filter((key) => deletionsAsked || askedBefore.includes(key));
   const keys = new Set([...entries.filter(askedIn(asked)).map(keyOf), ...kinds]);
   return keys.size === 0 ? undefined : [...keys].toSorted();
-}
-
-/** A recreated object of the same name has another identity. */
-export function identity({ id, object }: InventoryEntry): string {
-  return `${id}|${object.metadata.uid ?? ''}`;
 }
 
 function keyOf(entry: InventoryEntry): string {

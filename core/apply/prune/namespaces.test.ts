@@ -47,7 +47,7 @@ async function others(content: Content, silent?: Error): Promise<string | undefi
         kinds.find((each) => each.group === group && each.kind === kind),
       invalidate: () => undefined,
     },
-    going: new Set(['|ConfigMap|n|ours']),
+    going: new Set(['|ConfigMap|n|ours|u1']),
     ownerUID: 'uid-of-demo',
     otherUsers: () => [],
     signal: AbortSignal.timeout(120_000),
@@ -60,7 +60,7 @@ const owned = (apiVersion: string, kind: string, uid: string) => ({
 
 test('what is to go, what belongs to that, and what is in every namespace does not count', async () => {
   const content = {
-    ConfigMap: [{ name: 'ours' }, { name: 'kube-root-ca.crt' }],
+    ConfigMap: [{ name: 'ours', uid: 'u1' }, { name: 'kube-root-ca.crt' }],
     Secret: [
       { name: 'made', ...owned('apps/v1', 'Deployment', 'd') },
       {
@@ -77,7 +77,7 @@ test('what is to go, what belongs to that, and what is in every namespace does n
 });
 
 test.each<[string, Content]>([
-  ['ConfigMap/n/theirs', { ConfigMap: [{ name: 'ours' }, { name: 'theirs' }] }],
+  ['ConfigMap/n/theirs', { ConfigMap: [{ name: 'ours', uid: 'u1' }, { name: 'theirs' }] }],
   ['Secret/n/theirs', { Secret: [{ name: 'theirs' }] }],
   ['Deployment/n/theirs', { Deployment: [{ name: 'theirs', ...owned('v1', 'Node', 'x') }] }],
   // Kinds of users may have the names of kinds that hold no data.

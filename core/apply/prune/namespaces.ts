@@ -13,7 +13,7 @@ import {
   type Resource,
 } from '../../platform/kube/index.ts';
 import { fieldManager, otherManagers } from '../fields/managed-fields.ts';
-import type { InventoryEntry } from '../inventory/entry.ts';
+import { type InventoryEntry, identity } from '../inventory/entry.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { desiredObject, isKept } from '../objects/desired.ts';
 import { forEachLimit } from '../objects/for-each-limit.ts';
@@ -81,10 +81,18 @@ async function reasonToStay(
 export interface NamespaceQuery {
   readonly client: Pick<KubeClient, 'list'>;
   readonly discovery: NamespacedKinds & Pick<Discovery, 'resourceForGroupKind' | 'invalidate'>;
-  /** IDs of objects that core deletes too. */
+  /** Objects that core deletes too, as `identity` names them. */
   readonly going: ReadonlySet<string>;
-  /** UID of the deployment: the garbage collector deletes its dependents too. */
-  readonly ownerUID: string;
+  /**
+   * Core has sent these deletions: objects of `going` that are not being deleted were spared or
+   * replaced, and stay (default: false).
+   */
+  readonly deletionsSent?: boolean;
+  /**
+   * UID of the deployment that is being deleted: the garbage collector deletes its dependents too
+   * (default: it deletes none).
+   */
+  readonly ownerUID?: string | undefined;
   /** Other deployments that still use a namespace, by its ID. */
   readonly otherUsers: (id: string) => readonly string[];
   readonly signal: AbortSignal;
@@ -145,20 +153,31 @@ async function ofOthers(
   namespace: string,
   query: NamespaceQuery,
 ): Promise<string | undefined> {
-  const { client, going, signal } = query;
+  const { client, signal } = query;
   let next: string | undefined;
   do {
     const page = { limit: pageSize, ...(next === undefined ? {} : { continue: next }) };
     const { items, metadata } = await listed(resource, { namespace, ...page }, { client, signal });
     for (const { metadata } of items) {
       const key = { namespace, name: metadata.name ?? '' };
-      if (going.has(objectID(resource, key)) || isOfEveryNamespace(resource, metadata)) continue;
+      if (isGoing(objectID(resource, key), metadata, query)) continue;
+      if (isOfEveryNamespace(resource, metadata)) continue;
       if (await goesWithItsOwner(metadata, query)) continue;
       return `it holds ${objectPath(resource.kind, key)}, which core does not delete`;
     }
     next = metadata.continue;
   } while (next !== undefined && next !== '');
   return undefined;
+}
+
+/** An object that somebody recreated is another one, and nobody asked to delete it. */
+function isGoing(
+  id: string,
+  metadata: KubernetesObject['metadata'],
+  { going, deletionsSent = false }: NamespaceQuery,
+): boolean {
+  if (deletionsSent && metadata.deletionTimestamp === undefined) return false;
+  return going.has(identity({ id, object: { metadata } }));
 }
 
 async function listed(
@@ -195,7 +214,7 @@ async function goesWithItsOwner(
   { discovery, ownerUID, signal }: NamespaceQuery,
 ): Promise<boolean> {
   for (const reference of ownerReferences) {
-    if (reference.uid === ownerUID) return true;
+    if (ownerUID !== undefined && reference.uid === ownerUID) return true;
     const { group, kind } = gvkOf(reference);
     const owner = await discovery.resourceForGroupKind(group, kind, signal);
     if (owner?.namespaced === true) return true;

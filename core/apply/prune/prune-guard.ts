@@ -9,12 +9,12 @@ import type { Blocked } from '../../contracts/applier.ts';
 import type { Discovery, KubeClient } from '../../platform/kube/index.ts';
 import { shortList } from '../../short-list.ts';
 import { otherManagers } from '../fields/managed-fields.ts';
-import type { InventoryEntry } from '../inventory/entry.ts';
+import { type InventoryEntry, identity } from '../inventory/entry.ts';
 import { definedKind, mayHaveCustomResources } from '../kinds/definitions.ts';
 import { objectPath } from '../objects/object-id.ts';
 import { isDefinition } from '../objects/order.ts';
 import type { OwnerState } from '../state/owner-state.ts';
-import { type AskedBefore, askedIn, identity } from './asked-deletions.ts';
+import { type AskedBefore, askedIn } from './asked-deletions.ts';
 
 /** Objects that core may prune now, and objects that wait for confirmation. */
 interface GuardedPrune {

@@ -189,6 +189,9 @@ describe('removal plan', () => {
     put('Namespace', 'ns');
     const stages = removalStages(inventory.ownedBy('demo')).map(namesOf);
     expect(stages).toEqual([['last'], ['one'], ['gizmos.example.com'], ['app'], ['sa'], ['ns']]);
+    const early = put('ConfigMap', 'early', { annotations: { 'core.rukpak.io/stage': '-20' } });
+    const space = put('Namespace', 'n');
+    expect(removalStages([space, early]).map(namesOf)).toEqual([['early'], ['n']]);
   });
 });
 

@@ -121,13 +121,16 @@ function objectsOf(inventory: Inventory, owner: BundleDeployment): readonly Inve
 /**
  * Objects by stage of their deletion, the last stage first. CRDs go before workloads: the API
  * server first deletes their custom resources, and refuses new ones, while the operator still runs
- * and can remove its finalizers.
+ * and can remove its finalizers. Namespaces go after the other objects of their stage, because a
+ * deletion may be refused.
  */
 export function removalStages(entries: readonly InventoryEntry[]): readonly InventoryEntry[][] {
   const workloads = entries.filter(({ resource }) => isWorkload(resource.kind)).map(stageOf);
   const beforeWorkloads = Math.max(...workloads) + 0.5;
-  const stage = (entry: InventoryEntry): number =>
-    workloads.length > 0 && isDefinition(entry.resource) ? beforeWorkloads : stageOf(entry);
+  const stage = (entry: InventoryEntry): number => {
+    if (isNamespace(entry.resource)) return stageOf(entry) - 0.25;
+    return workloads.length > 0 && isDefinition(entry.resource) ? beforeWorkloads : stageOf(entry);
+  };
   return [...Map.groupBy(entries, stage)].toSorted(([a], [b]) => b - a).map(([, group]) => group);
 }
 

@@ -1,19 +1,17 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { progressReason } from '../../../api/v1alpha1/conditions.ts';
 import type { DeletionPolicy, PrunePolicy } from '../../../api/v1alpha1/deployment-policies.ts';
-import { annotation, label } from '../../../api/v1alpha1/labels.ts';
 import type { ApplyResult } from '../../contracts/applier.ts';
 import type { EventSink } from '../../contracts/event-sink.ts';
 import type { Discovery, KubeClient, NamespacedKinds } from '../../platform/kube/index.ts';
 import type { DriftDetector } from '../drift/drift.ts';
-import type { InventoryEntry } from '../inventory/entry.ts';
+import { type InventoryEntry, identity } from '../inventory/entry.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { EarlierKinds } from '../kinds/earlier-kinds.ts';
-import { isKept } from '../objects/desired.ts';
 import { type ApplyFailure, throwAny } from '../objects/failures.ts';
 import { forEachLimit } from '../objects/for-each-limit.ts';
 import type { GroupKind } from '../objects/object-id.ts';
-import { belongsTo, controllerOf } from '../objects/owner-marks.ts';
+import { isNamespace } from '../objects/order.ts';
 import { otherUsers } from '../ownership/shared-namespaces.ts';
 import type { Transfers } from '../ownership/transfers.ts';
 import { isOrphanDenied } from '../privilege/removal-denial.ts';
@@ -30,6 +28,7 @@ import {
 import { orphanObject } from './orphan.ts';
 import { guardPrune, timePrune } from './prune-guard.ts';
 import { planRemoval, type RemovalPlan, type Wanted } from './prune-plan.ts';
+import { Strangers } from './strangers.ts';
 
 interface PrunerOptions {
   readonly client: KubeClient;
@@ -85,11 +84,16 @@ const concurrentWrites = 8;
  */
 export class Pruner {
   readonly #options: PrunerOptions;
-  /** Objects with a deployment's labels that do not belong to it, already reported. */
-  readonly #strangers = new Set<string>();
+  readonly #strangers: Strangers;
 
   constructor(options: PrunerOptions) {
     this.#options = options;
+    this.#strangers = new Strangers(options);
+  }
+
+  /** Records an Event for objects with the owner's labels that are not its own. */
+  tellStrangers(owner: BundleDeployment, wanted?: ReadonlySet<string>): void {
+    this.#strangers.tell(owner, wanted);
   }
 
   /** Plans the removal of the objects that the owner has and no longer wants. */
@@ -112,12 +116,11 @@ export class Pruner {
     signal: AbortSignal,
   ): NamespaceQuery & Pick<PrunerOptions, 'client'> {
     const { client, discovery, owners } = this.#options;
-    const { name = '', uid: ownerUID = '' } = owner.metadata;
+    const { name = '' } = owner.metadata;
     return {
       client,
       discovery,
-      going: new Set(remove.map(({ id }) => id)),
-      ownerUID,
+      going: new Set(remove.map(identity)),
       otherUsers: (id) => otherUsers(owners, name, id),
       signal,
     };
@@ -128,20 +131,16 @@ export class Pruner {
    * allow.
    */
   async prune(run: PruneRequest): Promise<PruneResult> {
-    const { transfers, deletions, earlierKinds } = this.#options;
-    const { owner, name, state, client, set, signal } = run;
+    const { transfers } = this.#options;
+    const { owner, state, set, signal } = run;
     const plan = await this.plan(run);
     const { orphan, remove, undecided } = plan;
-    const isAsked = askedIn(run);
     this.tellStrangers(owner, set.ids);
     const dropped = [...remove, ...orphan.keys()];
     const awaited = await transfers.pending(owner, dropped, signal);
     if (awaited !== undefined) return { changes: 0, held: dropped, blocked: awaited };
-    // Without a change that explains the deletion, orphaned objects stay the owner's as well.
-    const leaving = new Map([...orphan].filter(([entry]) => isAsked(entry)));
-    const staying = [...orphan.keys()].filter((entry) => !leaving.has(entry));
-    const left = leaving.size;
-    await this.orphan(run, leaving);
+    const staying = await this.#orphanAsked(run, orphan);
+    const left = orphan.size - staying.length;
     if (remove.length === 0) {
       state.confirmedPrunes = new Set();
       return { changes: left, held: staying };
@@ -149,21 +148,68 @@ export class Pruner {
     const { go, held: open, status, message } = await this.#guarded(run, remove);
     const problemOf = (id: string): string | undefined => this.#problemOf(run, id);
     const { now, later, blocked: unhealthy } = timePrune(go, { owner, set, problemOf });
-    const because = 'its bundle no longer has it';
-    const decided = now.filter((entry) => !undecided.has(entry));
-    const refused = await deletions.delete(decided, { owner, because, client, signal });
-    const { failures, unserved } = await earlierKinds.lost(name, refused, signal);
-    throwAny(failures, 'upgrade', signal);
-    for (const { id } of decided) state.forgetObject(id);
-    throwUndecided(plan, now);
-    const result = {
-      changes: left + now.length,
-      held: [...open, ...later, ...staying],
-      unserved,
-    };
+    const [namespaces, others] = split(now, ({ resource }) => isNamespace(resource));
+    const [, decidedOthers] = split(others, (entry) => undecided.has(entry));
+    const unserved = await this.#delete(run, decidedOthers);
+    // Not earlier: a refused or spared deletion of an object in a namespace keeps the namespace.
+    const inhabited = new Set([...open, ...later].map(({ key }) => key.namespace));
+    const [waiting, rest] = split(namespaces, ({ key }) => inhabited.has(key.name));
+    const [, decided] = split(rest, (entry) => undecided.has(entry));
+    const stay = await this.#deleteNamespaces(run, decided, remove);
+    throwUndecided(plan, [...others, ...rest]);
+    const changes = left + now.length - waiting.length - stay.length;
+    const held = [...open, ...later, ...staying, ...waiting, ...stay];
+    const result = { changes, held, unserved };
     if (message === undefined) return { ...result, blocked: unhealthy };
     const blocked = { reason: progressReason.pruneHeld, message };
     return { ...result, blocked, heldPrune: status };
+  }
+
+  /** Deletes these objects; returns kinds that are not served. */
+  async #delete(
+    { owner, name, state, client, signal }: PruneRequest,
+    entries: readonly InventoryEntry[],
+  ): Promise<readonly GroupKind[]> {
+    const { deletions, earlierKinds } = this.#options;
+    const because = 'its bundle no longer has it';
+    const refused = await deletions.delete(entries, { owner, because, client, signal });
+    const { failures, unserved } = await earlierKinds.lost(name, refused, signal);
+    throwAny(failures, 'upgrade', signal);
+    for (const { id } of entries) state.forgetObject(id);
+    return unserved;
+  }
+
+  /**
+   * Deletes namespaces after the deletions in them were sent, and orphans those that still hold
+   * other objects. Returns namespaces that stay the owner's, because no change explains the deletion.
+   */
+  async #deleteNamespaces(
+    run: PruneRequest,
+    namespaces: readonly InventoryEntry[],
+    sent: readonly InventoryEntry[],
+  ): Promise<readonly InventoryEntry[]> {
+    if (namespaces.length === 0) return [];
+    const query = this.namespaceQuery(run.owner, { remove: sent }, run.signal);
+    const planned = { orphan: new Map<InventoryEntry, string>(), remove: namespaces };
+    const plan = await orphanNamespaces(planned, { ...query, deletionsSent: true });
+    const staying = await this.#orphanAsked(run, plan.orphan);
+    const [, decided] = split(plan.remove, (entry) => plan.undecided.has(entry));
+    await this.#delete(run, decided);
+    throwUndecided(plan, namespaces);
+    return staying;
+  }
+
+  /**
+   * Orphans objects that a change explains. Returns the others: they stay the owner's, as objects do
+   * that wait to be deleted.
+   */
+  async #orphanAsked(
+    run: PruneRequest,
+    orphan: ReadonlyMap<InventoryEntry, string>,
+  ): Promise<readonly InventoryEntry[]> {
+    const isAsked = askedIn(run);
+    await this.orphan(run, new Map([...orphan].filter(([entry]) => isAsked(entry))));
+    return [...orphan.keys()].filter((entry) => !isAsked(entry));
   }
 
   async #guarded(
@@ -224,36 +270,12 @@ export class Pruner {
       await orphanObject(this.#options.client, entry, marks);
     }
   }
-
-  /**
-   * Reports, once per process, objects with a deployment's labels that core did not make for it,
-   * because somebody may wait for their deletion. Skips objects with another controller, which are
-   * copies by that controller (such as an EndpointSlice of a Service), and kept objects. For wanted
-   * objects the apply reports the owner.
-   */
-  tellStrangers(owner: BundleDeployment, wanted: ReadonlySet<string> = new Set()): void {
-    const { inventory, events } = this.#options;
-    const fresh = inventory.ownedBy(owner.metadata.name ?? '').filter(({ id, object }) => {
-      if (belongsTo(object, owner) || controllerOf(object) !== undefined) return false;
-      if (isKept(object)) return false;
-      return !wanted.has(id) && !this.#strangers.has(identity(object.metadata));
-    });
-    for (const { object } of fresh) this.#strangers.add(identity(object.metadata));
-    const told = { reason: 'ObjectNotOwned', message: strangersMessage };
-    for (const event of objectEvents(fresh, told)) {
-      events.event(owner, { ...event, type: 'Warning' });
-    }
-  }
 }
 
-function strangersMessage(list: string): string {
-  return (
-    `${list} has the labels of this BundleDeployment, but core did not make it for this one ` +
-    `(annotation ${annotation.trackingID}), and never deletes it. Delete it if it is not needed; ` +
-    `else remove its label ${label.ownerName}`
-  );
-}
+type Entries = readonly InventoryEntry[];
 
-function identity({ uid = '', name = '' }: { readonly uid?: string; readonly name?: string }) {
-  return `${uid}/${name}`;
+/** The entries for which it is true, and the others. */
+function split(entries: Entries, isFirst: (entry: InventoryEntry) => boolean): [Entries, Entries] {
+  const groups = Map.groupBy(entries, isFirst);
+  return [groups.get(true) ?? [], groups.get(false) ?? []];
 }

@@ -85,7 +85,9 @@ export class Remover {
     );
     pruner.tellStrangers(owner);
     await this.#orphan(removal, planned.orphan);
-    const query = pruner.namespaceQuery(owner, planned, signal);
+    // The garbage collector deletes the dependents of the deployment too.
+    const ownerUID = owner.metadata.uid;
+    const query = { ...pruner.namespaceQuery(owner, planned, signal), ownerUID };
     for (const candidates of removalStages(planned.remove)) {
       // Not earlier: an aggregated API of the deployment may be unavailable until earlier stages
       // are deleted.

@@ -1,0 +1,142 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { KubernetesObject, ObjectMeta } from '../../../api/meta.ts';
+import { EventList } from '../../../test/helpers/event-list.ts';
+import { ManualClock } from '../../../test/helpers/manual-clock.ts';
+import { anOwnedEntry, aResource } from '../../../test/helpers/owned-entry.ts';
+import { silentLogger } from '../../../test/helpers/silent-logger.ts';
+import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
+import { ApiError, type KubeClient, type Resource } from '../../platform/kube/index.ts';
+import { type InventoryEntry } from '../inventory/entry.ts';
+import { Inventory } from '../inventory/inventory.ts';
+import type { ApplyFailure } from '../objects/failures.ts';
+import { OwnerStates } from '../state/owner-state.ts';
+import { Deletions } from '../write/deletions.ts';
+import { Pruner } from './pruner.ts';
+
+const forbidden = new ApiError(403, { reason: 'Forbidden', message: 'a policy says no' });
+const conflict = new ApiError(409, { reason: 'Conflict' });
+const keep = { 'core.rukpak.io/keep': 'true' };
+
+let inventory: Inventory;
+let goes: InventoryEntry;
+let space: InventoryEntry;
+/** What Namespace `n` holds beside `goes`. */
+let besides: ObjectMeta[];
+/** `goes` as the API server has it; undefined when it is gone. */
+let live: KubernetesObject | undefined;
+/** What the deletion of `goes` does. */
+let deletion: () => void;
+let asked: string[];
+let events: EventList;
+
+beforeEach(() => {
+  inventory = new Inventory();
+  goes = anOwnedEntry('ConfigMap', { name: 'goes' }, inventory);
+  space = anOwnedEntry('Namespace', { name: 'n' }, inventory);
+  besides = [];
+  live = goes.object;
+  deletion = () => void (live = undefined);
+  asked = [];
+  events = new EventList();
+});
+
+function isOf(entry: InventoryEntry, resource: Resource, name: string): boolean {
+  return entry.resource.kind === resource.kind && entry.key.name === name;
+}
+
+const client = {
+  get: async (resource: Resource, { name }: { readonly name: string }) => {
+    const found = isOf(space, resource, name) ? space.object : live;
+    if (found === undefined) throw new ApiError(404, { reason: 'NotFound', details: { name } });
+    return found;
+  },
+  delete: async (resource: Resource, { name }: { readonly name: string }) => {
+    asked.push(`delete ${resource.kind}/${name}`);
+    if (isOf(goes, resource, name)) deletion();
+  },
+  patch: async ({ resource, key }: Pick<InventoryEntry, 'resource' | 'key'>) => {
+    asked.push(`orphan ${resource.kind}/${key.name}`);
+    return space.object;
+  },
+  list: async () => ({
+    metadata: { resourceVersion: '1' },
+    items: [live, ...besides.map((metadata) => ({ metadata }))].filter((each) => each),
+  }),
+} as unknown as KubeClient;
+
+/** Prunes both objects; returns what the API server was asked for. */
+async function prune(deletionsAsked = true) {
+  const owners = new OwnerStates(new ManualClock());
+  const signal = AbortSignal.timeout(120_000);
+  const pruner = new Pruner({
+    client,
+    discovery: {
+      namespacedResources: async () => [aResource('ConfigMap')],
+      resourceFor: async () => undefined,
+      resourceForGroupKind: async () => undefined,
+      invalidate: () => undefined,
+    },
+    events,
+    owners,
+    inventory,
+    drift: {} as never,
+    earlierKinds: {
+      lost: async (_: string, failures: readonly ApplyFailure[]) => ({ failures, unserved: [] }),
+    } as never,
+    transfers: { pending: async () => undefined } as never,
+    deletions: new Deletions({ events, logger: silentLogger }),
+    notify: () => undefined,
+  });
+  const owner = aStoredDeployment();
+  const state = owners.of('demo');
+  const set = { ids: new Set<string>(), objects: [], omitted: [] };
+  return await pruner.prune({ owner, name: 'demo', state, client, set, deletionsAsked, signal });
+}
+
+describe('a Namespace that the bundle no longer has', () => {
+  test('goes after the objects in it', async () => {
+    expect(await prune()).toMatchObject({ changes: 2, held: [] });
+    expect(asked).toEqual(['delete ConfigMap/goes', 'delete Namespace/n']);
+  });
+
+  test('goes while finalizers of others still hold an object that core has deleted', async () => {
+    const deletionTimestamp = '2026-01-01T00:00:00Z';
+    deletion = () => {
+      live = { ...goes.object, metadata: { ...goes.object.metadata, deletionTimestamp } };
+    };
+    await prune();
+    expect(asked).toEqual(['delete ConfigMap/goes', 'delete Namespace/n']);
+  });
+
+  test('is not asked for where the API server refuses to delete an object in it', async () => {
+    deletion = () => {
+      throw forbidden;
+    };
+    await expect(prune()).rejects.toThrow('a policy says no');
+    expect(asked).toEqual(['delete ConfigMap/goes']);
+  });
+
+  test.each<[string, ObjectMeta]>([
+    ['somebody annotates to be kept', { annotations: keep }],
+    ['somebody replaces', { uid: 'another' }],
+  ])('stays without an owner where an object in it, just before, %s', async (_, changed) => {
+    deletion = () => {
+      const { metadata } = goes.object;
+      const annotations = { ...metadata.annotations, ...changed.annotations };
+      live = { ...goes.object, metadata: { ...metadata, ...changed, annotations } };
+      throw conflict;
+    };
+    expect(await prune()).toMatchObject({ held: [] });
+    expect(asked).toEqual(['delete ConfigMap/goes', 'orphan Namespace/n']);
+    expect(events.taken()).toEqual([
+      'Normal ObjectKept: Kept Namespace/n, without an owner from now on: it holds ConfigMap/n/goes, which core does not delete',
+    ]);
+  });
+
+  test('stays with a dependent of the deployment, which outlives the prune', async () => {
+    const owner = { apiVersion: 'core.rukpak.io/v1alpha1', kind: 'BundleDeployment', name: 'demo' };
+    besides = [{ name: 'made-by-a-hook', ownerReferences: [{ ...owner, uid: 'uid-of-demo' }] }];
+    await prune();
+    expect(asked).not.toContain('delete Namespace/n');
+  });
+});
