@@ -222,6 +222,12 @@ export const deploymentProgress = {
     .describe(
       'Namespace in which core installs namespaced objects without a namespace. It does not change after the first installation.',
     ),
+  groupKinds: z
+    .array(z.string())
+    .optional()
+    .describe(
+      'Kinds of which core may have applied objects, as Kind.group. Core finds objects of earlier versions by them, also when somebody removed the annotation applyset.kubernetes.io/contains-group-kinds.',
+    ),
   heldPrune: heldPruneSchema.optional(),
   hooks: hooksStatusSchema.optional(),
   finished: finishedSchema.optional(),

@@ -1,15 +1,17 @@
 import type { ApplyRequest, ApplyResult, DriftedObject } from '../contracts/applier.ts';
+import type { EventSink } from '../contracts/event-sink.ts';
 import { type KubeClient, liveObject } from '../platform/kube/index.ts';
 import type { DriftDetector } from './drift/drift.ts';
 import { driftMode, noteDrift, splitPlan } from './drift/drift-policy.ts';
 import type { HealthRules } from './drift/health-rules.ts';
 import type { Inventory } from './inventory/inventory.ts';
 import type { ApplySetParents } from './kinds/applyset-parent.ts';
-import { notServed } from './kinds/earlier-kinds.ts';
+import { type EarlierKinds, notServed } from './kinds/earlier-kinds.ts';
 import type { OptionalKinds } from './kinds/optional-kinds.ts';
 import type { PlannedObject } from './objects/desired.ts';
 import { forEachLimit } from './objects/for-each-limit.ts';
 import type { GroupKind } from './objects/object-id.ts';
+import { applySetKey, groupKindNames } from './objects/owner-marks.ts';
 import { transferTargets } from './ownership/ownership.ts';
 import type { SharedNamespaces, UsedNamespaces } from './ownership/shared-namespaces.ts';
 import type { Transfers } from './ownership/transfers.ts';
@@ -27,6 +29,8 @@ interface RollOutOptions {
   readonly client: KubeClient;
   readonly owners: OwnerStates;
   readonly inventory: Inventory;
+  readonly events: EventSink;
+  readonly earlierKinds: EarlierKinds;
   readonly drift: DriftDetector;
   readonly rules: HealthRules;
   readonly parents: ApplySetParents;
@@ -51,6 +55,7 @@ export class RollOut {
   async apply(request: ApplyRequest): Promise<ApplyResult> {
     const { planner, namespaces, setWriter, pruner, optionalKinds } = this.#options;
     const run = await planner.begin(request);
+    this.#tellLostKinds(run);
     const { owner, state, signal } = run;
     const unknown = await planner.watchKinds(run);
     await checkRestored(owner, this.#options, signal);
@@ -66,11 +71,14 @@ export class RollOut {
     const isNothing = pending.length === 0 && !run.foundationOnly;
     const applied = isNothing ? { changes: 0 } : await setWriter.write(run, pending);
     if (applied.blocked !== undefined || run.foundationOnly) {
-      return { ...applied, complete: false, drifted, finished: state.finished.all };
+      const groupKinds = groupKindNames([...kindsOf(run), ...run.earlier]);
+      return { ...applied, complete: false, drifted, finished: state.finished.all, groupKinds };
     }
     const { changes, held, blocked, heldPrune, unserved: lost = [] } = await pruner.prune(run);
     const unserved = [...unknown, ...lost];
-    await this.#settle(run, [...held.map(({ resource }) => resource), ...unserved]);
+    const waiting = [...held.map(({ resource }) => resource), ...unserved];
+    const kinds = [...kindsOf(run), ...waiting, ...stillOwned(run)];
+    await this.#settle(run, kinds);
     optionalKinds.await(owner, run.set.omitted);
     return {
       changes: applied.changes + changes,
@@ -80,6 +88,7 @@ export class RollOut {
       askedDeletions: askedKeys(run, { entries: held, unserved }),
       drifted,
       finished: state.finished.all,
+      groupKinds: groupKindNames(kinds),
     };
   }
 
@@ -98,6 +107,16 @@ export class RollOut {
       const live = await liveObject(client, { resource, key }, signal);
       if (live !== undefined) inventory.put(resource, live);
     });
+  }
+
+  /** Somebody may wait for objects of these kinds to be pruned. */
+  #tellLostKinds({ owner }: Run): void {
+    const { earlierKinds, events } = this.#options;
+    if (owner.status?.applied === undefined || !earlierKinds.areLost(owner)) return;
+    const message =
+      `label ${applySetKey.id} and annotation ${applySetKey.groupKinds} of the BundleDeployment were removed. ` +
+      'Core cannot find objects of kinds that only earlier versions had: if there are any, delete them';
+    events.event(owner, { type: 'Warning', reason: 'KindsUnknown', message });
   }
 
   /** The objects that core must send; all others are recorded as the owner's. */
@@ -145,14 +164,14 @@ export class RollOut {
   /**
    * From now on the owner has exactly this set, and objects of kinds that still wait to be pruned.
    */
-  async #settle(run: Run, waiting: readonly GroupKind[]): Promise<void> {
+  async #settle(run: Run, kinds: readonly GroupKind[]): Promise<void> {
     const { parents, owners, notify } = this.#options;
     const { owner, state, set, signal } = run;
     state.setMembers(set.ids);
     state.rules?.verdicts.keepOnly(set.ids);
     state.settle(set.ids);
     state.finished.keepOnly(set.ids);
-    await parents.write(owner, [...kindsOf(run), ...waiting, ...stillOwned(run)], signal);
+    await parents.write(owner, kinds, signal);
     // They may wait for objects that they can take now.
     for (const taker of transferTargets(owner)) {
       if (owners.find(taker)?.isSettled !== true) notify(taker);

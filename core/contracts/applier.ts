@@ -47,6 +47,8 @@ export interface ApplyResult {
   readonly drifted?: readonly DriftedObject[] | undefined;
   /** Those of the request, with objects that have ended since. */
   readonly finished?: readonly FinishedObject[];
+  /** `Kind.group` of all kinds of which the owner may have objects. */
+  readonly groupKinds?: readonly string[];
 }
 
 /** One hook of a deployment. */

@@ -154,6 +154,25 @@ test('KeepCRDs holds for an upgrade, and for the way back', async () => {
   expect(await kubectl.exists('losts.e2e.example.com', 'ours')).toBe(true);
 });
 
+test('kubectl replace while core is down makes it forget no kind of an earlier version', async () => {
+  const account = { apiVersion: 'v1', kind: 'ServiceAccount' };
+  const dropped = { ...account, metadata: { name: 'l-sa', namespace: 'default' } };
+  await rollOut({ name: 'replaced', objects: [aConfigMap('l-a'), dropped] });
+  await isInstalled('replaced');
+  await system.stop();
+  await rollOut({ name: 'replaced', version: 2, objects: [aConfigMap('l-a')] });
+  const { apiVersion, kind, spec } = await kubectl.get('bundledeployment', 'replaced');
+  const manifest = { apiVersion, kind, metadata: { name: 'replaced' }, spec };
+  await kubectl.must(['replace', '-f', '-'], JSON.stringify(manifest));
+  const { metadata } = await kubectl.get('bundledeployment', 'replaced');
+  expect(metadata.labels ?? {}).not.toHaveProperty('applyset.kubernetes.io/id');
+  system = await System.start({ kubeconfig, registry });
+  await isInstalled('replaced', 2);
+  await isGone('serviceaccount', 'l-sa');
+  await remove('replaced');
+  expect(await kubectl.exists('configmap', 'l-a')).toBe(false);
+});
+
 describe('a custom resource that is annotated to be kept', () => {
   const keep = { annotations: { 'core.rukpak.io/keep': 'true' } };
   const crd = 'losts.e2e.example.com';

@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
+import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import { ApiError, type KubeClient, type Resource } from '../../platform/kube/index.ts';
 import { OwnerStates } from '../state/owner-state.ts';
 import { EarlierKinds, notServed } from './earlier-kinds.ts';
@@ -10,6 +11,7 @@ const gizmo = { group: 'x.example.com', kind: 'Gizmo' };
 const gizmos: Resource = { ...gizmo, version: 'v1', plural: 'gizmos', namespaced: true };
 const signal = new AbortController().signal;
 
+let marked: boolean;
 let served: readonly Resource[] | Error;
 let installed: readonly KubernetesObject[];
 let clock: ManualClock;
@@ -19,6 +21,7 @@ let invalidated: number;
 let kinds: EarlierKinds;
 
 beforeEach(() => {
+  marked = true;
   served = [];
   installed = [];
   clock = new ManualClock();
@@ -47,13 +50,26 @@ beforeEach(() => {
       invalidate: () => void (invalidated += 1),
     },
     watches: { watched: () => undefined, stop: ({ kind }) => void stopped.push(kind) },
-    parents: { isParent: () => true, kinds: () => [gizmo] },
+    parents: { isParent: () => marked, kinds: () => [gizmo] },
     releases: { kinds: async () => [] },
     owners: new OwnerStates(clock),
     clock,
     signal,
     notify: (owner) => void woken.push(owner),
   });
+});
+
+test('the status has the kinds too, for when the marks of a deployment are lost', async () => {
+  const owner = (...groupKinds: string[]) => aStoredDeployment({ status: { groupKinds } });
+  const widget = { group: 'x.example.com', kind: 'Widget' };
+  const both = owner('Gizmo.x.example.com', 'Widget.x.example.com');
+  expect(await kinds.of(both, signal)).toEqual([gizmo, widget]);
+  expect(await kinds.of(aStoredDeployment(), signal)).toEqual([gizmo]);
+  expect(kinds.areLost(aStoredDeployment())).toBe(false);
+  marked = false;
+  expect(await kinds.of(both, signal)).toEqual([gizmo, widget]);
+  expect(kinds.areLost(both)).toBe(false);
+  expect(kinds.areLost(aStoredDeployment())).toBe(true);
 });
 
 function aDefinition(kind: string, group = gizmo.group): KubernetesObject {

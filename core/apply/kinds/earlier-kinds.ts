@@ -19,6 +19,7 @@ import { shortList } from '../../short-list.ts';
 import type { HelmReleases } from '../helm-migration/helm-releases.ts';
 import type { ApplyFailure } from '../objects/failures.ts';
 import type { GroupKind } from '../objects/object-id.ts';
+import { parseGroupKinds } from '../objects/owner-marks.ts';
 import type { OwnerStates } from '../state/owner-state.ts';
 import type { ApplySetParents } from './applyset-parent.ts';
 import type { KindWatches } from './kind-watches.ts';
@@ -65,11 +66,20 @@ export class EarlierKinds {
 
   /**
    * The kinds of which an earlier set of this owner, applied by core or by RukPak, may have left
-   * objects.
+   * objects. `kubectl replace` removes the ApplySet marks, and leaves the status.
    */
   async of(owner: BundleDeployment, signal: AbortSignal): Promise<readonly GroupKind[]> {
     const { parents, releases } = this.#options;
-    return parents.isParent(owner) ? parents.kinds(owner) : await releases.kinds(owner, signal);
+    const marked = parents.isParent(owner)
+      ? parents.kinds(owner)
+      : await releases.kinds(owner, signal);
+    const noted = parseGroupKinds(owner.status?.groupKinds?.join());
+    return [...new Map([...marked, ...noted].map((kind) => [kindNames([kind]), kind])).values()];
+  }
+
+  /** Whether neither the ApplySet marks nor the status of a deployment have its kinds. */
+  areLost({ status, ...owner }: BundleDeployment): boolean {
+    return status?.groupKinds === undefined && !this.#options.parents.isParent(owner);
   }
 
   /**

@@ -100,11 +100,16 @@ export function deploymentApplySetID(name: string): string {
   return applySetID({ ...bundleDeploymentResource, name, namespace: '' });
 }
 
-/** `Kind.group` list of the parent's annotation, sorted and without duplicates. */
-export function formatGroupKinds(kinds: Iterable<GroupKind>): string {
+/** `Kind.group` of each kind, sorted and without duplicates. */
+export function groupKindNames(kinds: Iterable<GroupKind>): readonly string[] {
   const names = new Set<string>();
   for (const { group, kind } of kinds) names.add(group === '' ? kind : `${kind}.${group}`);
-  return [...names].sort().join(',');
+  return [...names].sort();
+}
+
+/** The list of the parent's annotation. */
+export function formatGroupKinds(kinds: Iterable<GroupKind>): string {
+  return groupKindNames(kinds).join(',');
 }
 
 /** Reads the annotation; skips invalid entries. */

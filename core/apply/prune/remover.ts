@@ -5,7 +5,6 @@ import type { Clock } from '../../platform/clock.ts';
 import type { KubeClient } from '../../platform/kube/index.ts';
 import type { InventoryEntry } from '../inventory/entry.ts';
 import type { Inventory } from '../inventory/inventory.ts';
-import type { ApplySetParents } from '../kinds/applyset-parent.ts';
 import { type EarlierKinds, kindNames } from '../kinds/earlier-kinds.ts';
 import type { KindWatches } from '../kinds/kind-watches.ts';
 import { throwAny } from '../objects/failures.ts';
@@ -30,7 +29,6 @@ interface RemoverOptions {
   readonly clock: Clock;
   readonly owners: OwnerStates;
   readonly inventory: Inventory;
-  readonly parents: ApplySetParents;
   readonly earlierKinds: EarlierKinds;
   readonly watches: KindWatches;
   readonly deletions: Deletions;
@@ -166,7 +164,8 @@ export class Remover {
    * Without the deployment's ApplySet marks core does not know which objects to delete or orphan.
    */
   #checkMarks({ owner, policy }: RemoveRequest): void {
-    if ((owner.status?.activeBundle ?? '') === '' || this.#options.parents.isParent(owner)) return;
+    if ((owner.status?.activeBundle ?? '') === '') return;
+    if (!this.#options.earlierKinds.areLost(owner)) return;
     throw new Error(
       `label ${applySetKey.id} or annotation ${applySetKey.groupKinds} of the BundleDeployment was changed by others. ` +
         `Core needs them to find all objects (deletion policy ${policy}). Restore them`,

@@ -1,3 +1,4 @@
+import type { BundleDeploymentStatus } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { installNamespaceOf } from '../../../api/v1alpha1/rules/install-namespace.ts';
 import { isAboutMissing } from '../../apply/index.ts';
 import type { ApplyResult } from '../../contracts/applier.ts';
@@ -151,12 +152,14 @@ function lookAgain(
 
 /** The findings of an apply; the reconcile continues only when everything is applied. */
 function foundBy(
-  { complete, blocked, heldPrune, askedDeletions: waiting, drifted, finished }: ApplyResult,
+  result: ApplyResult,
   state: BundleDeploymentState,
   { clock, reportHealth }: Pick<BundleDeploymentDependencies, 'clock' | 'reportHealth'>,
 ): Found {
-  const drift = withDrift(state.status, drifted, clock);
-  const status = withFinished({ ...state, status: drift }, finished);
+  const { complete, blocked, heldPrune, askedDeletions: waiting } = result;
+  const drift = withDrift(state.status, result.drifted, clock);
+  const finished = withFinished({ ...state, status: drift }, result.finished);
+  const status = withGroupKinds(finished, result.groupKinds);
   const found = { blocked: state.blocked ?? blocked, settled: complete && blocked === undefined };
   if (complete) {
     const held = withHeldPrune(status, heldPrune);
@@ -165,6 +168,14 @@ function foundBy(
   if (blocked === undefined) return { ...found, status, done: true };
   const failure = { ...blocked, reportHealth };
   return { ...found, status: notInstalled(status, failure, clock), done: true };
+}
+
+/** The annotation with the same kinds may be lost: `kubectl replace` removes it. */
+function withGroupKinds(
+  status: BundleDeploymentStatus,
+  groupKinds: ApplyResult['groupKinds'],
+): BundleDeploymentStatus {
+  return groupKinds === undefined ? status : { ...status, groupKinds: [...groupKinds] };
 }
 
 interface MeasuredBy {
