@@ -239,7 +239,7 @@ test('BundleDeployments of others, and statuses without news, have nothing resol
     cluster.put({
       ...rest,
       metadata: { ...live.metadata, annotations: ofUser },
-      status: { ...status, resolution: round } as never,
+      status: { ...status, resolution: round },
     });
     await installed([0, 1]);
   }

@@ -224,23 +224,26 @@ export class ExtensionFixture {
     this.put({ ...deployment, status });
   }
 
-  #apply(applied: KubernetesObject, { force }: { force?: boolean }): KubernetesObject {
+  #apply(applied: KubernetesObject, options: { force?: boolean }): KubernetesObject {
     this.requests.push(`apply BundleDeployment/${applied.metadata.name}`);
-    const { refusal } = this;
+    const refusal = this.refusal ?? this.#conflict(options);
     this.refusal = undefined;
     if (refusal !== undefined) throw refusal;
-    if (this.unseen !== undefined && force !== true) {
-      const message = 'Apply failed with 1 conflict: conflict with "kubectl": .spec.template';
-      throw new ApiError(409, { reason: 'Conflict', message, code: 409 });
-    }
     const before = this.deployment ?? this.unseen;
     const isSame = isDeepStrictEqual(before?.spec, applied['spec']);
-    const generation = (before?.metadata.generation ?? 0) + (isSame ? 0 : 1);
-    const uid = before?.metadata.uid ?? 'uid-of-deployment';
-    const metadata = { ...before?.metadata, ...applied.metadata, uid, generation };
+    const last = { generation: 0, uid: 'uid-of-deployment', ...before?.metadata };
+    const generation = isSame ? last.generation : last.generation + 1;
+    const metadata = { ...last, ...applied.metadata, uid: last.uid, generation };
     const stored = this.#stored({ ...before, ...applied, metadata } as BundleDeployment);
     this.#deployments.upsert(stored);
     return stored;
+  }
+
+  /** The API server's answer to an apply without force. */
+  #conflict({ force = false }: { force?: boolean }): ApiError | undefined {
+    if (this.unseen === undefined || force) return undefined;
+    const message = 'Apply failed with 1 conflict: conflict with "kubectl": .spec.template';
+    return new ApiError(409, { reason: 'Conflict', message, code: 409 });
   }
 
   #patch(patch: unknown): KubernetesObject {
