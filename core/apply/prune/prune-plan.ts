@@ -42,8 +42,9 @@ export function planRemoval(
   inventory: Inventory,
   { owner, policy, wanted }: RemovalRequest,
 ): RemovalPlan {
-  const entries = unwanted(objectsOf(inventory, owner), wanted);
-  const byPolicy = keptByPolicy(entries, policy);
+  const own = objectsOf(inventory, owner);
+  const entries = unwanted(own, wanted);
+  const byPolicy = keptByPolicy(entries, own, policy);
   const orphan = new Map<InventoryEntry, string>();
   const remove: InventoryEntry[] = [];
   // The deletion of a deployment waits for objects that are being deleted; an upgrade does not.
@@ -92,10 +93,11 @@ function unwanted(
 
 function keptByPolicy(
   entries: readonly InventoryEntry[],
+  own: readonly InventoryEntry[],
   policy: DeletionPolicy,
 ): ReadonlySet<InventoryEntry> {
   if (policy === 'Orphan') return new Set(entries);
-  return policy === 'KeepCRDs' ? ofDefinitions(entries) : new Set();
+  return policy === 'KeepCRDs' ? ofDefinitions(entries, own) : new Set();
 }
 
 function reasonToStay(entry: InventoryEntry, wanted: Wanted['objects']): string | undefined {
@@ -134,12 +136,16 @@ export function removalStages(entries: readonly InventoryEntry[]): readonly Inve
   return [...Map.groupBy(entries, stage)].toSorted(([a], [b]) => b - a).map(([, group]) => group);
 }
 
-/** The CRDs of these objects, and their custom resources. */
-function ofDefinitions(entries: readonly InventoryEntry[]): ReadonlySet<InventoryEntry> {
-  const definitions = entries.filter(({ resource }) => isDefinition(resource));
+/** The CRDs among these objects, and the custom resources of all CRDs of the deployment. */
+function ofDefinitions(
+  entries: readonly InventoryEntry[],
+  own: readonly InventoryEntry[],
+): ReadonlySet<InventoryEntry> {
+  const definitions = own.filter(({ resource }) => isDefinition(resource));
   const kinds = new Set(definitions.map((entry) => kindName(definedKind(entry))));
-  const resources = entries.filter(({ resource }) => kinds.has(kindName(resource)));
-  return new Set([...definitions, ...resources]);
+  const isOfThem = ({ resource }: InventoryEntry): boolean =>
+    isDefinition(resource) || kinds.has(kindName(resource));
+  return new Set(entries.filter(isOfThem));
 }
 
 function kindName({ group, kind }: GroupKind): string {
