@@ -4,6 +4,7 @@ import { isConflict } from '../platform/kube/index.ts';
 import type { DriftDetector } from './drift/drift.ts';
 import { type HookEvent, hookOf } from './hooks/hook.ts';
 import type { Inventory } from './inventory/inventory.ts';
+import { isData } from './inventory/user-data.ts';
 import type { ApplySetParents } from './kinds/applyset-parent.ts';
 import type { Definitions } from './kinds/definitions.ts';
 import type { KindWatches } from './kinds/kind-watches.ts';
@@ -18,7 +19,6 @@ import {
 } from './ownership/ownership-check.ts';
 import type { Transfers } from './ownership/transfers.ts';
 import { kindsOf, type Run } from './plan/plan.ts';
-import { isData } from './prune/prune-guard.ts';
 import { tryDefinitions } from './stages/definition-trial.ts';
 import {
   holdUpBeforeFirst,

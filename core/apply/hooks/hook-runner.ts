@@ -16,6 +16,7 @@ import {
   type Resource,
 } from '../../platform/kube/index.ts';
 import type { Inventory } from '../inventory/inventory.ts';
+import { isData } from '../inventory/user-data.ts';
 import type { KindWatches } from '../kinds/kind-watches.ts';
 import {
   controllerReference,
@@ -31,7 +32,6 @@ import { type Ownership, ownershipOf } from '../ownership/ownership.ts';
 import { OwnershipRefusal } from '../ownership/ownership-check.ts';
 import { ownershipMessage } from '../ownership/ownership-message.ts';
 import { clientOf } from '../privilege/permissions.ts';
-import { isData } from '../prune/prune-guard.ts';
 import type { OwnerStates } from '../state/owner-state.ts';
 import type { Deletions, DoomedObject } from '../write/deletions.ts';
 import type { ServerSideApply } from '../write/server-side-apply.ts';
@@ -148,7 +148,7 @@ export class HookRunner {
 
   /** Judges the object that has the hook's name; undefined when there is none any more. */
   async #judge(placed: Placed, live: KubernetesObject): Promise<HookProgress | undefined> {
-    const { owner, hook, desired, client, run, signal } = placed;
+    const { owner, desired, client, run, signal } = placed;
     const { resource, key } = desired;
     const ownership = ownershipOf(live, owner, this.#options.systemNamespace);
     if (ownership.verdict === 'refused' || ownership.verdict === 'transferred') {
@@ -158,13 +158,7 @@ export class HookRunner {
     if (ownership.verdict === 'ours' && hookRunOf(live) === run) return progressOf(live);
     // An adopted object belongs to the deployment, and the hook replaces it.
     const isOurs = ownership.verdict === 'adopt' || isOfHook(live, owner);
-    if (!isOurs || !hookOf(hook).policies.includes('before-hook-creation')) {
-      throw new TerminalError(
-        `${objectPath(resource.kind, key)} is still there from before: delete it, ` +
-          `or add before-hook-creation to its annotation ${annotation.hookDeletePolicy}`,
-      );
-    }
-    const because = reasonToStay(live, placed);
+    const because = isOurs ? reasonToStay(live, placed) : fromBefore;
     if (because !== undefined)
       throw new TerminalError(`${objectPath(resource.kind, key)} ${because}`);
     const object = await takeUp(live, placed);
@@ -192,6 +186,10 @@ function isOfHook(live: KubernetesObject, owner: BundleDeployment): boolean {
   return belongsTo(live, owner) || (isHookObject(live) && trackedUID(live) !== undefined);
 }
 
+const fromBefore =
+  'is still there from before: delete it, ' +
+  `or add before-hook-creation to its annotation ${annotation.hookDeletePolicy}`;
+
 /**
  * Why the hook must not replace an object, and what to do. What a hook has made is the hook's to
  * replace; any other object may hold data that no bundle can restore.
@@ -200,6 +198,7 @@ function reasonToStay(
   live: KubernetesObject,
   { hook, desired: { resource } }: Placed,
 ): string | undefined {
+  if (!hookOf(hook).policies.includes('before-hook-creation')) return fromBefore;
   const instead = 'Rename the hook in the bundle, or delete the object yourself';
   if (isKeptByUser(live, hook)) {
     return `is annotated to be kept, so core does not replace it by the hook. ${instead}`;

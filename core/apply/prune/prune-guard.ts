@@ -8,8 +8,8 @@ import { annotation } from '../../../api/v1alpha1/labels.ts';
 import type { Blocked } from '../../contracts/applier.ts';
 import type { Discovery, KubeClient } from '../../platform/kube/index.ts';
 import { shortList } from '../../short-list.ts';
-import { otherManagers } from '../fields/managed-fields.ts';
 import { type InventoryEntry, identity } from '../inventory/entry.ts';
+import { isData } from '../inventory/user-data.ts';
 import { definedKind, mayHaveCustomResources } from '../kinds/definitions.ts';
 import { objectPath } from '../objects/object-id.ts';
 import { isDefinition } from '../objects/order.ts';
@@ -212,24 +212,4 @@ function messageOf(later: readonly InventoryEntry[], problem: string): string {
     `Not healthy: ${problem.slice(0, longestProblem)}. ` +
     'If one of them must be deleted first, delete it with kubectl'
   );
-}
-
-/** Kinds, with their groups, whose data no bundle can restore. */
-const dataKinds: ReadonlySet<string> = new Set([
-  '/PersistentVolumeClaim',
-  '/PersistentVolume',
-  'apps/StatefulSet',
-  '/Namespace',
-  'apiextensions.k8s.io/CustomResourceDefinition',
-]);
-
-/**
- * True for objects that may hold data of users: by their kind, or a Secret that others wrote to.
- */
-export function isData({
-  resource: { group, kind },
-  object,
-}: Pick<InventoryEntry, 'resource' | 'object'>): boolean {
-  if (group === '' && kind === 'Secret') return otherManagers(object).length > 0;
-  return dataKinds.has(`${group}/${kind}`);
 }

@@ -1,0 +1,22 @@
+import { otherManagers } from '../fields/managed-fields.ts';
+import type { InventoryEntry } from './entry.ts';
+
+/** Kinds, with their groups, whose data no bundle can restore. */
+const dataKinds: ReadonlySet<string> = new Set([
+  '/PersistentVolumeClaim',
+  '/PersistentVolume',
+  'apps/StatefulSet',
+  '/Namespace',
+  'apiextensions.k8s.io/CustomResourceDefinition',
+]);
+
+/**
+ * True for objects that may hold data of users: by their kind, or a Secret that others wrote to.
+ */
+export function isData({
+  resource: { group, kind },
+  object,
+}: Pick<InventoryEntry, 'resource' | 'object'>): boolean {
+  if (group === '' && kind === 'Secret') return otherManagers(object).length > 0;
+  return dataKinds.has(`${group}/${kind}`);
+}
