@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest';
 import type { KubernetesObject, ObjectMeta } from '../../../api/meta.ts';
+import type { DeletionPolicy } from '../../../api/v1alpha1/deployment-policies.ts';
+import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { anOwnedCRD, anOwnedEntry, aResource } from '../../../test/helpers/owned-entry.ts';
+import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import { ApiError } from '../../platform/kube/index.ts';
 import type { ListOptions } from '../../platform/kube/kube-client.ts';
-import { orphanDefinitions } from './kept-definitions.ts';
+import { orphanDefinitions, orphanOfLeftDefinitions } from './kept-definitions.ts';
 
 const gizmos = aResource('Gizmo.example.com');
 const keep = { 'core.rukpak.io/keep': 'true' };
@@ -63,4 +66,30 @@ test('a CRD waits while its custom resources cannot be listed', async () => {
       'core cannot tell whether custom resources of gizmos.example.com are annotated to be kept: conversion webhook failed',
     removed: true,
   });
+});
+
+test('KeepCRDs holds for custom resources of a CRD that core orphaned before', async () => {
+  const asked: string[] = [];
+  const crd = anOwnedCRD('Gizmo').object;
+  const client = (leftBy: string) => ({
+    get: async (_: unknown, { name }: { readonly name: string }) => {
+      asked.push(name);
+      return {
+        ...crd,
+        metadata: { ...crd.metadata, annotations: { [annotation.leftBy]: leftBy } },
+      };
+    },
+  });
+  const gizmo = anOwnedEntry('Gizmo.example.com', { name: 'one' });
+  const remove = [gizmo, anOwnedEntry('Deployment.apps', { name: 'web' })];
+  const signal = new AbortController().signal;
+  const planned = async (policy: DeletionPolicy, leftBy: string) => {
+    const query = { owner: aStoredDeployment(), policy, client: client(leftBy), signal };
+    const { orphan } = await orphanOfLeftDefinitions({ orphan: new Map(), remove }, query);
+    return [...orphan];
+  };
+  expect(await planned('KeepCRDs', 'demo')).toEqual([[gizmo, 'the deletion policy is KeepCRDs']]);
+  expect(await planned('KeepCRDs', 'another')).toEqual([]);
+  expect(asked).toEqual(['gizmos.example.com', 'gizmos.example.com']);
+  expect(await planned('Delete', 'demo')).toEqual([]);
 });

@@ -1,13 +1,24 @@
+import { stringAt } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import type { DeletionPolicy } from '../../../api/v1alpha1/deployment-policies.ts';
+import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { errorMessage } from '../../errors.ts';
-import { type Discovery, isNotFound, type KubeClient } from '../../platform/kube/index.ts';
+import {
+  type Discovery,
+  definitionResource,
+  isNotFound,
+  type KubeClient,
+  liveObject,
+  type Resource,
+} from '../../platform/kube/index.ts';
 import type { InventoryEntry } from '../inventory/entry.ts';
 import { definedKind } from '../kinds/definitions.ts';
 import { isKept } from '../objects/desired.ts';
 import { objectPath } from '../objects/object-id.ts';
 import { isDefinition } from '../objects/order.ts';
 import type { NamespacePlan } from './namespaces.ts';
-import { keptWith } from './prune-plan.ts';
+import { keptWith, type RemovalPlan } from './prune-plan.ts';
 
 /** What it takes to look at the custom resources of CRDs that a plan would delete. */
 interface DefinitionQuery {
@@ -40,6 +51,50 @@ export async function orphanDefinitions(
     }
   }
   return { orphan, undecided, remove: plan.remove.filter((entry) => !orphan.has(entry)) };
+}
+
+interface LeftDefinitionQuery {
+  readonly owner: BundleDeployment;
+  readonly policy: DeletionPolicy;
+  readonly client: Pick<KubeClient, 'get'>;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The plan, with policy KeepCRDs also for custom resources whose CRD the deployment had before, and
+ * core orphaned.
+ */
+export async function orphanOfLeftDefinitions(
+  plan: RemovalPlan,
+  { owner, policy, client, signal }: LeftDefinitionQuery,
+): Promise<RemovalPlan> {
+  if (policy !== 'KeepCRDs') return plan;
+  const left = new Map<string, boolean>();
+  for (const { resource } of plan.remove) {
+    const name = definitionName(resource);
+    if (left.has(name) || !isCustom(resource)) continue;
+    const target = { resource: definitionResource, key: { name } };
+    const definition = await liveObject(client, target, signal);
+    const by = stringAt(definition?.metadata.annotations, annotation.leftBy);
+    left.set(name, by === owner.metadata.name);
+  }
+  const isLeft = ({ resource }: InventoryEntry): boolean =>
+    left.get(definitionName(resource)) === true;
+  const because = `the deletion policy is ${policy}`;
+  const orphan = new Map([
+    ...plan.orphan,
+    ...plan.remove.filter(isLeft).map((entry) => [entry, because] as const),
+  ]);
+  return { orphan, remove: plan.remove.filter((entry) => !isLeft(entry)) };
+}
+
+function definitionName({ plural, group }: Resource): string {
+  return `${plural}.${group}`;
+}
+
+/** Names of Kubernetes' own groups have no dot, or end like this. */
+function isCustom({ group }: Resource): boolean {
+  return group.includes('.') && !group.endsWith('.k8s.io');
 }
 
 function isPresentDefinition({ resource, object: { metadata } }: InventoryEntry): boolean {

@@ -17,7 +17,7 @@ import { removalDenial } from '../privilege/removal-denial.ts';
 import type { OwnerState, OwnerStates } from '../state/owner-state.ts';
 import { checkRestored } from '../state/restored-owner.ts';
 import type { Deletions } from '../write/deletions.ts';
-import { orphanDefinitions } from './kept-definitions.ts';
+import { orphanDefinitions, orphanOfLeftDefinitions } from './kept-definitions.ts';
 import { orphanNamespaces, takeOrphanedNamespaces, throwUndecided } from './namespaces.ts';
 import { planRemoval, removalStages } from './prune-plan.ts';
 import type { Pruner } from './pruner.ts';
@@ -76,7 +76,9 @@ export class Remover {
     if (owner.metadata.deletionTimestamp !== undefined) {
       await checkRestored(owner, this.#options, signal);
     }
-    const planned = planRemoval(inventory, request);
+    const known = planRemoval(inventory, request);
+    const own = this.#options.client;
+    const planned = await orphanOfLeftDefinitions(known, { ...request, client: own });
     endNamespaces(
       state,
       planned.remove.filter(({ resource }) => isNamespace(resource)),
