@@ -61,7 +61,9 @@ describe('rukpakctl help', () => {
   );
 
   test('describes each command with a capital letter and no full stop', () => {
-    const odd = commandTable.filter(({ summary }) => !/^[A-Z].*[^.]$/.test(summary));
+    const odd = commandTable.filter(
+      ({ usage, summary }) => !usage.startsWith('__') && !/^[A-Z].*[^.]$/.test(summary),
+    );
     expect(odd.map(({ usage }) => usage)).toEqual([]);
   });
 

@@ -87,7 +87,7 @@ function definitionOf(crd: KubernetesObject): readonly (readonly [string, Defini
   const versions = itemsOf(fieldOf(spec, 'versions')).flatMap((version) => {
     const name = fieldOf(version, 'name');
     const schema = fieldOf(fieldOf(version, 'schema'), 'openAPIV3Schema');
-    return typeof name === 'string' && isMap(schema) ? [[name, schema as JsonSchema] as const] : [];
+    return typeof name === 'string' && isMap(schema) ? [[name, schema] as const] : [];
   });
   return [[`${group}/${kind}`, { kind, schemas: new Map(versions) }]];
 }
