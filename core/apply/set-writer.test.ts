@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { aDesiredObject } from '../../test/helpers/desired-objects.ts';
@@ -28,8 +28,22 @@ import { Writer } from './write/writer.ts';
 
 /** An API server whose server-side apply only creates. */
 class ApplyingClient extends FakeKubeClient {
+  /** Name and UID of each applied object. */
+  readonly asked: string[] = [];
+
   override apply = async (_: Resource, object: KubernetesObject): Promise<KubernetesObject> => {
-    const isThere = this.peek(keyOf(object)) !== undefined;
+    const live = this.peek(keyOf(object));
+    const { uid } = object.metadata;
+    this.asked.push(`${object.metadata.name} ${uid}`);
+    if (uid !== undefined && live === undefined) {
+      throw new ApiError(409, { reason: 'Conflict', message: 'uid mismatch: no existing object' });
+    }
+    if (uid !== undefined && live?.metadata.uid !== uid) {
+      const details = { causes: [{ field: 'metadata.uid', message: 'field is immutable' }] };
+      throw new ApiError(422, { reason: 'Invalid', details });
+    }
+    if (uid !== undefined) return live as KubernetesObject;
+    const isThere = live !== undefined;
     if (isThere) throw new ApiError(409, { reason: 'Conflict' });
     return this.put(object);
   };
@@ -132,4 +146,38 @@ test('a refused install takes back what it had created', async () => {
 test('what is installed keeps what was put back before another repair was refused', async () => {
   const kept = { live: true, holder: 'demo', records: ['restored'] };
   expect(await afterRefusal('upgrade')).toEqual(kept);
+});
+
+describe('a known object', () => {
+  async function written(now: KubernetesObject['metadata'] | undefined) {
+    owners.forget('demo');
+    const client = new ApplyingClient();
+    const run = aRun(client, 'upgrade');
+    const { object } = restored;
+    const live = { ...object, metadata: { ...object.metadata, uid: 'u1', resourceVersion: '1' } };
+    if (now !== undefined) client.put({ ...live, metadata: { ...object.metadata, ...now } });
+    const plan = [{ desired: restored, live, repair: false }];
+    const result = await aWriter(client)
+      .write(run, plan)
+      .then(
+        () => 'written',
+        (error: unknown) => error,
+      );
+    return { result, asked: client.asked };
+  }
+
+  test('is applied by one request, bound to its UID', async () => {
+    expect(await written({ uid: 'u1' })).toEqual({ result: 'written', asked: ['restored u1'] });
+  });
+
+  test('that somebody has deleted is created again', async () => {
+    const asked = ['restored u1', 'restored undefined'];
+    expect(await written(undefined)).toEqual({ result: 'written', asked });
+  });
+
+  test('that somebody has made anew is not overwritten', async () => {
+    const { result, asked } = await written({ uid: 'u2', labels: {}, annotations: {} });
+    expect(result).toBeInstanceOf(OwnershipRefusal);
+    expect(asked).toEqual(['restored u1']);
+  });
 });

@@ -29,6 +29,7 @@ import {
   stagesToRun,
 } from './stages/stages.ts';
 import type { Deletions } from './write/deletions.ts';
+import { isReplaced } from './write/server-side-apply.ts';
 import type { Writer } from './write/writer.ts';
 
 interface SetWriterOptions {
@@ -108,9 +109,11 @@ export class SetWriter {
       transfers.tell(run.owner, object);
       if (object.createOnly) written.created.push(object);
     } catch (error) {
-      if (!object.createOnly || !isConflict(error)) throw error;
-      // The object exists after all: judge its owner.
-      const request = { ...ownershipRequest(run, [object]), readsFirst: () => true };
+      const isAnother = object.createOnly ? isConflict(error) : isReplaced(error);
+      if (!isAnother) throw error;
+      // The object exists after all, or is another one now: judge its owner.
+      const unread = { ...object, live: undefined };
+      const request = { ...ownershipRequest(run, [unread]), readsFirst: () => true };
       for (const found of await ownership.judge(request)) {
         if (await writer.write(run, found)) written.changes += 1;
         transfers.tell(run.owner, found);

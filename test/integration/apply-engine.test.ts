@@ -1,5 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  expect,
+  onTestFinished,
+  test,
+  vi,
+} from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { ApplyEngine } from '../../core/apply/index.ts';
@@ -566,6 +575,38 @@ test('an install reads nothing, and never takes over what was created meanwhile'
   const error = await failure(apply(installed(owner), configMap(one), configMap(two)));
   expect(error.message).toContain(`ConfigMap "${one}"`);
   expect((await kubectl.get('configmap', one, namespace))['data']).toEqual({ a: 'theirs' });
+});
+
+test('an object that somebody recreates right before its update is theirs', async () => {
+  const owner = await aDeployment();
+  const [name, gone] = [unique('anew'), unique('gone')];
+  await apply(owner, configMap(name), configMap(gone));
+  const send = client.apply.bind(client);
+  const before = new Map([
+    [
+      name,
+      [
+        ['delete', 'configmap', name],
+        ['create', 'configmap', name, '--from-literal=b=theirs'],
+      ],
+    ],
+    [gone, [['delete', 'configmap', gone]]],
+  ]);
+  vi.spyOn(client, 'apply').mockImplementation(async (...request) => {
+    const [, { metadata }] = request;
+    const commands = before.get(metadata.name ?? '') ?? [];
+    before.delete(metadata.name ?? '');
+    for (const command of commands) await kubectl.must([...command, '-n', namespace]);
+    return await send(...request);
+  });
+  const update = apply(installed(owner), configMap(name, { a: '2' }), configMap(gone, { a: '2' }));
+  expect((await failure(update)).message).toContain(`ConfigMap "${name}" in namespace`);
+  expect(before.size).toBe(0);
+  expect(await kubectl.get('configmap', name, namespace)).toMatchObject({ data: { b: 'theirs' } });
+  await eventually(async () => {
+    const stored = await kubectl.get('configmap', gone, namespace);
+    expect(stored['data']).toEqual({ a: '2' });
+  });
 });
 
 test("another deployment's object is refused, also when both start at once", async () => {

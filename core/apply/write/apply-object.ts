@@ -4,7 +4,11 @@ import { ApiError, isConflict, type KubeClient, liveObject } from '../../platfor
 import { type FieldConflict, takenItems } from '../fields/field-conflicts.ts';
 import type { DesiredObject } from '../objects/desired.ts';
 import { withLeftFields } from './left-fields.ts';
-import type { ServerSideApply, ServerSideApplyRequest } from './server-side-apply.ts';
+import {
+  isReplaced,
+  type ServerSideApply,
+  type ServerSideApplyRequest,
+} from './server-side-apply.ts';
 
 interface ReplacingRequest extends ServerSideApplyRequest {
   readonly client: Pick<KubeClient, 'get' | 'apply' | 'patch'>;
@@ -136,7 +140,8 @@ export async function applyLeaving(
     try {
       return await apply.apply(await withLiveFields(request));
     } catch (error) {
-      if (request.createOnly || !isConflict(error) || attempt === attempts) throw error;
+      if (request.createOnly || isReplaced(error)) throw error;
+      if (!isConflict(error) || attempt === attempts) throw error;
     }
   }
 }

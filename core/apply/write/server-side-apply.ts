@@ -34,6 +34,8 @@ export interface ServerSideApplyRequest {
   readonly desired: DesiredObject;
   /** Fail with a conflict when the object exists. */
   readonly createOnly: boolean;
+  /** UID of the object that core has judged: fail if it was deleted or recreated since. */
+  readonly uid?: string | undefined;
   /** Receives the fields that the apply takes from other field managers (default: core does not look for them). */
   readonly onConflict?: ((conflicts: readonly FieldConflict[]) => void) | undefined;
   readonly signal: AbortSignal;
@@ -114,13 +116,13 @@ export class ServerSideApply {
   }
 
   async #send(
-    { client, desired: { resource }, createOnly, signal }: ServerSideApplyRequest,
+    { client, desired: { resource }, createOnly, uid, signal }: ServerSideApplyRequest,
     object: KubernetesObject,
     force: boolean,
   ): Promise<KubernetesObject> {
     const { clock, metrics } = this.#options;
     const options = { fieldManager, force, signal };
-    const sent = createOnly ? toBeCreated(object) : object;
+    const sent = createOnly ? toBeCreated(object) : boundTo(uid, object);
     for (let retry = 0; ; retry += 1) {
       metrics?.requested();
       try {
@@ -140,6 +142,22 @@ export class ServerSideApply {
  */
 function toBeCreated(object: KubernetesObject): KubernetesObject {
   return { ...object, metadata: { ...object.metadata, resourceVersion: '1' } };
+}
+
+function boundTo(uid: string | undefined, object: KubernetesObject): KubernetesObject {
+  if (uid === undefined) return object;
+  return { ...object, metadata: { ...object.metadata, uid } };
+}
+
+/**
+ * Whether the API server refused an apply with a UID: with a conflict when the object is gone, as
+ * invalid when another one has its name.
+ */
+export function isReplaced(error: unknown): boolean {
+  if (!(error instanceof ApiError)) return false;
+  if (error.code === 409) return error.message.includes('uid mismatch');
+  const causes = error.status.details?.causes ?? [];
+  return error.code === 422 && causes.some(({ field }) => field === 'metadata.uid');
 }
 
 function isStrictness(error: unknown): error is ApiError {

@@ -74,7 +74,9 @@ export class Writer {
     const onConflict = this.#conflictsOf(owner, object);
     const onReplaced = (before: KubernetesObject, conflicts: readonly FieldConflict[]) =>
       coOwnership.taken(owner, desired, { before, conflicts });
-    const request = { client, owner, desired, createOnly, onConflict, onReplaced, signal };
+    // What was made in its place meanwhile is not judged yet.
+    const uid = live?.metadata.uid;
+    const request = { client, owner, desired, createOnly, uid, onConflict, onReplaced, signal };
     const stored = await applyReplacing(apply, request);
     // Records the response as applied, even when the watch already knows a newer version.
     const record = recordOf(desired, inventory.put(desired.resource, stored));
