@@ -82,6 +82,9 @@ afterEach(() => stop.abort());
 afterAll(async () => {
   await kubectl.run(['delete', 'namespace', namespace, '--wait=false']);
   await kubectl.run(['label', 'nodes', '--all', `${namespace}-`]);
+  // Core of a later file would wait for kinds with the marks of deployments that never existed.
+  const applied = '--selector=core.rukpak.io/owner-kind=BundleDeployment';
+  await kubectl.run(['delete', 'crd', applied, '--wait=false']);
   await connection.close();
 });
 
