@@ -59,10 +59,14 @@ function redirectedPath(path: string): string | undefined {
   return clean === path ? undefined : clean;
 }
 
+/** Browsers read a backslash as a slash: two at the beginning would be another host. */
+const unfitForHeader = /[^\x21-\x7e]|["<>\\]/gu;
+
 function redirectTo(path: string, search: string): Refusal {
-  // Browsers read a backslash as a slash: two at the beginning would be another host.
-  const target = `${path}${search === '' ? '' : `?${search}`}`.replaceAll('\\', '%5C');
-  const location = target.replaceAll(/[<>"]/g, encodeURIComponent);
+  const target = `${path}${search === '' ? '' : `?${search}`}`;
+  const location = target.replaceAll(unfitForHeader, (each) =>
+    encodeURIComponent(each.toWellFormed()),
+  );
   const href = location.replaceAll('&', '&amp;').replaceAll("'", '&#39;');
   return { status: 301, location, text: `<a href="${href}">Moved Permanently</a>.\n` };
 }

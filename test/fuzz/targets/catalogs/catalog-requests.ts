@@ -29,7 +29,8 @@ export const catalogRequests: FuzzTarget = {
   read(input) {
     const text = textOf(input);
     const target = requestTarget('GET', text);
-    if ('status' in target && ![400, 404].includes(target.status)) {
+    if ('location' in target) checkRedirect(target.location);
+    else if ('status' in target && ![400, 404].includes(target.status)) {
       throw new Violation(`status ${target.status}`);
     }
     const headers = { range: text, 'if-none-match': text, 'if-modified-since': text };
@@ -43,6 +44,12 @@ export const catalogRequests: FuzzTarget = {
     answerReflection(bytesOf(input));
   },
 };
+
+/** A path of this server, and nothing that a header or a page may not have. */
+function checkRedirect(location = ''): void {
+  if (/^\/(?!\/)[\x21-\x7e]*$/.test(location) && !/[\\"<>]/.test(location)) return;
+  throw new Violation(`redirect to ${JSON.stringify(location)}`);
+}
 
 /** The library refuses invalid messages with its own errors, which end the call. */
 function answerReflection(bytes: Uint8Array): void {
