@@ -118,13 +118,6 @@ describe('removal plan', () => {
   });
 
   describe('an upgrade', () => {
-    test('with KeepCRDs leaves a custom resource that it drops without its CRD', () => {
-      const definition = anOwnedCRD('Gizmo', inventory);
-      put('Gizmo.example.com', 'dropped');
-      expect(plan('KeepCRDs', wants(definition))).toEqual({ orphan: ['dropped'], remove: [] });
-      expect(plan('Delete', wants(definition))).toEqual({ orphan: [], remove: ['dropped'] });
-    });
-
     test('leaves the CRD of custom resources that are wanted', () => {
       anOwnedCRD('Gizmo', inventory);
       const wanted = put('Gizmo.example.com', 'wanted');

@@ -42,9 +42,8 @@ export function planRemoval(
   inventory: Inventory,
   { owner, policy, wanted }: RemovalRequest,
 ): RemovalPlan {
-  const own = objectsOf(inventory, owner);
-  const entries = unwanted(own, wanted);
-  const byPolicy = keptByPolicy(entries, own, policy);
+  const entries = unwanted(objectsOf(inventory, owner), wanted);
+  const byPolicy = keptByPolicy(entries, policy);
   const orphan = new Map<InventoryEntry, string>();
   const remove: InventoryEntry[] = [];
   // The deletion of a deployment waits for objects that are being deleted; an upgrade does not.
@@ -93,11 +92,10 @@ function unwanted(
 
 function keptByPolicy(
   entries: readonly InventoryEntry[],
-  own: readonly InventoryEntry[],
   policy: DeletionPolicy,
 ): ReadonlySet<InventoryEntry> {
   if (policy === 'Orphan') return new Set(entries);
-  return policy === 'KeepCRDs' ? ofDefinitions(entries, own) : new Set();
+  return policy === 'KeepCRDs' ? ofDefinitions(entries) : new Set();
 }
 
 function reasonToStay(entry: InventoryEntry, wanted: Wanted['objects']): string | undefined {
@@ -136,16 +134,12 @@ export function removalStages(entries: readonly InventoryEntry[]): readonly Inve
   return [...Map.groupBy(entries, stage)].toSorted(([a], [b]) => b - a).map(([, group]) => group);
 }
 
-/** The CRDs among these objects, and the custom resources of all CRDs of the deployment. */
-function ofDefinitions(
-  entries: readonly InventoryEntry[],
-  own: readonly InventoryEntry[],
-): ReadonlySet<InventoryEntry> {
-  const definitions = own.filter(({ resource }) => isDefinition(resource));
+/** The CRDs of these objects, and their custom resources. */
+function ofDefinitions(entries: readonly InventoryEntry[]): ReadonlySet<InventoryEntry> {
+  const definitions = entries.filter(({ resource }) => isDefinition(resource));
   const kinds = new Set(definitions.map((entry) => kindName(definedKind(entry))));
-  const isOfThem = ({ resource }: InventoryEntry): boolean =>
-    isDefinition(resource) || kinds.has(kindName(resource));
-  return new Set(entries.filter(isOfThem));
+  const resources = entries.filter(({ resource }) => kinds.has(kindName(resource)));
+  return new Set([...definitions, ...resources]);
 }
 
 function kindName({ group, kind }: GroupKind): string {
