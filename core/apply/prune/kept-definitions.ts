@@ -61,8 +61,8 @@ interface LeftDefinitionQuery {
 }
 
 /**
- * The plan, with policy KeepCRDs also for custom resources whose CRD the deployment had before, and
- * core orphaned.
+ * The plan of a deletion, with policy KeepCRDs also for custom resources whose CRD the deployment had
+ * before, and core orphaned.
  */
 export async function orphanOfLeftDefinitions(
   plan: RemovalPlan,

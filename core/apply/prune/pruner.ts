@@ -18,7 +18,7 @@ import { isOrphanDenied } from '../privilege/removal-denial.ts';
 import type { OwnerState, OwnerStates } from '../state/owner-state.ts';
 import { type Deletions, objectEvents } from '../write/deletions.ts';
 import { type AskedBefore, askedIn } from './asked-deletions.ts';
-import { orphanDefinitions, orphanOfLeftDefinitions } from './kept-definitions.ts';
+import { orphanDefinitions } from './kept-definitions.ts';
 import {
   type NamespacePlan,
   type NamespaceQuery,
@@ -102,10 +102,9 @@ export class Pruner {
     set,
     signal,
   }: Pick<PruneRequest, 'owner' | 'set' | 'signal'>): Promise<NamespacePlan> {
-    const { inventory, client, defaultDeletionPolicy = 'Delete' } = this.#options;
+    const { inventory, defaultDeletionPolicy = 'Delete' } = this.#options;
     const { deletionPolicy: policy = defaultDeletionPolicy } = owner.spec;
-    const planned = planRemoval(inventory, { owner, policy, wanted: set });
-    const plan = await orphanOfLeftDefinitions(planned, { owner, policy, client, signal });
+    const plan = planRemoval(inventory, { owner, policy, wanted: set });
     const query = this.namespaceQuery(owner, plan, signal);
     return await orphanDefinitions(await orphanNamespaces(plan, query), query);
   }
