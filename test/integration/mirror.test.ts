@@ -81,6 +81,8 @@ describe('to a registry', () => {
       join(registries.dir, 'results/registries.conf'),
     );
     expect(rules).toMatchObject([
+      // Catalogs name the mirror itself.
+      { prefix: registries.to, insecure: true, mirrors: [] },
       { prefix: one, mirrors: [{ location: `${registries.to}/app/one`, insecure: true }] },
     ]);
     const mapping = await readFile(join(registries.dir, 'results/mapping.txt'), 'utf8');

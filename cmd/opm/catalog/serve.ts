@@ -76,7 +76,6 @@ will not be reflected in the served content.
 };
 
 async function serve(call: CobraCall): Promise<void> {
-  favourBuilding();
   const { flags } = call;
   const given = flags.string('cache-dir');
   const enforced = flags.changed('cache-enforce-integrity')
@@ -151,7 +150,10 @@ async function intactContent(cache: ContentCache, { args, signal }: CobraCall, f
 async function builtContent(cache: ContentCache, { args, signal }: CobraCall, fields: Fields) {
   const { checkCustomSchemas } = await import('../../../catalog/serve/index.ts');
   const [configs = ''] = args;
-  const onBuild = () => log('info', 'building cache', fields);
+  const onBuild = () => {
+    favourBuilding();
+    log('info', 'building cache', fields);
+  };
   try {
     checkDirectory(configs, onBuild);
     return await cache.open(configs, { signal, onBuild, onStored: checkCustomSchemas });
