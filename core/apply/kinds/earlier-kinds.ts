@@ -78,8 +78,8 @@ export class EarlierKinds {
   }
 
   /** Whether neither the ApplySet marks nor the status of a deployment have its kinds. */
-  areLost({ status, ...owner }: BundleDeployment): boolean {
-    return status?.groupKinds === undefined && !this.#options.parents.isParent(owner);
+  areLost(owner: BundleDeployment): boolean {
+    return owner.status?.groupKinds === undefined && !this.#options.parents.isParent(owner);
   }
 
   /**

@@ -17,6 +17,7 @@ import { definedKind } from '../kinds/definitions.ts';
 import { isKept } from '../objects/desired.ts';
 import { objectPath } from '../objects/object-id.ts';
 import { isDefinition } from '../objects/order.ts';
+import { listedMetadata } from './listed-metadata.ts';
 import type { NamespacePlan } from './namespaces.ts';
 import { keptWith, type RemovalPlan } from './prune-plan.ts';
 
@@ -109,28 +110,17 @@ async function keptResource(
   const { group, kind } = definedKind(definition);
   const resource = await discovery.resourceForGroupKind(group, kind, signal);
   if (resource === undefined) return undefined;
-  let next: string | undefined;
-  do {
-    const page = { limit: pageSize, ...(next === undefined ? {} : { continue: next }) };
-    const query = { ...page, metadataOnly: true, signal };
-    const { items, metadata } = await client.list(resource, query).catch(none);
-    const kept = items.find((item) => isKept(item) && !isGoing(item));
-    if (kept !== undefined) {
-      const { namespace, name = '' } = kept.metadata;
-      return objectPath(kind, namespace === undefined ? { name } : { namespace, name });
-    }
-    next = metadata.continue;
-  } while (next !== undefined && next !== '');
+  // The CRD may be deleted meanwhile.
+  const list = { client, resource, pageSize, isNone: isNotFound, signal };
+  for await (const item of listedMetadata(list)) {
+    if (!isKept(item) || isGoing(item)) continue;
+    const { namespace, name = '' } = item.metadata;
+    return objectPath(kind, namespace === undefined ? { name } : { namespace, name });
+  }
   return undefined;
 }
 
 /** A custom resource that is being deleted cannot be kept. */
 function isGoing({ metadata }: KubernetesObject): boolean {
   return metadata.deletionTimestamp !== undefined;
-}
-
-/** The CRD was deleted meanwhile. */
-function none(error: unknown): Awaited<ReturnType<KubeClient['list']>> {
-  if (!isNotFound(error)) throw error;
-  return { metadata: { resourceVersion: '' }, items: [] };
 }

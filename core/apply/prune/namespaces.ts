@@ -21,6 +21,7 @@ import { objectID, objectPath } from '../objects/object-id.ts';
 import { isNamespace } from '../objects/order.ts';
 import { ownershipOf } from '../ownership/ownership.ts';
 import type { SharedNamespace } from '../state/owner-state.ts';
+import { listedMetadata } from './listed-metadata.ts';
 import type { RemovalPlan } from './prune-plan.ts';
 
 export interface NamespacePlan extends RemovalPlan {
@@ -154,20 +155,20 @@ async function ofOthers(
   query: NamespaceQuery,
 ): Promise<string | undefined> {
   const { client, signal } = query;
-  let next: string | undefined;
-  do {
-    const page = { limit: pageSize, ...(next === undefined ? {} : { continue: next }) };
-    const { items, metadata } = await listed(resource, { namespace, ...page }, { client, signal });
-    for (const { metadata } of items) {
-      const key = { namespace, name: metadata.name ?? '' };
-      if (isGoing(objectID(resource, key), metadata, query)) continue;
-      if (isOfEveryNamespace(resource, metadata)) continue;
-      if (await goesWithItsOwner(metadata, query)) continue;
-      return `it holds ${objectPath(resource.kind, key)}, which core does not delete`;
-    }
-    next = metadata.continue;
-  } while (next !== undefined && next !== '');
+  const list = { client, resource, namespace, pageSize, isNone, signal };
+  for await (const { metadata } of listedMetadata(list)) {
+    const key = { namespace, name: metadata.name ?? '' };
+    if (isGoing(objectID(resource, key), metadata, query)) continue;
+    if (isOfEveryNamespace(resource, metadata)) continue;
+    if (await goesWithItsOwner(metadata, query)) continue;
+    return `it holds ${objectPath(resource.kind, key)}, which core does not delete`;
+  }
   return undefined;
+}
+
+/** Its CRD was deleted meanwhile, or the kind cannot be listed. */
+function isNone(error: unknown): boolean {
+  return isNotFound(error) || (error instanceof ApiError && error.code === 405);
 }
 
 /** An object that somebody recreated is another one, and nobody asked to delete it. */
@@ -178,21 +179,6 @@ function isGoing(
 ): boolean {
   if (deletionsSent && metadata.deletionTimestamp === undefined) return false;
   return going.has(identity({ id, object: { metadata } }));
-}
-
-async function listed(
-  resource: Resource,
-  page: { readonly namespace: string; readonly limit: number; readonly continue?: string },
-  { client, signal }: Pick<NamespaceQuery, 'client' | 'signal'>,
-): ReturnType<KubeClient['list']> {
-  try {
-    return await client.list(resource, { ...page, metadataOnly: true, signal });
-  } catch (error) {
-    // Its CRD was deleted meanwhile, or the kind cannot be listed.
-    const isNone = isNotFound(error) || (error instanceof ApiError && error.code === 405);
-    if (!isNone) throw error;
-    return { metadata: { resourceVersion: '' }, items: [] };
-  }
 }
 
 function isOfEveryNamespace(

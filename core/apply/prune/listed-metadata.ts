@@ -1,0 +1,34 @@
+import type { KubernetesObject } from '../../../api/meta.ts';
+import type { KubeClient, Resource } from '../../platform/kube/index.ts';
+
+interface ListedMetadata {
+  readonly client: Pick<KubeClient, 'list'>;
+  readonly resource: Resource;
+  readonly namespace?: string;
+  /** Maximum number of objects of one request. */
+  readonly pageSize: number;
+  /** Whether an error means that there are no objects, or no more. */
+  readonly isNone: (error: unknown) => boolean;
+  readonly signal: AbortSignal;
+}
+
+/** The metadata of all live objects of a kind; asks for a page when the caller takes it. */
+export async function* listedMetadata({
+  client,
+  resource,
+  pageSize: limit,
+  isNone,
+  ...query
+}: ListedMetadata): AsyncGenerator<KubernetesObject> {
+  let next: string | undefined;
+  do {
+    const page = { limit, ...(next === undefined ? {} : { continue: next }) };
+    const list = await client
+      .list(resource, { ...query, ...page, metadataOnly: true })
+      .catch((error: unknown) => {
+        if (!isNone(error)) throw error;
+      });
+    yield* list?.items ?? [];
+    next = list?.metadata.continue;
+  } while (next !== undefined && next !== '');
+}
