@@ -127,8 +127,9 @@ async function restoreDeployment(stage: Stage, choice: Choice): Promise<string |
   return `${told}, ${await applyVersion(stage, index, version)}`;
 }
 
-async function restart({ system }: Stage, choice: Choice): Promise<string> {
+async function restart({ system, model }: Stage, choice: Choice): Promise<string> {
   const isCrash = choice.below(2) === 0;
+  model.interrupts();
   if (isCrash) await system.kill();
   else await system.terminate();
   await system.restart();

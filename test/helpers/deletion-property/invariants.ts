@@ -103,8 +103,10 @@ function refusedProblems(living: Living, look: Look, model: Model): readonly str
   if (squatters(living, look).length === 0) return ['refused for nothing'];
   const active = activeVersion(living.object, look);
   if (active === undefined) return [];
+  const mayBePruned = (id: string): boolean =>
+    model.interrupted.has(living.index) && !idsOf(living.index, living.version).has(id);
   return [...idsOf(living.index, active)]
-    .filter((id) => !look.content.has(id) && !model.deleted.has(id))
+    .filter((id) => !look.content.has(id) && !model.deleted.has(id) && !mayBePruned(id))
     .map((id) => `${id} of the active v${active} is missing`);
 }
 

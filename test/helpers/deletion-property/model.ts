@@ -54,6 +54,12 @@ export class Model {
    */
   readonly deleted = new Set<string>();
 
+  /**
+   * Deployments whose upgrade a stop of core has interrupted: it may have pruned before the status
+   * named the new version as active.
+   */
+  readonly interrupted = new Set<number>();
+
   addForeign(object: KubernetesObject): void {
     this.foreign.set(idOf(object), object);
     this.strangers.add(idOf(object));
@@ -74,12 +80,20 @@ export class Model {
 
   isDeleted(index: number): void {
     this.deployment(index).version = undefined;
+    this.interrupted.delete(index);
     this.#endure(index, () => false);
   }
 
   #endure(index: number, stays: (id: string) => boolean): void {
     for (const id of versions.flatMap((version) => [...idsOf(index, version)])) {
       if (!stays(id)) this.lasting.delete(id);
+    }
+  }
+
+  /** Core stops in the midst of its work. */
+  interrupts(): void {
+    for (const [index, { pending }] of this.deployments.entries()) {
+      if (pending.size > 1) this.interrupted.add(index);
     }
   }
 
@@ -91,6 +105,7 @@ export class Model {
       pending.add(version);
       // The refused installation undoes what it has made.
       if (isRefused(nameOf(index))) continue;
+      this.interrupted.delete(index);
       for (const id of idsOf(index, version)) {
         const live = content.get(id);
         const isOwn = live !== undefined && labelledName(live) === nameOf(index);
