@@ -75,6 +75,7 @@ export class RollOut {
       return { ...applied, complete: false, drifted, finished: state.finished.all, groupKinds };
     }
     const { changes, held, blocked, heldPrune, unserved: lost = [] } = await pruner.prune(run);
+    state.waitingPrunes = new Set(held.map(({ id }) => id));
     const unserved = [...unknown, ...lost];
     const waiting = [...held.map(({ resource }) => resource), ...unserved];
     const kinds = [...kindsOf(run), ...waiting, ...stillOwned(run)];

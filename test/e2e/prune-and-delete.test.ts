@@ -172,6 +172,20 @@ describe('guards of a prune', () => {
     expect(await isThere('p-a')).toBe(true);
   });
 
+  test('what waits and is deleted by somebody else is told of no longer', async () => {
+    const spec = { prune: { maxPercent: 50 } };
+    await rollOut({ name: 'by-hand', objects: maps, spec });
+    await isInstalled('by-hand');
+    await rollOut({ name: 'by-hand', version: 2, objects: maps.slice(0, 1), spec });
+    expect((await isInstalled('by-hand', 2)).heldPrune?.count).toBe(3);
+    await kubectl.must(['delete', 'configmap', 'p-b', 'p-c', 'p-d', '--namespace=default']);
+    await eventually(async () => {
+      const deployment = await kubectl.get('bundledeployment', 'by-hand');
+      expect(statusOf(deployment).heldPrune).toBeUndefined();
+      expect(conditionOf(deployment, 'Progressing')).toBeUndefined();
+    });
+  });
+
   test('namespaces and CRDs with custom resources wait; everything else goes', async () => {
     const spec = { prune: { confirmData: true } };
     const objects = [aNamespace('delete-data'), aCRD('Used'), aCRD('Unused'), ...maps.slice(0, 2)];

@@ -77,6 +77,26 @@ test('an answer that is older than its events is not stored', () => {
   expect(inventory.get(configMaps, key)?.object.metadata.resourceVersion).toBe('11');
 });
 
+describe('an answer about an object of whose deletion no watch would tell is not stored', () => {
+  test('because the watch of its kind has ended meanwhile', () => {
+    inventory.sink(configMaps).replace([], '5');
+    inventory.dropKind(configMaps);
+    inventory.put(configMaps, live('a', '10'));
+    expect(names()).toEqual([]);
+    inventory.sink(configMaps);
+    inventory.put(configMaps, live('a', '10'));
+    expect(names()).toEqual(['a']);
+  });
+
+  test('because a later list does not have it', () => {
+    inventory.sink(configMaps).replace([live('b', '9')], '12');
+    inventory.put(configMaps, live('a', '10'));
+    expect(names()).toEqual(['b']);
+    inventory.put(configMaps, live('a', '13'));
+    expect(names()).toEqual(['b', 'a']);
+  });
+});
+
 describe('a list', () => {
   const key = (name: string) => ({ namespace: 'n', name });
   const versionOf = (name: string) =>

@@ -25,6 +25,10 @@ export class Inventory {
    * By kind, IDs of objects in responses to core's requests since the last list of the kind began.
    */
   readonly #answered = new Map<string, Set<string>>();
+  /** By kind, the version of its last list. */
+  readonly #listed = new Map<string, string>();
+  /** Kinds whose watch has ended. */
+  readonly #unwatched = new Set<string>();
   /** By kind, the last rewind of its objects. */
   readonly #histories = new Map<string, number>();
   #rewinds = 0;
@@ -52,20 +56,29 @@ export class Inventory {
   }
 
   /**
-   * Stores the response to a request of core, unless the watch already knows a newer version.
-   * Returns the response as an entry.
+   * Stores the response to a request of core, unless the watch already knows a newer version, or
+   * would not tell of the object's deletion. Returns the response as an entry.
    */
   put(resource: Resource, object: KubernetesObject): InventoryEntry {
     const entry = this.#entryOf(resource, object);
     this.#answered.get(kindOf(resource))?.add(entry.id);
     const known = this.get(resource, entry.key);
-    if (known !== undefined && isNewer(known.object, object)) return entry;
+    const isGone = known === undefined && this.#mayBeGone(resource, object);
+    if (isGone || (known !== undefined && isNewer(known.object, object))) return entry;
     this.#store(entry);
     // The watch will not report this again, and the former owner may wait for the object.
     if (known !== undefined && known.owner !== entry.owner) {
       this.#tell({ type: 'changed', entry, origin: 'request' });
     }
     return entry;
+  }
+
+  /** Whether an unknown object may have been deleted before its watch began, or after it ended. */
+  #mayBeGone(resource: Resource, object: KubernetesObject): boolean {
+    const resourceVersion = this.#listed.get(kindOf(resource));
+    const isListed =
+      resourceVersion !== undefined && !isNewer(object, { metadata: { resourceVersion } });
+    return isListed || this.#unwatched.has(kindOf(resource));
   }
 
   /** Forgets an object that its owner released; a later event of the watch about it is not news. */
@@ -81,15 +94,19 @@ export class Inventory {
     }
   }
 
-  /** Forgets every object of a kind that is no longer served. */
+  /** Forgets every object of a kind whose watch has ended, until its next `sink`. */
   dropKind(resource: Resource): void {
-    const entries = this.#byKind.get(kindOf(resource))?.values().toArray() ?? [];
+    const kind = kindOf(resource);
+    this.#unwatched.add(kind);
+    this.#listed.delete(kind);
+    const entries = this.#byKind.get(kind)?.values().toArray() ?? [];
     for (const entry of entries) this.#remove(entry);
-    this.#byKind.delete(kindOf(resource));
+    this.#byKind.delete(kind);
   }
 
   /** Receives the events of one kind's watch. */
   sink(resource: Resource): ReflectorSink {
+    this.#unwatched.delete(kindOf(resource));
     return {
       listing: () => void this.#answered.set(kindOf(resource), new Set()),
       replace: (items, resourceVersion) => this.#replace(resource, items, resourceVersion),
@@ -110,6 +127,7 @@ export class Inventory {
     const known = [...(this.#byKind.get(kind)?.values() ?? [])];
     const answered = this.#answered.get(kind);
     this.#answered.delete(kind);
+    this.#listed.set(kind, listed);
     const later = known.filter(({ object }) =>
       isNewer(object, { metadata: { resourceVersion: listed } }),
     );

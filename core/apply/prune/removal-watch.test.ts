@@ -55,6 +55,16 @@ test('the time that an owner waits runs from its first wait on, until it is forg
   expect(waitFor(['y'], 'y', 7000)).toBe(7000);
 });
 
+test('an owner is woken when an object is gone that waited to be pruned', () => {
+  if (a === undefined || b === undefined) throw new Error('no entries');
+  owners.of('demo').waitingPrunes = new Set([a.id]);
+  removed(b);
+  changed(a);
+  expect(woken).toEqual([]);
+  removed(a);
+  expect(woken).toEqual(['demo']);
+});
+
 test('owners that remove nothing are not woken', () => {
   if (a === undefined) throw new Error('no entries');
   changed(a);

@@ -6,7 +6,7 @@ import type { OwnerState, OwnerStates } from '../state/owner-state.ts';
 /**
  * Wakes owners whose objects are being removed: when all awaited objects are deleted, when the
  * object in the message changes, and when somebody annotates an object to be kept before it is
- * deleted. Sends no requests.
+ * deleted, or deletes an object that waits to be pruned. Sends no requests.
  */
 export class RemovalWatch implements ObjectEventListener {
   readonly #owners: OwnerStates;
@@ -24,6 +24,8 @@ export class RemovalWatch implements ObjectEventListener {
     if (type === 'removed') {
       this.#kept.delete(entry.id);
       for (const state of this.#owners.awaiting) this.#gone(state, entry.id);
+      const waiting = this.#owners.find(entry.owner)?.waitingPrunes;
+      if (waiting?.has(entry.id) === true) this.#notify(entry.owner);
     }
   }
 

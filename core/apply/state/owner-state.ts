@@ -84,6 +84,8 @@ export class OwnerState {
   namespaces: ReadonlyMap<string, SharedNamespace> = new Map();
   /** It is being deleted: core keeps no namespaces for it. */
   isEnding = false;
+  /** IDs of its objects that wait to be pruned. */
+  waitingPrunes: ReadonlySet<string> = new Set();
   /** Confirmed deletions that may not have succeeded yet. */
   confirmedPrunes: ReadonlySet<string> = new Set();
   /** Kinds of optional objects that it waits for. */
