@@ -3,10 +3,33 @@ import { goQuote } from '../../api/go-quote.ts';
 import { TerminalError } from '../../core/errors.ts';
 import { shortList } from '../../core/short-list.ts';
 import { compareVersions, versionText, zeroVersion } from '../../resolver/versions/index.ts';
-import type { OlmChannel } from '../blobs/index.ts';
+import type { OlmChannel, OlmDeprecations } from '../blobs/index.ts';
 import { type PackageChannel, packageChannel } from './package-channel.ts';
-import { PackageDeprecations } from './package-deprecations.ts';
 import type { GraphBundle, UpgradeGraph } from './upgrade-graph.ts';
+
+/** The messages of a package's deprecations. */
+class PackageDeprecations {
+  readonly ofPackage: string | undefined;
+  readonly #channels = new Map<string, string>();
+  readonly #bundles = new Map<string, string>();
+
+  constructor(deprecations: readonly OlmDeprecations[], owner: string) {
+    const own = deprecations.filter((each) => each.package === owner);
+    for (const { reference, message } of own.flatMap(({ entries }) => entries)) {
+      if (reference.schema === 'olm.package') this.ofPackage = message;
+      if (reference.schema === 'olm.channel') this.#channels.set(reference.name, message);
+      if (reference.schema === 'olm.bundle') this.#bundles.set(reference.name, message);
+    }
+  }
+
+  ofChannel(name: string): string | undefined {
+    return this.#channels.get(name);
+  }
+
+  ofBundle(name: string): string | undefined {
+    return this.#bundles.get(name);
+  }
+}
 
 /** A bundle in channels of a package: a row of drawings. */
 export interface BundleNode {

@@ -1,5 +1,5 @@
 import { gvkOf } from '../../../api/gvk.ts';
-import { fieldAt, listOf, mapOf, stringAt } from '../../../api/json-fields.ts';
+import { fieldAt, isMap, listOf, mapOf, stringAt } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleFiles } from '../../../core/contracts/bundle-files.ts';
 import { bundleContent, type LocatedObject, scalarText } from '../bundle-content.ts';
@@ -8,7 +8,6 @@ import { csv } from '../objects/csv.ts';
 import { operatorHub } from '../optional/operator-hub.ts';
 import type { Finding } from '../problem.ts';
 import type { OpmFile } from './opm-files.ts';
-import { metadataText } from './opm-metadata.ts';
 
 export interface OpmContent {
   readonly files: BundleFiles;
@@ -196,4 +195,35 @@ function versionsOf(object: KubernetesObject): readonly Definition[] {
 /** The key as Go prints it. */
 function keyText({ group, kind, name, version }: Definition): string {
   return `{${group} ${kind} ${name} ${version}}`;
+}
+
+const zeroTime = '0001-01-01 00:00:00 +0000 UTC';
+
+/** Kind and metadata as opm prints them after an error: Go's text of its structs. */
+function metadataText({ kind, apiVersion, metadata }: KubernetesObject): string {
+  const fields = mapOf(metadata);
+  const texts = ['name', 'generateName', 'namespace', 'selfLink', 'uid', 'resourceVersion'].map(
+    (field) => scalarText(fields[field]),
+  );
+  const maps = ['labels', 'annotations'].map((field) => mapText(fields[field]));
+  const finalizers = listOf(fields['finalizers']).map(scalarText).join(' ');
+  const generation = scalarText(fields['generation']) || '0';
+  const values = [
+    ...texts,
+    generation,
+    zeroTime,
+    '<nil>',
+    '<nil>',
+    ...maps,
+    '[]',
+    `[${finalizers}]`,
+  ];
+  return `&{{${kind} ${apiVersion}} {${values.join(' ')} []}}`;
+}
+
+/** Go prints a map in the order of its keys. */
+function mapText(value: unknown): string {
+  if (!isMap(value)) return 'map[]';
+  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return `map[${entries.map(([key, each]) => `${key}:${scalarText(each)}`).join(' ')}]`;
 }

@@ -1,5 +1,5 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import { type CatalogHandlerOptions, CatalogHttpServer } from '../../../catalog/serve/index.ts';
 import {
   aborted,
@@ -11,7 +11,6 @@ import {
   type Runnable,
   type TlsFiles,
 } from '../../../core/controller.ts';
-import { shareConnections } from './shared-connections.ts';
 
 interface CatalogServerOptions {
   readonly find: CatalogHandlerOptions['find'];
@@ -66,4 +65,26 @@ export function catalogServer({
     },
   };
   return { runnable, listening: listening.promise };
+}
+
+/** Half of what the content server has. A proxy in front of many clients is one address. */
+const maxOfAddress = 256;
+
+/** Closes further connections of an address that has its share: the others are for other clients. */
+function shareConnections(server: Server): void {
+  const connections = new Map<string, number>();
+  server.on('connection', (socket: Socket) => {
+    const { remoteAddress = '' } = socket;
+    const count = connections.get(remoteAddress) ?? 0;
+    if (count >= maxOfAddress) {
+      socket.destroy();
+      return;
+    }
+    connections.set(remoteAddress, count + 1);
+    socket.once('close', () => {
+      const left = (connections.get(remoteAddress) ?? 0) - 1;
+      if (left > 0) connections.set(remoteAddress, left);
+      else connections.delete(remoteAddress);
+    });
+  });
 }
