@@ -41,7 +41,10 @@ export interface ApplyResult {
   readonly blocked?: Blocked | undefined;
   /** Deletions that wait for confirmation. */
   readonly heldPrune?: HeldPrune | undefined;
-  /** Keys of deletions that somebody asked for and that wait, for whatever reason. */
+  /**
+   * Keys of deletions that somebody asked for and that wait, for whatever reason; empty while only
+   * others wait.
+   */
   readonly askedDeletions?: readonly string[] | undefined;
   /** Drift that spec.drift.mode Warn leaves in place. */
   readonly drifted?: readonly DriftedObject[] | undefined;

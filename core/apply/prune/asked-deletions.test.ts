@@ -56,3 +56,15 @@ test('what nobody asked for waits beside what waits for another reason, and noth
       'the data in them is deleted with them (spec.prune.confirmData)',
   );
 });
+
+test('where nothing that was asked for waits any more, what nobody asked for still waits', () => {
+  const later = { deletionsAsked: false, askedBefore: ['gone'] };
+  const left = askedKeys(later, { entries: [monitor], unserved: [] });
+  expect(left).toEqual([]);
+  expect(askedIn({ deletionsAsked: false, askedBefore: left })(monitor)).toBe(false);
+  expect(askedKeys(later, nothing)).toBeUndefined();
+  // The last complete apply was of this content: it explains the deletions.
+  expect(askedKeys({ deletionsAsked: false }, { entries: [monitor], unserved: [] })).toBe(
+    undefined,
+  );
+});

@@ -21,8 +21,9 @@ export function askedIn({
 }
 
 /**
- * Keys of asked deletions that wait, for the status of the deployment. A kind that is not served has
- * one key: core does not see its objects.
+ * Keys of asked deletions that wait, for the status of the deployment: none while only deletions
+ * wait that nobody asked for, undefined when there is nothing to tell apart. A kind that is not
+ * served has one key: core does not see its objects.
  */
 export function askedKeys(
   asked: AskedBefore,
@@ -34,10 +35,11 @@ export function askedKeys(
     readonly unserved: readonly GroupKind[];
   },
 ): readonly string[] | undefined {
-  const { deletionsAsked = true, askedBefore = [] } = asked;
-  const kinds = unserved.map(kindKey).filter((key) => deletionsAsked || askedBefore.includes(key));
-  const keys = new Set([...entries.filter(askedIn(asked)).map(keyOf), ...kinds]);
-  return keys.size === 0 ? undefined : [...keys].toSorted();
+  const { deletionsAsked = true, askedBefore } = asked;
+  if (!deletionsAsked && askedBefore === undefined) return undefined;
+  if (entries.length + unserved.length === 0) return undefined;
+  const kinds = unserved.map(kindKey).filter((key) => deletionsAsked || askedBefore?.includes(key));
+  return [...new Set([...entries.filter(askedIn(asked)).map(keyOf), ...kinds])].toSorted();
 }
 
 function keyOf(entry: InventoryEntry): string {

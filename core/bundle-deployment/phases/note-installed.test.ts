@@ -139,6 +139,23 @@ test('beside it, facts that change ask for no other deletion, nor after a restar
   expect(await request(fixture)).toEqual({});
 });
 
+test('facts ask for no deletion either once nothing that was asked for waits any more', async () => {
+  const fixture = await anInstalled();
+  const blocked = { reason: 'PruneHeld', message: 'not deleted' };
+  const result = { changes: 1, complete: true, blocked };
+  fixture.applier.apply.mockResolvedValue({ ...result, askedDeletions: ['a'] });
+  upgrade(fixture);
+  await fixture.reconcile();
+  fixture.applier.apply.mockResolvedValue({ ...result, askedDeletions: [] });
+  serve(fixture, { apiVersions: ['v1'] });
+  await fixture.reconcile();
+  expect(await request(fixture)).toEqual({
+    deletionsAsked: false,
+    changedFacts: 'API group gizmos.example.com is not served any more',
+    askedBefore: [],
+  });
+});
+
 test('while deletions wait, what the cluster serves is read again every minute', async () => {
   const fixture = await anInstalled();
   const heldPrune = { digest: 'd', reason: 'facts', count: 1, objects: [] };
