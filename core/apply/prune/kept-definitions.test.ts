@@ -2,25 +2,56 @@ import { expect, test } from 'vitest';
 import type { KubernetesObject, ObjectMeta } from '../../../api/meta.ts';
 import type { DeletionPolicy } from '../../../api/v1alpha1/deployment-policies.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
-import { anOwnedCRD, anOwnedEntry, aResource } from '../../../test/helpers/owned-entry.ts';
+import { anOwnedCRD, anOwnedEntry } from '../../../test/helpers/owned-entry.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
-import { ApiError } from '../../platform/kube/index.ts';
+import { ApiError, type Resource } from '../../platform/kube/index.ts';
 import type { ListOptions } from '../../platform/kube/kube-client.ts';
 import { orphanDefinitions, orphanOfLeftDefinitions } from './kept-definitions.ts';
 
-const gizmos = aResource('Gizmo.example.com');
 const keep = { 'core.rukpak.io/keep': 'true' };
+const v1 = { name: 'v1', served: true, storage: true };
 
-/** What becomes of the CRD of these custom resources, each on a page of its own. */
-async function judged(resources: readonly ObjectMeta[] | Error) {
+interface LiveDefinition {
+  readonly versions?: readonly (typeof v1)[];
+  readonly established?: 'True' | 'False';
+}
+
+/** The CRD as the API server has it. */
+function aLiveCRD({ versions = [v1], established = 'True' }: LiveDefinition): KubernetesObject {
+  const names = { kind: 'Gizmo', plural: 'gizmos' };
+  const conditions = [{ type: 'Established', status: established }];
+  return {
+    ...anOwnedCRD('Gizmo').object,
+    spec: { group: 'example.com', names, scope: 'Namespaced', versions },
+    status: { conditions },
+  };
+}
+
+/**
+ * What becomes of the CRD of these custom resources, each on a page of its own. The API server
+ * lists them in version v1 alone.
+ */
+async function judged(
+  resources: readonly ObjectMeta[] | Error,
+  live: KubernetesObject | 'gone' = aLiveCRD({}),
+) {
   const crd = anOwnedCRD('Gizmo');
   const remove = [crd, anOwnedEntry('ConfigMap', { name: 'goes' })];
   const plan = await orphanDefinitions(
     { orphan: new Map(), remove, undecided: new Map() },
     {
       client: {
-        list: async (_: unknown, { continue: token = '0', metadataOnly }: ListOptions = {}) => {
+        get: async () => {
+          if (live === 'gone') throw new ApiError(404, { reason: 'NotFound' });
+          return live;
+        },
+        list: async (
+          { version, plural, namespaced }: Resource,
+          { continue: token = '0', metadataOnly }: ListOptions = {},
+        ) => {
           if (resources instanceof Error) throw resources;
+          if (version !== 'v1') throw new ApiError(404, { message: '404 page not found' });
+          expect({ plural, namespaced }).toEqual({ plural: 'gizmos', namespaced: true });
           expect(metadataOnly).toBe(true);
           const metadata = resources[Number(token)];
           const items = metadata === undefined ? [] : [{ metadata } as KubernetesObject];
@@ -29,7 +60,6 @@ async function judged(resources: readonly ObjectMeta[] | Error) {
           return { metadata: { resourceVersion: '1', ...more }, items };
         },
       },
-      discovery: { resourceForGroupKind: async () => gizmos },
       signal: new AbortController().signal,
     },
   );
@@ -39,6 +69,8 @@ async function judged(resources: readonly ObjectMeta[] | Error) {
     removed: plan.remove.includes(crd),
   };
 }
+
+const gone = { because: undefined, undecided: undefined, removed: true };
 
 test('a CRD stays with a kept custom resource of anybody, on whatever page it is', async () => {
   const theirs = { name: 'theirs', namespace: 'n', annotations: keep };
@@ -53,10 +85,47 @@ test.each<[string, readonly ObjectMeta[] | Error]>([
   ['there is none', []],
   ['none is kept', [{ name: 'other' }]],
   ['the kept one is being deleted', [{ name: 'x', annotations: keep, deletionTimestamp: 't' }]],
-  ['the CRD is gone', new ApiError(404, { reason: 'NotFound' })],
 ])('a CRD goes where %s', async (_, resources) => {
-  const decided = { because: undefined, undecided: undefined, removed: true };
-  expect(await judged(resources)).toEqual(decided);
+  expect(await judged(resources)).toEqual(gone);
+});
+
+test('a CRD goes that is gone, or that the API server has never accepted', async () => {
+  const missing = new ApiError(404, { message: '404 page not found' });
+  const refused = aLiveCRD({ established: 'False' });
+  expect(await judged(missing, refused)).toEqual(gone);
+  const before = new ApiError(404, { reason: 'NotFound' });
+  expect(await judged(before, 'gone')).toEqual(gone);
+});
+
+test('the custom resources are listed in the version that needs no conversion', async () => {
+  const theirs = { name: 'theirs', namespace: 'n', annotations: keep };
+  const because = 'Gizmo/n/theirs is kept, and the API server would delete it with its CRD';
+  const newer = { name: 'v2', served: true, storage: false };
+  const older = { name: 'v0', served: false, storage: false };
+  const live = aLiveCRD({ versions: [newer, older, v1] });
+  expect(await judged([theirs], live)).toMatchObject({ because });
+  const unstored = { ...v1, storage: false };
+  const stored = { name: 'v2', served: false, storage: true };
+  expect(await judged([theirs], aLiveCRD({ versions: [stored, unstored] }))).toMatchObject({
+    because,
+  });
+});
+
+test('a CRD of which no version is served stays: it may have kept custom resources', async () => {
+  const live = aLiveCRD({ versions: [{ ...v1, served: false }] });
+  expect(await judged([], live)).toEqual({
+    because:
+      'the API server serves no version of it, so core cannot see whether its custom resources are annotated to be kept',
+    undecided: undefined,
+    removed: false,
+  });
+});
+
+test('a version that the API server does not serve yet is no proof of an empty CRD', async () => {
+  const live = aLiveCRD({ versions: [{ ...v1, name: 'v2' }] });
+  expect(await judged([], live)).toMatchObject({
+    undecided: expect.stringContaining('404 page not found'),
+  });
 });
 
 test('a CRD waits while its custom resources cannot be listed', async () => {

@@ -1,50 +1,46 @@
-import { stringAt } from '../../../api/json-fields.ts';
+import { fieldAt, listOf, stringAt } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import type { DeletionPolicy } from '../../../api/v1alpha1/deployment-policies.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { errorMessage } from '../../errors.ts';
 import {
-  type Discovery,
   definitionResource,
-  isNotFound,
+  isEstablished,
   type KubeClient,
   liveObject,
   type Resource,
 } from '../../platform/kube/index.ts';
 import type { InventoryEntry } from '../inventory/entry.ts';
-import { definedKind } from '../kinds/definitions.ts';
 import { isKept } from '../objects/desired.ts';
 import { objectPath } from '../objects/object-id.ts';
 import { isDefinition } from '../objects/order.ts';
 import { listedMetadata } from './listed-metadata.ts';
-import type { NamespacePlan } from './namespaces.ts';
-import { keptWith, type RemovalPlan } from './prune-plan.ts';
+import { type CheckedPlan, keptWith, type RemovalPlan } from './prune-plan.ts';
 
 /** What it takes to look at the custom resources of CRDs that a plan would delete. */
 interface DefinitionQuery {
-  readonly client: Pick<KubeClient, 'list'>;
-  readonly discovery: Pick<Discovery, 'resourceForGroupKind'>;
+  readonly client: Pick<KubeClient, 'get' | 'list'>;
   readonly signal: AbortSignal;
 }
 
 const pageSize = 500;
 
 /**
- * The plan, with CRDs orphaned that have a custom resource which is annotated to be kept, anybody's:
- * the API server deletes custom resources with their CRD. A CRD whose custom resources the API
- * server does not list becomes undecided.
+ * The plan, with CRDs orphaned that have a custom resource which is annotated to be kept, anybody's,
+ * or may have one: the API server deletes custom resources with their CRD. A CRD whose custom
+ * resources the API server does not list now becomes undecided.
  */
 export async function orphanDefinitions(
-  plan: NamespacePlan,
+  plan: CheckedPlan,
   query: DefinitionQuery,
-): Promise<NamespacePlan> {
+): Promise<CheckedPlan> {
   const orphan = new Map(plan.orphan);
   const undecided = new Map(plan.undecided);
   for (const entry of plan.remove.filter(isPresentDefinition)) {
     try {
-      const kept = await keptResource(entry, query);
-      if (kept !== undefined) orphan.set(entry, keptWith(kept));
+      const because = await reasonToStay(entry, query);
+      if (because !== undefined) orphan.set(entry, because);
     } catch (error) {
       query.signal.throwIfAborted();
       const message = `core cannot tell whether custom resources of ${entry.key.name} are annotated to be kept: ${errorMessage(error)}`;
@@ -102,22 +98,48 @@ function isPresentDefinition({ resource, object: { metadata } }: InventoryEntry)
   return isDefinition(resource) && metadata.deletionTimestamp === undefined;
 }
 
-/** Path of a live custom resource of a CRD that is annotated to be kept; lists only metadata. */
-async function keptResource(
-  definition: Pick<InventoryEntry, 'object'>,
-  { client, discovery, signal }: DefinitionQuery,
+const unseen =
+  'the API server serves no version of it, so core cannot see whether its custom resources are annotated to be kept';
+
+/**
+ * Why a CRD must stay. Reads the CRD itself: discovery may be older than the CRD, or than its
+ * present versions, and then seems to prove that there are no custom resources.
+ * @throws Error when the API server does not list the custom resources.
+ */
+async function reasonToStay(
+  { key }: Pick<InventoryEntry, 'key'>,
+  { client, signal }: DefinitionQuery,
 ): Promise<string | undefined> {
-  const { group, kind } = definedKind(definition);
-  const resource = await discovery.resourceForGroupKind(group, kind, signal);
-  if (resource === undefined) return undefined;
-  // The CRD may be deleted meanwhile.
-  const list = { client, resource, pageSize, isNone: isNotFound, signal };
-  for await (const item of listedMetadata(list)) {
+  const definition = await liveObject(client, { resource: definitionResource, key }, signal);
+  // Before it establishes a CRD, the API server accepts no custom resources.
+  if (definition === undefined || !isEstablished(definition)) return undefined;
+  const resource = servedResource(definition);
+  if (resource === undefined) return unseen;
+  for await (const item of listedMetadata({ client, resource, pageSize, signal })) {
     if (!isKept(item) || isGoing(item)) continue;
     const { namespace, name = '' } = item.metadata;
-    return objectPath(kind, namespace === undefined ? { name } : { namespace, name });
+    return keptWith(objectPath(resource.kind, { ...(namespace && { namespace }), name }));
   }
   return undefined;
+}
+
+/**
+ * The served version of a CRD, preferably the one in which its objects are stored: that needs no
+ * conversion webhook, which may be gone with its operator.
+ */
+function servedResource({ spec }: KubernetesObject): Resource | undefined {
+  const served = listOf(fieldAt(spec, 'versions')).filter(
+    (each) => fieldAt(each, 'served') === true,
+  );
+  const version = served.find((each) => fieldAt(each, 'storage') === true) ?? served[0];
+  if (version === undefined) return undefined;
+  return {
+    group: stringAt(spec, 'group') ?? '',
+    version: stringAt(version, 'name') ?? '',
+    kind: stringAt(spec, 'names', 'kind') ?? '',
+    plural: stringAt(spec, 'names', 'plural') ?? '',
+    namespaced: stringAt(spec, 'scope') === 'Namespaced',
+  };
 }
 
 /** A custom resource that is being deleted cannot be kept. */

@@ -7,8 +7,6 @@ interface ListedMetadata {
   readonly namespace?: string;
   /** Maximum number of objects of one request. */
   readonly pageSize: number;
-  /** Whether an error means that there are no objects, or no more. */
-  readonly isNone: (error: unknown) => boolean;
   readonly signal: AbortSignal;
 }
 
@@ -17,18 +15,17 @@ export async function* listedMetadata({
   client,
   resource,
   pageSize: limit,
-  isNone,
   ...query
 }: ListedMetadata): AsyncGenerator<KubernetesObject> {
   let next: string | undefined;
   do {
     const page = { limit, ...(next === undefined ? {} : { continue: next }) };
-    const list = await client
-      .list(resource, { ...query, ...page, metadataOnly: true })
-      .catch((error: unknown) => {
-        if (!isNone(error)) throw error;
-      });
-    yield* list?.items ?? [];
-    next = list?.metadata.continue;
+    const { items, metadata } = await client.list(resource, {
+      ...query,
+      ...page,
+      metadataOnly: true,
+    });
+    yield* items;
+    next = metadata.continue;
   } while (next !== undefined && next !== '');
 }

@@ -1,35 +1,15 @@
-import { gvkOf } from '../../../api/gvk.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
-import { errorMessage } from '../../errors.ts';
-import {
-  ApiError,
-  type Discovery,
-  isForbidden,
-  isNotFound,
-  type KubeClient,
-  liveObject,
-  type NamespacedKinds,
-  type Resource,
-} from '../../platform/kube/index.ts';
+import { isForbidden, type KubeClient, liveObject } from '../../platform/kube/index.ts';
 import { fieldManager, otherManagers } from '../fields/managed-fields.ts';
-import { type InventoryEntry, identity } from '../inventory/entry.ts';
+import type { InventoryEntry } from '../inventory/entry.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { desiredObject, isKept } from '../objects/desired.ts';
-import { forEachLimit } from '../objects/for-each-limit.ts';
-import { objectID, objectPath } from '../objects/object-id.ts';
 import { isNamespace } from '../objects/order.ts';
 import { ownershipOf } from '../ownership/ownership.ts';
 import type { SharedNamespace } from '../state/owner-state.ts';
-import { listedMetadata } from './listed-metadata.ts';
-import type { RemovalPlan } from './prune-plan.ts';
-
-export interface NamespacePlan extends RemovalPlan {
-  /**
-   * Namespaces of `remove` whose content the API server does not list now: core deletes them later.
-   */
-  readonly undecided: ReadonlyMap<InventoryEntry, Error>;
-}
+import { contentOfOthers, type NamespaceQuery } from './namespace-content.ts';
+import type { CheckedPlan, RemovalPlan } from './prune-plan.ts';
 
 /**
  * The plan, with namespaces orphaned that core did not make or that hold objects which must stay.
@@ -37,7 +17,7 @@ export interface NamespacePlan extends RemovalPlan {
 export async function orphanNamespaces(
   plan: RemovalPlan,
   query: NamespaceQuery,
-): Promise<NamespacePlan> {
+): Promise<CheckedPlan> {
   const orphan = new Map(plan.orphan);
   const undecided = new Map<InventoryEntry, Error>();
   for (const entry of plan.remove.filter(({ resource }) => isNamespace(resource))) {
@@ -50,17 +30,6 @@ export async function orphanNamespaces(
     }
   }
   return { orphan, remove: plan.remove.filter((entry) => !orphan.has(entry)), undecided };
-}
-
-/** @throws Error of the first undecided namespace. */
-export function throwUndecided(
-  { undecided }: Pick<NamespacePlan, 'undecided'>,
-  entries: readonly InventoryEntry[],
-): void {
-  for (const entry of entries) {
-    const error = undecided.get(entry);
-    if (error !== undefined) throw error;
-  }
 }
 
 /**
@@ -79,135 +48,6 @@ async function reasonToStay(
   return await contentOfOthers(key.name, query);
 }
 
-export interface NamespaceQuery {
-  readonly client: Pick<KubeClient, 'list'>;
-  readonly discovery: NamespacedKinds & Pick<Discovery, 'resourceForGroupKind' | 'invalidate'>;
-  /** Objects that core deletes too, as `identity` names them. */
-  readonly going: ReadonlySet<string>;
-  /**
-   * Core has sent these deletions: objects of `going` that are not being deleted were spared or
-   * replaced, and stay (default: false).
-   */
-  readonly deletionsSent?: boolean;
-  /**
-   * UID of the deployment that is being deleted: the garbage collector deletes its dependents too
-   * (default: it deletes none).
-   */
-  readonly ownerUID?: string | undefined;
-  /** Other deployments that still use a namespace, by its ID. */
-  readonly otherUsers: (id: string) => readonly string[];
-  readonly signal: AbortSignal;
-}
-
-const concurrentLists = 8;
-const pageSize = 100;
-
-/** Objects of the core group that Kubernetes and OpenShift create in each namespace. */
-const ofEveryNamespace: ReadonlySet<string> = new Set([
-  'ServiceAccount/default',
-  'ServiceAccount/builder',
-  'ServiceAccount/deployer',
-  'ConfigMap/kube-root-ca.crt',
-  'ConfigMap/openshift-service-ca.crt',
-]);
-
-/** Kinds, with their groups, that only describe other objects or a leader election. */
-const passingKinds: ReadonlySet<string> = new Set([
-  '/Event',
-  'events.k8s.io/Event',
-  '/Endpoints',
-  'coordination.k8s.io/Lease',
-]);
-
-/**
- * Why core must not delete a namespace: an object in it that nobody asked to delete. Undefined when
- * it contains only objects that are being deleted, their dependents, and objects that Kubernetes
- * makes in each namespace. Takes one short request per kind that the cluster serves.
- * @throws Error when the API server does not answer.
- */
-export async function contentOfOthers(
-  namespace: string,
-  query: NamespaceQuery,
-): Promise<string | undefined> {
-  const { discovery, signal } = query;
-  const found: string[] = [];
-  try {
-    // An aggregated API that did not answer may have been removed since.
-    discovery.invalidate();
-    const kinds = await discovery.namespacedResources(signal);
-    const asked = kinds.filter(({ group, kind }) => !passingKinds.has(`${group}/${kind}`));
-    await forEachLimit(asked, concurrentLists, async (resource) => {
-      if (found.length > 0) return;
-      const others = await ofOthers(resource, namespace, query);
-      if (others !== undefined) found.push(others);
-    });
-  } catch (error) {
-    signal.throwIfAborted();
-    const message = `core cannot tell what Namespace ${namespace} holds: ${errorMessage(error)}`;
-    throw new Error(message, { cause: error });
-  }
-  return found[0];
-}
-
-async function ofOthers(
-  resource: Resource,
-  namespace: string,
-  query: NamespaceQuery,
-): Promise<string | undefined> {
-  const { client, signal } = query;
-  const list = { client, resource, namespace, pageSize, isNone, signal };
-  for await (const { metadata } of listedMetadata(list)) {
-    const key = { namespace, name: metadata.name ?? '' };
-    if (isGoing(objectID(resource, key), metadata, query)) continue;
-    if (isOfEveryNamespace(resource, metadata)) continue;
-    if (await goesWithItsOwner(metadata, query)) continue;
-    return `it holds ${objectPath(resource.kind, key)}, which core does not delete`;
-  }
-  return undefined;
-}
-
-/** Its CRD was deleted meanwhile, or the kind cannot be listed. */
-function isNone(error: unknown): boolean {
-  return isNotFound(error) || (error instanceof ApiError && error.code === 405);
-}
-
-/** An object that somebody recreated is another one, and nobody asked to delete it. */
-function isGoing(
-  id: string,
-  metadata: KubernetesObject['metadata'],
-  { going, deletionsSent = false }: NamespaceQuery,
-): boolean {
-  if (deletionsSent && metadata.deletionTimestamp === undefined) return false;
-  return going.has(identity({ id, object: { metadata } }));
-}
-
-function isOfEveryNamespace(
-  { group, kind }: Resource,
-  { name = '', annotations }: KubernetesObject['metadata'],
-): boolean {
-  if (group !== '') return false;
-  // Tokens and pull secrets of ServiceAccounts are deleted together with these.
-  const isToken = kind === 'Secret' && annotations?.['kubernetes.io/service-account.name'];
-  return Boolean(isToken) || ofEveryNamespace.has(`${kind}/${name}`);
-}
-
-/**
- * True for an object whose owner is the deployment, or another object of the namespace, which is
- * judged itself.
- */
-async function goesWithItsOwner(
-  { ownerReferences = [] }: KubernetesObject['metadata'],
-  { discovery, ownerUID, signal }: NamespaceQuery,
-): Promise<boolean> {
-  for (const reference of ownerReferences) {
-    if (ownerUID !== undefined && reference.uid === ownerUID) return true;
-    const { group, kind } = gvkOf(reference);
-    const owner = await discovery.resourceForGroupKind(group, kind, signal);
-    if (owner?.namespaced === true) return true;
-  }
-  return false;
-}
-
 interface OrphanedNamespaces {
   readonly owner: BundleDeployment;
   /** Namespaces of the owner's objects. */
@@ -216,7 +56,7 @@ interface OrphanedNamespaces {
   readonly client: Pick<KubeClient, 'apply'>;
   readonly inventory: Pick<Inventory, 'put'>;
   readonly systemNamespace: string;
-  readonly query: NamespaceQuery & { readonly client: Pick<KubeClient, 'get' | 'list'> };
+  readonly query: NamespaceQuery;
 }
 
 /**

@@ -17,6 +17,15 @@ export interface RemovalPlan {
   readonly remove: readonly InventoryEntry[];
 }
 
+/** A plan after a look into the namespaces and CRDs that it would delete. */
+export interface CheckedPlan extends RemovalPlan {
+  /**
+   * Namespaces and CRDs of `remove` whose content the API server does not list now: core deletes
+   * them later.
+   */
+  readonly undecided: ReadonlyMap<InventoryEntry, Error>;
+}
+
 /** The desired objects of a deployment. */
 export interface Wanted {
   readonly ids: ReadonlySet<string>;
@@ -116,6 +125,17 @@ function objectsOf(inventory: Inventory, owner: BundleDeployment): readonly Inve
     .ownedBy(owner.metadata.name ?? '')
     .filter(({ object }) => belongsTo(object, owner));
   return [...new Map(entries.map((entry) => [entry.id, entry])).values()];
+}
+
+/** @throws Error about the first undecided one of these. */
+export function throwUndecided(
+  { undecided }: Pick<CheckedPlan, 'undecided'>,
+  entries: readonly InventoryEntry[],
+): void {
+  for (const entry of entries) {
+    const error = undecided.get(entry);
+    if (error !== undefined) throw error;
+  }
 }
 
 /**

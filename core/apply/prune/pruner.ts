@@ -19,15 +19,17 @@ import type { OwnerState, OwnerStates } from '../state/owner-state.ts';
 import { type Deletions, objectEvents } from '../write/deletions.ts';
 import { type AskedBefore, askedIn } from './asked-deletions.ts';
 import { orphanDefinitions } from './kept-definitions.ts';
-import {
-  type NamespacePlan,
-  type NamespaceQuery,
-  orphanNamespaces,
-  throwUndecided,
-} from './namespaces.ts';
+import type { NamespaceQuery } from './namespace-content.ts';
+import { orphanNamespaces } from './namespaces.ts';
 import { orphanObject } from './orphan.ts';
 import { guardPrune, timePrune } from './prune-guard.ts';
-import { planRemoval, type RemovalPlan, type Wanted } from './prune-plan.ts';
+import {
+  type CheckedPlan,
+  planRemoval,
+  type RemovalPlan,
+  throwUndecided,
+  type Wanted,
+} from './prune-plan.ts';
 import { Strangers } from './strangers.ts';
 
 interface PrunerOptions {
@@ -101,7 +103,7 @@ export class Pruner {
     owner,
     set,
     signal,
-  }: Pick<PruneRequest, 'owner' | 'set' | 'signal'>): Promise<NamespacePlan> {
+  }: Pick<PruneRequest, 'owner' | 'set' | 'signal'>): Promise<CheckedPlan> {
     const { inventory, defaultDeletionPolicy = 'Delete' } = this.#options;
     const { deletionPolicy: policy = defaultDeletionPolicy } = owner.spec;
     const plan = planRemoval(inventory, { owner, policy, wanted: set });

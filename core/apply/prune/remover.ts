@@ -18,8 +18,8 @@ import type { OwnerState, OwnerStates } from '../state/owner-state.ts';
 import { checkRestored } from '../state/restored-owner.ts';
 import type { Deletions } from '../write/deletions.ts';
 import { orphanDefinitions, orphanOfLeftDefinitions } from './kept-definitions.ts';
-import { orphanNamespaces, takeOrphanedNamespaces, throwUndecided } from './namespaces.ts';
-import { planRemoval, removalStages } from './prune-plan.ts';
+import { orphanNamespaces, takeOrphanedNamespaces } from './namespaces.ts';
+import { planRemoval, removalStages, throwUndecided } from './prune-plan.ts';
 import type { Pruner } from './pruner.ts';
 import { awaitRemoval } from './removal-watch.ts';
 

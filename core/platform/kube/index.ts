@@ -31,6 +31,7 @@ export {
   type NamespacedKinds,
   type ServedApis,
 } from './discovery/discovery.ts';
+export { isEstablished } from './discovery/unlisted-kinds.ts';
 export { type KubeClient, liveObject } from './kube-client.ts';
 export { listAll } from './list.ts';
 export { acceptMetadata, collectionPath, queryString, versionOnly } from './object-url.ts';

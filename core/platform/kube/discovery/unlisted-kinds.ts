@@ -47,10 +47,14 @@ export async function unlistedDefinition(
   return undefined;
 }
 
-/** Whether objects can be in a namespace: the API server accepts none before it establishes a CRD. */
+/** Whether objects can be in a namespace. */
 function mayHaveObjects(definition: KubernetesObject): boolean {
-  if (stringAt(definition['spec'], 'scope') === 'Cluster') return false;
-  return listOf(fieldAt(definition['status'], 'conditions')).some(
+  return stringAt(definition['spec'], 'scope') !== 'Cluster' && isEstablished(definition);
+}
+
+/** Whether the API server has accepted a CRD: before that it accepts no objects of the kind. */
+export function isEstablished({ status }: KubernetesObject): boolean {
+  return listOf(fieldAt(status, 'conditions')).some(
     (each) => stringAt(each, 'type') === 'Established' && stringAt(each, 'status') === 'True',
   );
 }
