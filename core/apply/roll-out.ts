@@ -1,4 +1,9 @@
-import type { ApplyRequest, ApplyResult, DriftedObject } from '../contracts/applier.ts';
+import type {
+  ApplyRequest,
+  ApplyResult,
+  DriftedObject,
+  RememberedResult,
+} from '../contracts/applier.ts';
 import type { EventSink } from '../contracts/event-sink.ts';
 import { type KubeClient, liveObject } from '../platform/kube/index.ts';
 import type { DriftDetector } from './drift/drift.ts';
@@ -44,6 +49,12 @@ interface RollOutOptions {
   readonly notify: (owner: string) => void;
 }
 
+/** The result of an apply before it prunes. */
+interface Written extends ApplyResult {
+  /** Kinds that are not served. */
+  readonly unknown: readonly GroupKind[];
+}
+
 /** Applies one owner's set: plans, checks ownership and permissions, writes, prunes. */
 export class RollOut {
   readonly #options: RollOutOptions;
@@ -53,8 +64,27 @@ export class RollOut {
   }
 
   async apply(request: ApplyRequest): Promise<ApplyResult> {
-    const { planner, namespaces, setWriter, pruner, optionalKinds } = this.#options;
-    const run = await planner.begin(request);
+    const run = await this.#options.planner.begin(request);
+    const remember = (found: RememberedResult = {}): void =>
+      request.remember?.({ ...found, ...this.#kindsSoFar(run) });
+    const written = await this.#write(run, request).catch((error: unknown) => {
+      remember();
+      throw error;
+    });
+    if (!written.complete) {
+      const { unknown: _, ...result } = written;
+      return { ...result, ...this.#kindsSoFar(run) };
+    }
+    return await this.#prune(run, written).catch((error: unknown) => {
+      const entries = this.#options.pruner.unwanted(run);
+      remember({ askedDeletions: askedKeys(run, { entries, unserved: written.unknown }) });
+      throw error;
+    });
+  }
+
+  /** Writes the objects of the set; `complete` when all are written. */
+  async #write(run: Run, request: ApplyRequest): Promise<Written> {
+    const { planner, namespaces, setWriter } = this.#options;
     this.#tellLostKinds(run);
     const { owner, state, signal } = run;
     const unknown = await planner.watchKinds(run);
@@ -70,27 +100,35 @@ export class RollOut {
     // Hooks need the ApplySet marks and finalizer too, even without any object to apply.
     const isNothing = pending.length === 0 && !run.foundationOnly;
     const applied = isNothing ? { changes: 0 } : await setWriter.write(run, pending);
-    if (applied.blocked !== undefined || run.foundationOnly) {
-      const groupKinds = groupKindNames([...kindsOf(run), ...run.earlier]);
-      return { ...applied, complete: false, drifted, finished: state.finished.all, groupKinds };
-    }
+    const complete = applied.blocked === undefined && !run.foundationOnly;
+    return { ...applied, complete, drifted, finished: state.finished.all, unknown };
+  }
+
+  /** Prunes after everything is written; from then on the owner has exactly this set. */
+  async #prune(run: Run, { unknown, ...written }: Written): Promise<ApplyResult> {
+    const { pruner, optionalKinds } = this.#options;
     const { changes, held, blocked, heldPrune, unserved: lost = [] } = await pruner.prune(run);
     state.waitingPrunes = new Set(held.map(({ id }) => id));
     const unserved = [...unknown, ...lost];
     const waiting = [...held.map(({ resource }) => resource), ...unserved];
     const kinds = [...kindsOf(run), ...waiting, ...stillOwned(run)];
     await this.#settle(run, kinds);
-    optionalKinds.await(owner, run.set.omitted);
+    optionalKinds.await(run.owner, run.set.omitted);
     return {
-      changes: applied.changes + changes,
-      complete: true,
+      ...written,
+      changes: written.changes + changes,
       blocked: blocked ?? notServed(unserved),
       heldPrune,
       askedDeletions: askedKeys(run, { entries: held, unserved }),
-      drifted,
-      finished: state.finished.all,
+      finished: run.state.finished.all,
       groupKinds: groupKindNames(kinds),
     };
+  }
+
+  /** The kinds of which the owner may have objects by now; nothing before the first of all. */
+  #kindsSoFar({ owner, earlier }: Run): Pick<ApplyResult, 'groupKinds'> {
+    const groupKinds = groupKindNames([...earlier, ...this.#options.parents.kinds(owner)]);
+    return groupKinds.length === 0 ? {} : { groupKinds };
   }
 
   /**

@@ -9,7 +9,12 @@ import {
   progressReason,
 } from '../../api/v1alpha1/conditions.ts';
 import type { HeldPrune } from '../../api/v1alpha1/deployment-progress.ts';
-import type { ApplyRequest, DriftedObject, FinishedObject } from '../contracts/applier.ts';
+import type {
+  ApplyRequest,
+  ApplyResult,
+  DriftedObject,
+  FinishedObject,
+} from '../contracts/applier.ts';
 import { errorMessage, TerminalError } from '../errors.ts';
 import type { Clock } from '../platform/clock.ts';
 import { findCondition, setCondition } from '../platform/runtime/index.ts';
@@ -200,6 +205,17 @@ export function withFinished(
   const { finished: _, ...rest } = status;
   if (objects.length === 0) return rest;
   return { ...rest, finished: { bundle: target?.metadata.name ?? '', objects: [...objects] } };
+}
+
+/**
+ * The status with the kinds of which the deployment may have objects, unless they are unknown. The
+ * annotation with the same kinds may be lost: `kubectl replace` removes it.
+ */
+export function withGroupKinds(
+  status: BundleDeploymentStatus,
+  groupKinds: ApplyResult['groupKinds'],
+): BundleDeploymentStatus {
+  return groupKinds === undefined ? status : { ...status, groupKinds: [...groupKinds] };
 }
 
 /**

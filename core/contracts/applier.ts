@@ -25,6 +25,8 @@ export interface ApplyRequest {
   readonly changedFacts?: string;
   /** With `deletionsAsked: false`: the `askedDeletions` of earlier results of this content. */
   readonly askedBefore?: readonly string[];
+  /** Receives, before an apply throws, what the owner's status must remember all the same. */
+  readonly remember?: (found: RememberedResult) => void;
   /** Name of the objects' Bundle. */
   readonly bundle?: string;
   /** Objects of that Bundle that have ended by themselves: they are not created again. */
@@ -53,6 +55,9 @@ export interface ApplyResult {
   /** `Kind.group` of all kinds of which the owner may have objects. */
   readonly groupKinds?: readonly string[];
 }
+
+/** `askedDeletions` only if everything was applied, and deletions have failed. */
+export interface RememberedResult extends Pick<ApplyResult, 'askedDeletions' | 'groupKinds'> {}
 
 /** One hook of a deployment. */
 export interface HookRequest {

@@ -98,15 +98,22 @@ export class Pruner {
     this.#strangers.tell(owner, wanted);
   }
 
-  /** Plans the removal of the objects that the owner has and no longer wants. */
-  async plan({
-    owner,
-    set,
-    signal,
-  }: Pick<PruneRequest, 'owner' | 'set' | 'signal'>): Promise<CheckedPlan> {
+  /** Objects that the owner has and no longer wants. */
+  unwanted(request: Pick<PruneRequest, 'owner' | 'set'>): readonly InventoryEntry[] {
+    const { remove, orphan } = this.#plan(request);
+    return [...remove, ...orphan.keys()];
+  }
+
+  #plan({ owner, set }: Pick<PruneRequest, 'owner' | 'set'>): RemovalPlan {
     const { inventory, defaultDeletionPolicy = 'Delete' } = this.#options;
     const { deletionPolicy: policy = defaultDeletionPolicy } = owner.spec;
-    const plan = planRemoval(inventory, { owner, policy, wanted: set });
+    return planRemoval(inventory, { owner, policy, wanted: set });
+  }
+
+  /** Plans the removal of these objects. */
+  async plan(request: Pick<PruneRequest, 'owner' | 'set' | 'signal'>): Promise<CheckedPlan> {
+    const { owner, signal } = request;
+    const plan = this.#plan(request);
     const query = this.namespaceQuery(owner, plan, signal);
     return await orphanDefinitions(await orphanNamespaces(plan, query), query);
   }

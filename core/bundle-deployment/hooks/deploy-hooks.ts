@@ -3,6 +3,7 @@ import { progressReason } from '../../../api/v1alpha1/conditions.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { notedValue } from '../../../api/v1alpha1/rules/noted-value.ts';
 import { type HookEvent, hooksOf } from '../../apply/index.ts';
+import type { RememberedResult } from '../../contracts/applier.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import {
   type BundleDeploymentState,
@@ -18,6 +19,7 @@ import {
   isUnchanged,
   notInstalled,
   notObserved,
+  withGroupKinds,
 } from '../status.ts';
 import { hookText, runOf } from './hook-run.ts';
 import { type HookEventRequest, type HookEventState, runEvent } from './run-event.ts';
@@ -42,9 +44,11 @@ export async function runPreHooks(
     return await run(state, surroundings, async () => await runEvent(state, request, surroundings));
   }
   const begun = { ...state, status: withBegun(state, dependencies.clock) };
-  return await run(begun, surroundings, async () => {
-    await applyFoundation(begun, surroundings);
-    return await runEvent(begun, request, surroundings);
+  const { error, ...found } = await applyFoundation(begun, surroundings);
+  const founded = { ...begun, ...found };
+  return await run(founded, surroundings, async () => {
+    if (error !== undefined) throw error;
+    return await runEvent(founded, request, surroundings);
   });
 }
 
@@ -67,12 +71,22 @@ function requestOf(state: BundleDeploymentState, event: HookEvent): HookEventReq
   return { event, revision: state.revision ?? '', hooks: hooksOf(event, hooks) };
 }
 
-/** Applies namespaces and CRDs. */
+/** Applies namespaces and CRDs; the status has their kinds also after a failure. */
 async function applyFoundation(
-  { deployment: owner, objects = [], hooks = [] }: BundleDeploymentState,
+  { deployment: owner, objects = [], hooks = [], status }: BundleDeploymentState,
   { dependencies: { applier }, context: { signal } }: Surroundings,
-): Promise<void> {
-  await applier.apply({ owner, objects, hooks, foundationOnly: true, signal });
+): Promise<Pick<BundleDeploymentState, 'status'> & { readonly error?: unknown }> {
+  let remembered: RememberedResult = {};
+  const remember = (found: RememberedResult): void => {
+    remembered = found;
+  };
+  const request = { owner, objects, hooks, foundationOnly: true, remember, signal };
+  try {
+    const { groupKinds } = await applier.apply(request);
+    return { status: withGroupKinds(status, groupKinds) };
+  } catch (error) {
+    return { status: withGroupKinds(status, remembered.groupKinds), error };
+  }
 }
 
 /** Writes the result of the event into the status. The last good Bundle stays active. */

@@ -185,3 +185,24 @@ describe('a plan', () => {
     expect(hooked.fixture.status.activeBundle).toBe(nameOf(v1));
   });
 });
+
+describe('the kinds of what hooks need', () => {
+  const groupKinds = ['CustomResourceDefinition.apiextensions.k8s.io', 'Job.batch'];
+
+  test('are in the status before the first hook has ended', async () => {
+    const { applier } = hooked.fixture;
+    applier.apply.mockResolvedValue({ changes: 1, complete: false, groupKinds });
+    applier.runHook.mockResolvedValue({ state: 'running', since: '' });
+    await hooked.settle();
+    expect(hooked.fixture.status.groupKinds).toEqual(groupKinds);
+  });
+
+  test('are there also when the API server refuses some of it', async () => {
+    hooked.fixture.applier.apply.mockImplementation(async ({ remember }) => {
+      remember?.({ groupKinds });
+      throw new Error('a policy says no');
+    });
+    await hooked.fixture.failure();
+    expect(hooked.fixture.status.groupKinds).toEqual(groupKinds);
+  });
+});

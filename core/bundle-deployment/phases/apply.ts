@@ -1,7 +1,6 @@
-import type { BundleDeploymentStatus } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { installNamespaceOf } from '../../../api/v1alpha1/rules/install-namespace.ts';
 import { isAboutMissing } from '../../apply/index.ts';
-import type { ApplyResult } from '../../contracts/applier.ts';
+import type { ApplyRequest, ApplyResult, RememberedResult } from '../../contracts/applier.ts';
 import { TerminalError, WaitingError } from '../../errors.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { AppliedSet, ApplyMetrics } from '../../platform/observe/index.ts';
@@ -22,6 +21,7 @@ import {
   stagesWait,
   withDrift,
   withFinished,
+  withGroupKinds,
   withHeldPrune,
 } from '../status.ts';
 import { askedDeletions, withSuperseded, withWaitingDeletions } from './note-installed.ts';
@@ -110,28 +110,44 @@ export async function apply(
   const { target, objects } = before;
   if (target === undefined || objects === undefined) return { done: true };
   const state = { ...before, objects, status: withBegun(before, dependencies.clock) };
+  let remembered: RememberedResult = {};
+  const remember = (found: RememberedResult): void => {
+    remembered = found;
+  };
   try {
-    const result = await applyObjects(state, dependencies, context);
+    const result = await applyObjects({ ...state, remember }, dependencies, context);
     if (result.complete && result.heldPrune !== undefined) lookAgain(state, dependencies, context);
     return foundBy(result, state, dependencies);
   } catch (error) {
     if (mustNotBeTold(error, context.signal)) throw error;
     // The creation of a missing namespace or kind sends no event.
     if (isAboutMissing(error)) context.wakeAfter(longestWait);
-    return installFailure(state, error, dependencies);
+    const status = withRemembered(state, remembered);
+    return installFailure({ status }, error, dependencies);
   }
 }
 
+/** The status after an apply that failed. */
+function withRemembered(
+  state: BundleDeploymentState,
+  { groupKinds, askedDeletions: waiting }: RememberedResult,
+): BundleDeploymentState['status'] {
+  const status = withGroupKinds(state.status, groupKinds);
+  return waiting === undefined ? status : withWaitingDeletions({ ...state, status }, waiting);
+}
+
 async function applyObjects(
-  state: BundleDeploymentState & Required<Pick<BundleDeploymentState, 'objects'>>,
+  state: BundleDeploymentState &
+    Required<Pick<BundleDeploymentState, 'objects'>> &
+    Required<Pick<ApplyRequest, 'remember'>>,
   dependencies: BundleDeploymentDependencies,
   { signal, logger }: PhaseContext,
 ): Promise<ApplyResult> {
-  const { deployment: owner, target, objects, hooks = [] } = state;
+  const { deployment: owner, target, objects, hooks = [], remember } = state;
   const waitForReady = stagesWait(state);
   const unchanged = isUnchanged(state) && state.rotating !== true;
   const extra = { ...askedDeletions(state), ...originOf(state) };
-  const request = { owner, objects, hooks, waitForReady, unchanged, signal, ...extra };
+  const request = { owner, objects, hooks, waitForReady, unchanged, remember, signal, ...extra };
   const run = () => dependencies.applier.apply(request);
   const result = await measureApply(state, dependencies, run);
   const { changes } = result;
@@ -168,14 +184,6 @@ function foundBy(
   if (blocked === undefined) return { ...found, status, done: true };
   const failure = { ...blocked, reportHealth };
   return { ...found, status: notInstalled(status, failure, clock), done: true };
-}
-
-/** The annotation with the same kinds may be lost: `kubectl replace` removes it. */
-function withGroupKinds(
-  status: BundleDeploymentStatus,
-  groupKinds: ApplyResult['groupKinds'],
-): BundleDeploymentStatus {
-  return groupKinds === undefined ? status : { ...status, groupKinds: [...groupKinds] };
 }
 
 interface MeasuredBy {

@@ -9,6 +9,7 @@ import {
   v2,
 } from '../../../test/helpers/bundle-deployment-fixture.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
+import type { Applier } from '../../contracts/applier.ts';
 
 const kinds = ['apps/v1', 'gizmos.example.com/v1', 'gizmos.example.com/v1/Gizmo', 'v1'];
 
@@ -154,6 +155,39 @@ test('facts ask for no deletion either once nothing that was asked for waits any
     changedFacts: 'API group gizmos.example.com is not served any more',
     askedBefore: [],
   });
+});
+
+test('facts ask for no deletion either while the API server refuses one that was asked for', async () => {
+  const first = await anInstalled();
+  const refuse: Applier['apply'] = async ({ remember }) => {
+    remember?.({ askedDeletions: ['a'], groupKinds: ['ConfigMap', 'Gizmo.example.com'] });
+    throw new Error('cannot delete ConfigMap "a"');
+  };
+  first.applier.apply.mockImplementation(refuse);
+  upgrade(first);
+  await first.failure();
+  const fixture = restarted(first);
+  fixture.have(aMade(v2));
+  fixture.applier.apply.mockImplementation(refuse);
+  serve(fixture, { apiVersions: ['v1'] });
+  await fixture.failure();
+  expect(fixture.applier.apply.mock.lastCall?.[0]).toMatchObject({
+    deletionsAsked: false,
+    askedBefore: ['a'],
+  });
+  expect(fixture.status.groupKinds).toEqual(['ConfigMap', 'Gizmo.example.com']);
+});
+
+test('an apply that fails before it prunes has asked for nothing yet', async () => {
+  const fixture = await anInstalled();
+  fixture.applier.apply.mockImplementation(async ({ remember }) => {
+    remember?.({ groupKinds: ['ConfigMap'] });
+    throw new Error('cannot patch ConfigMap "a"');
+  });
+  upgrade(fixture);
+  await fixture.failure();
+  expect(fixture.status).toMatchObject({ groupKinds: ['ConfigMap'] });
+  expect(fixture.status).not.toHaveProperty('waitingDeletions');
 });
 
 test('while deletions wait, what the cluster serves is read again every minute', async () => {
