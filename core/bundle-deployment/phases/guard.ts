@@ -10,17 +10,21 @@ import { withNewStart } from '../revisions/progress.ts';
 import { checkHealth } from './check-health.ts';
 
 /**
- * Restores a lost finalizer (by a backup without it) of a deployment that core has applied. Runs
- * first, because the deployment may be deleted while its Bundle is slow or broken. Objects of
- * RukPak are deleted by their ownerReferences until core has applied them, because no mark lists
- * their kinds. The applier adds the finalizer the first time, together with the marks.
+ * Restores a lost finalizer of a deployment that core has applied: a backup may lack it, and
+ * `kubectl replace` removes it with the label. Runs first, because the deployment may be deleted
+ * while it is paused, or its Bundle is slow or broken. Objects of RukPak are deleted by their
+ * ownerReferences until core has applied them, because no mark lists their kinds. The applier adds
+ * the finalizer the first time, together with the marks.
  */
 export async function guardDeletion(
   { deployment }: BundleDeploymentState,
   _dependencies: ReconcileDependencies,
   { live }: PhaseContext,
 ): Promise<Found> {
-  if (deployment.metadata.labels?.[applySetKey.id] !== undefined) await live.guard();
+  const { metadata, status } = deployment;
+  const isApplied =
+    metadata.labels?.[applySetKey.id] !== undefined || status?.groupKinds !== undefined;
+  if (isApplied) await live.guard();
   return {};
 }
 

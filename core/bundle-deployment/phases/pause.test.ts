@@ -65,3 +65,16 @@ test('a new deployment that is paused gets no Bundle', async () => {
   expect(fixture.conditions).toEqual([`Progressing False Paused: ${told}`]);
   expect(fixture.bundleNames).toEqual([]);
 });
+
+test('a paused deployment that somebody has replaced gets its finalizer back', async () => {
+  const { metadata, status = {}, ...rest } = fixture.live;
+  const { labels: _, ...replaced } = metadata;
+  const groupKinds = ['ConfigMap'];
+  fixture.change({
+    ...rest,
+    metadata: { ...replaced, finalizers: [] },
+    status: { ...status, groupKinds },
+  });
+  await fixture.reconcile();
+  expect(fixture.live.metadata.finalizers).toEqual(['core.rukpak.io/delete-objects']);
+});
