@@ -67,15 +67,22 @@ function withAppliedRendering({
 
 /**
  * The status before the target is applied. A target with another rendering than the last complete
- * apply may leave objects behind, which a way back deletes.
+ * apply may leave objects behind, which a way back deletes. It may also create objects again of
+ * which other content awaited the deletion.
  */
 export function withSuperseded({
   status,
   recipe,
 }: Pick<BundleDeploymentState, 'status' | 'recipe'>): BundleDeploymentStatus {
-  const { applied } = status;
-  if (applied === undefined || recipe === undefined || !isOther(applied, recipe)) return status;
-  return { ...status, applied: { ...applied, superseded: true } };
+  if (recipe === undefined) return status;
+  const { applied, waitingDeletions: _, ...rest } = status;
+  const waitingDeletions = waitingOf({ status }, recipe);
+  const isSuperseded = applied !== undefined && isOther(applied, recipe);
+  return {
+    ...rest,
+    ...(applied && { applied: isSuperseded ? { ...applied, superseded: true } : applied }),
+    ...(waitingDeletions && { waitingDeletions }),
+  };
 }
 
 /**
