@@ -227,4 +227,18 @@ describe('hook objects stay', () => {
     const plan = planRemoval(inventory, { owner, policy: 'Orphan' });
     expect(names([...plan.orphan.keys()])).toEqual(['hook', 'kept']);
   });
+
+  test('an object of a hook that somebody annotates to be kept outlives its deployment', () => {
+    const reference = { apiVersion: 'core.rukpak.io/v1alpha1', kind: 'BundleDeployment' };
+    const controller = { ...reference, name: 'demo', uid: 'uid-of-demo', controller: true };
+    const annotations = { 'core.rukpak.io/hook-run': 'r', 'core.rukpak.io/keep': 'true' };
+    const ours = { annotations, ownerReferences: [controller] };
+    anOwnedEntry('Secret', { name: 'annotated', metadata: ours }, inventory);
+    // Kept by its bundle: without ownerReference, and replaced by the next run.
+    anOwnedEntry('Secret', { name: 'of-bundle', metadata: { annotations } }, inventory);
+    const plan = planRemoval(inventory, { owner, policy: 'Delete' });
+    expect(names([...plan.orphan.keys()])).toEqual(['annotated']);
+    const wanted = { ids: new Set<string>(), objects: [], omitted: [] };
+    expect(planRemoval(inventory, { owner, policy: 'Delete', wanted }).orphan.size).toBe(0);
+  });
 });

@@ -7,7 +7,7 @@ import { definedKind } from '../kinds/definitions.ts';
 import { type DesiredObject, isKept } from '../objects/desired.ts';
 import { type GroupKind, objectPath } from '../objects/object-id.ts';
 import { isDefinition, isNamespace, isWorkload } from '../objects/order.ts';
-import { belongsTo } from '../objects/owner-marks.ts';
+import { belongsTo, controllerOf } from '../objects/owner-marks.ts';
 import { stageOf } from '../stages/stage-order.ts';
 
 /** What happens to objects that a deployment no longer wants. */
@@ -45,7 +45,7 @@ interface RemovalRequest {
  * Applies the deletion policy, both when the deployment is deleted and when its bundle has dropped
  * objects. Plans only objects that core made for exactly this deployment, each once, although it
  * may be watched in two versions. Leaves objects of hooks to the garbage collector, unless the
- * policy orphans everything.
+ * policy or an annotation keeps them.
  */
 export function planRemoval(
   inventory: Inventory,
@@ -59,7 +59,7 @@ export function planRemoval(
   for (const entry of wanted === undefined ? entries : entries.filter(isPresent)) {
     const because = byPolicy.has(entry)
       ? `the deletion policy is ${policy}`
-      : reasonToStay(entry, wanted?.objects ?? []);
+      : reasonToStay(entry, wanted);
     if (because !== undefined) orphan.set(entry, because);
     else if (!isHookObject(entry.object)) remove.push(entry);
   }
@@ -107,12 +107,17 @@ function keptByPolicy(
   return policy === 'KeepCRDs' ? ofDefinitions(entries) : new Set();
 }
 
-function reasonToStay(entry: InventoryEntry, wanted: Wanted['objects']): string | undefined {
-  if (isHookObject(entry.object)) return undefined;
-  if (isKept(entry.object)) return 'its annotation asks for it';
-  const { name } = entry.key;
+function reasonToStay(
+  { resource, key: { name }, object }: InventoryEntry,
+  wanted: Wanted | undefined,
+): string | undefined {
+  // Without an ownerReference the garbage collector leaves the object of a hook as it is.
+  const isLeft =
+    isHookObject(object) && (wanted !== undefined || controllerOf(object) === undefined);
+  if (isLeft) return undefined;
+  if (isKept(object)) return 'its annotation asks for it';
   const isInhabited =
-    isNamespace(entry.resource) && wanted.some(({ key }) => key.namespace === name);
+    isNamespace(resource) && wanted?.objects.some(({ key }) => key.namespace === name) === true;
   return isInhabited ? 'objects of the bundle are in it' : undefined;
 }
 
