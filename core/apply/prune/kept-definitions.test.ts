@@ -162,3 +162,23 @@ test('KeepCRDs holds for custom resources of a CRD that core orphaned before', a
   expect(asked).toEqual(['gizmos.example.com', 'gizmos.example.com']);
   expect(await planned('Delete', 'demo')).toEqual([]);
 });
+
+test('so it does in groups that Kubernetes has approved, whose CRDs are custom too', async () => {
+  const gateway = anOwnedEntry('Gateway.gateway.networking.k8s.io', { name: 'one' });
+  const asked: string[] = [];
+  const { object } = anOwnedCRD('Gateway');
+  const annotations = { [annotation.leftBy]: 'demo' };
+  const client = {
+    get: async (_: unknown, { name }: { readonly name: string }) => {
+      asked.push(name);
+      return { ...object, metadata: { ...object.metadata, annotations } };
+    },
+  };
+  const others = ['ConfigMap', 'Deployment.apps'].map((kind) => anOwnedEntry(kind, { name: 'x' }));
+  const plan = { orphan: new Map(), remove: [gateway, ...others] };
+  const { signal } = new AbortController();
+  const query = { owner: aStoredDeployment(), policy: 'KeepCRDs', client, signal } as const;
+  const { orphan } = await orphanOfLeftDefinitions(plan, query);
+  expect([...orphan.keys()]).toEqual([gateway]);
+  expect(asked).toEqual(['gateways.gateway.networking.k8s.io']);
+});

@@ -89,9 +89,9 @@ function definitionName({ plural, group }: Resource): string {
   return `${plural}.${group}`;
 }
 
-/** Names of Kubernetes' own groups have no dot, or end like this. */
+/** The group of a CRD has a dot; so have groups of Kubernetes itself, which have no CRD. */
 function isCustom({ group }: Resource): boolean {
-  return group.includes('.') && !group.endsWith('.k8s.io');
+  return group.includes('.');
 }
 
 function isPresentDefinition({ resource, object: { metadata } }: InventoryEntry): boolean {
