@@ -1,7 +1,12 @@
 import { stringAt } from '../../../api/json-fields.ts';
 import { TerminalError } from '../../errors.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { Discovery, KubeClient, Resource } from '../../platform/kube/index.ts';
+import {
+  type Discovery,
+  type KubeClient,
+  type Resource,
+  unlessNotFound,
+} from '../../platform/kube/index.ts';
 import { computeStatus } from '../health/object-health.ts';
 import type { ObjectStatus } from '../health/status.ts';
 import type { InventoryEntry } from '../inventory/entry.ts';
@@ -102,8 +107,6 @@ function nameOf({ key }: DesiredObject): string {
 interface CustomResourceQuery {
   readonly client: Pick<KubeClient, 'list'>;
   readonly discovery: Pick<Discovery, 'resourceForGroupKind'>;
-  /** Default: all namespaces. */
-  readonly namespace?: string;
   /** IDs of objects to skip. */
   readonly except?: ReadonlySet<string>;
   readonly signal: AbortSignal;
@@ -116,19 +119,21 @@ export function definedKind({ object: { spec } }: Pick<InventoryEntry, 'object'>
 
 /**
  * Whether objects of an installed CRD's kind may exist: so it is while the API server does not serve
- * the kind, and keeps stored ones. Requests only metadata, with a limit.
+ * the kind or the version that discovery knows, and keeps stored ones. Requests only metadata, with
+ * a limit.
  */
 export async function mayHaveCustomResources(
   { group, kind }: GroupKind,
-  { client, discovery, namespace, except = new Set(), signal }: CustomResourceQuery,
+  { client, discovery, except = new Set(), signal }: CustomResourceQuery,
 ): Promise<boolean> {
   const resource = await discovery.resourceForGroupKind(group, kind, signal);
   if (resource === undefined) return true;
   const isOfKind = (id: string): boolean => id.startsWith(`${group}|${kind}|`);
   const limit = [...except].filter(isOfKind).length + 1;
-  const query = { namespace, limit, metadataOnly: true, signal };
-  const { items } = await client.list(resource, query);
-  return items.some(
+  const query = { limit, metadataOnly: true, signal };
+  const list = await unlessNotFound(client.list(resource, query));
+  if (list === undefined) return true;
+  return list.items.some(
     ({ metadata }) =>
       !except.has(objectID(resource, { namespace: metadata.namespace, name: metadata.name ?? '' })),
   );

@@ -5,7 +5,7 @@ import type { PrunePolicy } from '../../../api/v1alpha1/deployment-policies.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { anOwnedCRD, anOwnedEntry, aResource } from '../../../test/helpers/owned-entry.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
-import type { Resource } from '../../platform/kube/index.ts';
+import { ApiError, type Resource } from '../../platform/kube/index.ts';
 import type { ListOptions, ObjectList } from '../../platform/kube/kube-client.ts';
 import type { InventoryEntry } from '../inventory/entry.ts';
 import { guardPrune, pruneDigest, timePrune } from './prune-guard.ts';
@@ -158,6 +158,16 @@ test('a CRD without custom resources goes, and so does one whose last ones go wi
 test('a CRD whose kind the API server does not serve waits: it may have stored objects', async () => {
   const discovery = { resourceForGroupKind: async () => undefined };
   const guard = { ...aGuard({ prune: { confirmData: true } }), discovery };
+  expect(namesOf((await guardPrune([anOwnedCRD('Gizmo')], guard)).held)).toEqual([
+    'gizmos.example.com',
+  ]);
+});
+
+test('so does a CRD of which the listed version is no longer served', async () => {
+  const list = async () => {
+    throw new ApiError(404, { message: '404 page not found' });
+  };
+  const guard = { ...aGuard({ prune: { confirmData: true } }), client: { list } };
   expect(namesOf((await guardPrune([anOwnedCRD('Gizmo')], guard)).held)).toEqual([
     'gizmos.example.com',
   ]);
