@@ -14,6 +14,8 @@ const signal = new AbortController().signal;
 let marked: boolean;
 let served: readonly Resource[] | Error;
 let installed: readonly KubernetesObject[];
+/** Whether the API server has APIServices. */
+let aggregates: boolean;
 let clock: ManualClock;
 let woken: string[];
 let stopped: string[];
@@ -24,15 +26,19 @@ beforeEach(() => {
   marked = true;
   served = [];
   installed = [];
+  aggregates = true;
   clock = new ManualClock();
   woken = [];
   stopped = [];
   invalidated = 0;
   const client: Pick<KubeClient, 'list' | 'get'> = {
-    list: async ({ kind }) => ({
-      metadata: { resourceVersion: '1' },
-      items: installed.filter((object) => object.kind === kind),
-    }),
+    list: async ({ kind }) => {
+      if (kind === 'APIService' && !aggregates) throw new ApiError(404, { reason: 'NotFound' });
+      return {
+        metadata: { resourceVersion: '1' },
+        items: installed.filter((object) => object.kind === kind),
+      };
+    },
     get: async (_, { name }) => {
       const found = installed.find(({ metadata }) => metadata.name === name);
       if (found === undefined) throw new ApiError(404, { reason: 'NotFound' });
@@ -99,6 +105,11 @@ describe('a kind that the API server does not serve', () => {
     installed = objects;
     expect(await kinds.find('demo', [gizmo], signal)).toEqual({ resources: [], unserved });
     expect(invalidated).toBe(unserved.length);
+  });
+
+  test('is gone where the API server has no APIServices that could tell of it', async () => {
+    aggregates = false;
+    expect(await kinds.find('demo', [gizmo], signal)).toEqual({ resources: [], unserved: [] });
   });
 
   test('is waited for where discovery cannot tell', async () => {

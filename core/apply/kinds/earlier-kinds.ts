@@ -14,6 +14,7 @@ import {
   listAll,
   liveObject,
   type Resource,
+  unlessNotFound,
 } from '../../platform/kube/index.ts';
 import { shortList } from '../../short-list.ts';
 import type { HelmReleases } from '../helm-migration/helm-releases.ts';
@@ -221,7 +222,7 @@ function nameOf({ metadata }: KubernetesObject): string {
 
 /**
  * APIServices without a service belong to the API server itself, which lists all kinds of their
- * groups.
+ * groups. An API server without aggregation has none.
  */
 async function isAggregated(
   { group }: GroupKind,
@@ -230,6 +231,6 @@ async function isAggregated(
 ): Promise<boolean> {
   const transform = ({ spec }: KubernetesObject): boolean =>
     stringAt(spec, 'group') === group && stringAt(fieldAt(spec, 'service'), 'name') !== undefined;
-  const { items } = await listAll(client, apiServiceResource, { signal, transform });
-  return items.includes(true);
+  const services = await unlessNotFound(listAll(client, apiServiceResource, { signal, transform }));
+  return services?.items.includes(true) === true;
 }

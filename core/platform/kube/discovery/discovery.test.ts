@@ -39,6 +39,8 @@ class Server {
   groups: readonly object[] = groups;
   /** CRDs and APIServices. */
   defined: readonly KubernetesObject[] = [];
+  /** Whether the API server has APIServices. */
+  aggregates = true;
 
   async answer(request: RawRequest): Promise<unknown> {
     this.requests.push(request);
@@ -54,9 +56,10 @@ function start(): { server: Server; discovery: DiscoveryClient; clock: ManualClo
   const clock = new ManualClock();
   const client = {
     request: async (request: RawRequest) => await server.answer(request),
-    list: async ({ kind }: Resource) => ({
-      items: server.defined.filter((each) => each.kind === kind),
-    }),
+    list: async ({ kind }: Resource) => {
+      if (kind === 'APIService' && !server.aggregates) throw new ApiError(404, {});
+      return { items: server.defined.filter((each) => each.kind === kind) };
+    },
     get: async ({ kind }: Resource, { name }: { readonly name: string }) => {
       const found = server.defined.find(
         (each) => each.kind === kind && each.metadata.name === name,
@@ -271,6 +274,13 @@ describe('the kinds of objects in namespaces', () => {
     ];
     const kinds = ['Pod', 'Event', 'Deployment', 'Widget', 'Event'];
     expect(await kindsOf(answering, ...defined)).toEqual(kinds);
+  });
+
+  test('are known where the API server has no APIServices', async () => {
+    const { server, discovery } = start();
+    server.groups = answering;
+    server.aggregates = false;
+    expect(await discovery.namespacedResources()).toHaveLength(5);
   });
 
   test.each([

@@ -1,6 +1,6 @@
 import type { Logger } from '../../../contracts/logger.ts';
 import type { Clock } from '../../clock.ts';
-import { hasCode } from '../api-error.ts';
+import { isForbidden } from '../api-error.ts';
 import type { KubeClient } from '../kube-client.ts';
 import { apiServiceResource, definitionResource, type Resource } from '../resource.ts';
 import type { DiscoveredGroups } from './discovered-groups.ts';
@@ -126,7 +126,7 @@ async function namesOf(
   try {
     return await definitionNames(client, resource);
   } catch (error) {
-    if (hasCode(error, 403, 404)) return new Set();
+    if (isForbidden(error)) return new Set();
     throw error;
   }
 }

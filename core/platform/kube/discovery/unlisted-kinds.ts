@@ -1,5 +1,6 @@
 import { fieldAt, listOf, stringAt } from '../../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../../api/meta.ts';
+import { unlessNotFound } from '../api-error.ts';
 import { type KubeClient, liveObject } from '../kube-client.ts';
 import { apiServiceResource, definitionResource, type Resource } from '../resource.ts';
 import type { DiscoveredGroups } from './discovered-groups.ts';
@@ -7,14 +8,17 @@ import type { DiscoveredGroups } from './discovered-groups.ts';
 /** Label of APIServices that the API server creates itself, for built-in groups and CRDs. */
 const automanaged = 'kube-aggregator.kubernetes.io/automanaged';
 
-/** Names of all CRDs or APIServices, without APIServices that the API server created itself. */
+/**
+ * Names of all CRDs or APIServices, without APIServices that the API server created itself; none
+ * where it has no such kind.
+ */
 export async function definitionNames(
   client: Pick<KubeClient, 'list'>,
   resource: Resource,
   signal?: AbortSignal,
 ): Promise<ReadonlySet<string>> {
   const options = { metadataOnly: true, ...(signal !== undefined && { signal }) };
-  const { items } = await client.list(resource, options);
+  const { items = [] } = (await unlessNotFound(client.list(resource, options))) ?? {};
   const own = items.filter(({ metadata }) => metadata.labels?.[automanaged] === undefined);
   return new Set(own.map(({ metadata }) => metadata.name ?? ''));
 }
