@@ -17,6 +17,8 @@ interface Given {
   readonly spec?: { readonly deletionPolicy?: DeletionPolicy };
   readonly byDefault?: DeletionPolicy;
   readonly propagationPolicy?: string;
+  /** More metadata of the last custom resource. */
+  readonly last?: object;
   readonly fault?: Error;
   /** By default those of a deployment that core has begun to install. */
   readonly finalizers?: readonly string[];
@@ -46,6 +48,7 @@ function aClient({
   annotations,
   resources = [],
   resourceAnnotations,
+  last = {},
   more = false,
   fault,
 }: Given): DeletionWarningOptions['client'] {
@@ -70,7 +73,10 @@ function aClient({
         metadata: {
           name: `r${index}`,
           ...(namespace !== undefined && { namespace }),
-          ...(index === resources.length - 1 && { annotations: resourceAnnotations ?? {} }),
+          ...(index === resources.length - 1 && {
+            annotations: resourceAnnotations ?? {},
+            ...last,
+          }),
         },
       }));
       return { metadata: more ? { continue: 'token' } : {}, items };
@@ -105,6 +111,15 @@ test.each<[what: string, given: Given, loss: string]>([
     'those of an installation of RukPak',
     { resources: three, finalizers: [], status: { activeBundle: 'painter-v1' } },
     '3 Gizmos in 2 namespaces',
+  ],
+  [
+    'one that is annotated to be kept, and is being deleted',
+    {
+      resources: ['walls'],
+      resourceAnnotations: { 'core.rukpak.io/keep': 'true' },
+      last: { deletionTimestamp: '2026-01-01T00:00:00Z' },
+    },
+    '1 Gizmo in 1 namespace',
   ],
   [
     'ones that only the default of the cluster keeps',

@@ -146,8 +146,9 @@ function lossOf(
   page: ObjectPage,
 ): string | undefined {
   const count = page.items.length;
-  // Core keeps the CRD of a kept custom resource.
-  if (count === 0 || page.items.some(isKept)) return undefined;
+  // Core keeps the CRD of a kept custom resource that is not being deleted.
+  const lasting = page.items.filter((item) => item.metadata.deletionTimestamp === undefined);
+  if (count === 0 || lasting.some(isKept)) return undefined;
   const isCut = Boolean(page.metadata.continue);
   const many = isCut ? `more than ${count}` : String(count);
   const resources = `${many} ${count === 1 && !isCut ? spec.names.kind : pluralOf(spec.names)}`;
