@@ -132,7 +132,7 @@ test('a CRD waits while its custom resources cannot be listed', async () => {
   expect(await judged(new Error('conversion webhook failed'))).toEqual({
     because: undefined,
     undecided:
-      'core cannot tell whether custom resources of gizmos.example.com are annotated to be kept: conversion webhook failed',
+      'core cannot tell whether custom resources of gizmos.example.com are annotated to be kept: conversion webhook failed. Repair the CRD, or delete it',
     removed: true,
   });
 });

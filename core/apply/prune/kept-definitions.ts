@@ -43,7 +43,7 @@ export async function orphanDefinitions(
       if (because !== undefined) orphan.set(entry, because);
     } catch (error) {
       query.signal.throwIfAborted();
-      const message = `core cannot tell whether custom resources of ${entry.key.name} are annotated to be kept: ${errorMessage(error)}`;
+      const message = `core cannot tell whether custom resources of ${entry.key.name} are annotated to be kept: ${errorMessage(error)}. Repair the CRD, or delete it`;
       undecided.set(entry, new Error(message, { cause: error }));
     }
   }
