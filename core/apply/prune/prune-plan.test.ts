@@ -127,6 +127,14 @@ describe('removal plan', () => {
       });
     });
 
+    test('leaves the CRD of optional custom resources that wait for it to be served', () => {
+      anOwnedCRD('Gizmo', inventory);
+      put('Gizmo.example.com', 'stored');
+      const omitted = [{ group: 'example.com', kind: 'Gizmo' }];
+      const none = { orphan: ['gizmos.example.com'], remove: [] };
+      expect(plan('Delete', { ...wants(), omitted })).toEqual(none);
+    });
+
     test('removes unwanted objects that are not being deleted already', () => {
       const wanted = put('ConfigMap', 'wanted');
       put('ConfigMap', 'goes');

@@ -63,22 +63,29 @@ export function planRemoval(
     if (because !== undefined) orphan.set(entry, because);
     else if (!isHookObject(entry.object)) remove.push(entry);
   }
-  return withKeptDefinitions({ orphan, remove }, wanted?.objects ?? []);
+  return withKeptDefinitions({ orphan, remove }, wanted);
 }
 
 /**
  * The API server deletes all custom resources with their CRD, so the CRD of an object that stays
  * must stay as well.
  */
-function withKeptDefinitions(plan: RemovalPlan, wanted: Wanted['objects']): RemovalPlan {
+function withKeptDefinitions(plan: RemovalPlan, wanted: Wanted | undefined): RemovalPlan {
+  const definitions = plan.remove.filter(({ resource }) => isDefinition(resource));
+  if (definitions.length === 0) return plan;
   const orphan = new Map(plan.orphan);
-  for (const entry of plan.remove.filter(({ resource }) => isDefinition(resource))) {
+  const needed = [
+    ...(wanted?.omitted ?? []),
+    ...(wanted?.objects ?? []).map(({ resource }) => resource),
+  ];
+  const neededKinds = new Set(needed.map(kindName));
+  for (const entry of definitions) {
     const kind = kindName(definedKind(entry));
     const isOfKind = ({ resource }: Pick<InventoryEntry, 'resource'>): boolean =>
       kindName(resource) === kind;
     const kept = [...plan.orphan.keys()].filter(isPresent).find(isOfKind);
     if (kept !== undefined) orphan.set(entry, keptWith(objectPath(kept.resource.kind, kept.key)));
-    else if (wanted.some(isOfKind)) orphan.set(entry, 'objects of the bundle are of its kind');
+    else if (neededKinds.has(kind)) orphan.set(entry, 'objects of the bundle are of its kind');
   }
   return { orphan, remove: plan.remove.filter((entry) => !orphan.has(entry)) };
 }
