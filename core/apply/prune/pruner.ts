@@ -159,38 +159,44 @@ export class Pruner {
     const { now, later, blocked: unhealthy } = timePrune(go, { owner, set, problemOf });
     const [namespaces, others] = split(now, ({ resource }) => isNamespace(resource));
     const [, decidedOthers] = split(others, (entry) => undecided.has(entry));
-    const unserved = await this.#delete(run, decidedOthers);
+    const { unserved, undone } = await this.#delete(run, decidedOthers);
     // Not earlier: a refused or spared deletion of an object in a namespace keeps the namespace.
     const inhabited = new Set([...open, ...later].map(({ key }) => key.namespace));
     const [waiting, rest] = split(namespaces, ({ key }) => inhabited.has(key.name));
     const [, decided] = split(rest, (entry) => undecided.has(entry));
     const stay = await this.#deleteNamespaces(run, decided, remove);
     throwUndecided(plan, [...others, ...rest]);
-    const changes = left + now.length - waiting.length - stay.length;
-    const held = [...open, ...later, ...staying, ...waiting, ...stay];
+    const spared = [...waiting, ...undone, ...stay];
+    const changes = left + now.length - spared.length;
+    const held = [...open, ...later, ...staying, ...spared];
     const result = { changes, held, unserved };
     if (message === undefined) return { ...result, blocked: unhealthy };
     const blocked = { reason: progressReason.pruneHeld, message };
     return { ...result, blocked, heldPrune: status };
   }
 
-  /** Deletes these objects; returns kinds that are not served. */
+  /**
+   * Deletes these objects. Returns kinds that are not served, and objects that stay the owner's until
+   * the next look: those of such a kind, and those that somebody has just annotated to be kept.
+   */
   async #delete(
     { owner, name, state, client, signal }: PruneRequest,
     entries: readonly InventoryEntry[],
-  ): Promise<readonly GroupKind[]> {
+  ): Promise<{ readonly unserved: readonly GroupKind[]; readonly undone: Entries }> {
     const { deletions, earlierKinds } = this.#options;
     const because = 'its bundle no longer has it';
     const refused = await deletions.delete(entries, { owner, because, client, signal });
     const { failures, unserved } = await earlierKinds.lost(name, refused, signal);
     throwAny(failures, 'upgrade', signal);
-    for (const { id } of entries) state.forgetObject(id);
-    return unserved;
+    const [gone, undone] = split(entries, ({ deleted }) => deleted);
+    for (const { id } of gone) state.forgetObject(id);
+    return { unserved, undone };
   }
 
   /**
    * Deletes namespaces after the deletions in them were sent, and orphans those that still hold
-   * other objects. Returns namespaces that stay the owner's, because no change explains the deletion.
+   * other objects. Returns namespaces that stay the owner's: no change explains the deletion, or
+   * somebody has just annotated them to be kept.
    */
   async #deleteNamespaces(
     run: PruneRequest,
@@ -203,9 +209,9 @@ export class Pruner {
     const plan = await orphanNamespaces(planned, { ...query, deletionsSent: true });
     const staying = await this.#orphanAsked(run, plan.orphan);
     const [, decided] = split(plan.remove, (entry) => plan.undecided.has(entry));
-    await this.#delete(run, decided);
+    const { undone } = await this.#delete(run, decided);
     throwUndecided(plan, namespaces);
-    return staying;
+    return [...staying, ...undone];
   }
 
   /**

@@ -78,6 +78,16 @@ test.each<[string, InventoryEntry | undefined]>([
   expect(await deleted([anEntry()], { live })).toEqual({ asked: ['u1 1'], failures: [], told: [] });
 });
 
+test.each<[string, boolean, InventoryEntry | undefined]>([
+  ['to be kept', false, anEntry({ annotations: { 'core.rukpak.io/keep': 'true' } })],
+  ['a namesake', true, anEntry({ uid: 'u2' })],
+  ['gone', true, undefined],
+])('what becomes of an object is decided anew only if it is %s by now', async (_, isGone, live) => {
+  const entry = anEntry();
+  await deleted([entry], { live });
+  expect(entry.deleted).toBe(isGone);
+});
+
 test('an object that never rests is told to have failed', async () => {
   const live = anEntry({ resourceVersion: '7' });
   const { failures, told } = await deleted([anEntry()], { live, refusals: 99 });

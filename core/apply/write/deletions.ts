@@ -20,7 +20,10 @@ import { belongsTo } from '../objects/owner-marks.ts';
 const concurrentDeletes = 8;
 const attempts = 5;
 
-/** An object as last seen. Deleting it marks its inventory entry as deleted. */
+/**
+ * An object as last seen. Deleting it marks its inventory entry as deleted, unless somebody has
+ * annotated it to be kept.
+ */
 export interface DoomedObject {
   readonly resource: Resource;
   readonly key: ObjectKey;
@@ -60,8 +63,9 @@ export class Deletions {
     for (const group of inKindOrder(own).toReversed()) {
       await forEachLimit(group, concurrentDeletes, async (each) => {
         try {
-          if (await deleteOne(each, context)) gone.push(each);
-          each.deleted = true;
+          const outcome = await deleteOne(each, context);
+          if (outcome === 'deleted') gone.push(each);
+          each.deleted = outcome !== 'kept';
         } catch (error) {
           context.signal.throwIfAborted();
           failures.push({ object: each, action: 'delete', error });
@@ -86,10 +90,13 @@ export class Deletions {
 }
 
 /**
- * True when this call deleted it: exactly the known version, or a newer one that is still the same
- * object of the same deployment.
+ * Deletes exactly the known version, or a newer one that is still the same object of the same
+ * deployment. `kept`: somebody has annotated it to be kept since it was seen.
  */
-async function deleteOne(doomed: DoomedObject, context: DeletionContext): Promise<boolean> {
+async function deleteOne(
+  doomed: DoomedObject,
+  context: DeletionContext,
+): Promise<'deleted' | 'gone' | 'kept'> {
   const { resource, key, object } = doomed;
   const { client, podsFirst = false, signal } = context;
   const propagationPolicy = podsFirst && isWorkload(resource.kind) ? 'Foreground' : 'Background';
@@ -98,14 +105,15 @@ async function deleteOne(doomed: DoomedObject, context: DeletionContext): Promis
     try {
       const precondition = preconditionOf(found);
       await client.delete(resource, key, { propagationPolicy, ...precondition, signal });
-      return true;
+      return 'deleted';
     } catch (error) {
-      if (isObjectNotFound(error)) return false;
+      if (isObjectNotFound(error)) return 'gone';
       if (!isConflict(error) || attempt === attempts) throw error;
       found = await sameObject(doomed, context);
+      if (found !== undefined && isKept(found) && !isKept(object)) return 'kept';
     }
   }
-  return false;
+  return 'gone';
 }
 
 function preconditionOf({ metadata }: KubernetesObject): {
@@ -120,8 +128,8 @@ function preconditionOf({ metadata }: KubernetesObject): {
 }
 
 /**
- * The live object; undefined when it was deleted, replaced by another one of its name, taken by
- * another deployment, or annotated to be kept.
+ * The live object; undefined when it was deleted, replaced by another one of its name, or taken by
+ * another deployment.
  */
 async function sameObject(
   { resource, key, object }: DoomedObject,
@@ -129,8 +137,6 @@ async function sameObject(
 ): Promise<KubernetesObject | undefined> {
   const live = await liveObject(client, { resource, key }, signal);
   if (live === undefined || live.metadata.uid !== object.metadata.uid) return undefined;
-  // Somebody may have added the keep annotation since it was seen.
-  if (isKept(live) && !isKept(object)) return undefined;
   return belongsTo(live, owner) ? live : undefined;
 }
 
