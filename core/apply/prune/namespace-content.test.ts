@@ -27,6 +27,11 @@ const missing = new ApiError(404, { message: '404 page not found' });
 /** A namespace's content by kind; an error for a kind whose list fails. */
 type Content = Readonly<Record<string, readonly ObjectMeta[] | Error>>;
 
+/** Kinds of group example.com have their group, except Gizmos. */
+function contentKey({ kind, group }: Resource): string {
+  return group === 'example.com' && kind !== 'Gizmo' ? `${kind}.${group}` : kind;
+}
+
 interface Cluster {
   /** The error of discovery. */
   readonly silent?: Error;
@@ -47,9 +52,7 @@ async function others(
         return { metadata: definition } as KubernetesObject;
       },
       list: async (resource: Resource, { continue: page }: ListOptions = {}) => {
-        const { kind, group } = resource;
-        const isNamesake = group === 'example.com' && kind !== 'Gizmo';
-        const found = content[isNamesake ? `${kind}.${group}` : kind] ?? [];
+        const found = content[contentKey(resource)] ?? [];
         if (found instanceof Error) throw found;
         // Empty lists answer last.
         if (found.length === 0) await setTimeout(1);

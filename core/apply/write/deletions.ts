@@ -90,18 +90,24 @@ export class Deletions {
 }
 
 /**
+ * Why an object is not deleted: it was deleted, replaced by another one of its name, or taken by
+ * another deployment; or somebody has annotated it to be kept since it was seen.
+ */
+type Spared = 'gone' | 'kept';
+
+/**
  * Deletes exactly the known version, or a newer one that is still the same object of the same
- * deployment. `kept`: somebody has annotated it to be kept since it was seen.
+ * deployment.
  */
 async function deleteOne(
   doomed: DoomedObject,
   context: DeletionContext,
-): Promise<'deleted' | 'gone' | 'kept'> {
+): Promise<'deleted' | Spared> {
   const { resource, key, object } = doomed;
   const { client, podsFirst = false, signal } = context;
   const propagationPolicy = podsFirst && isWorkload(resource.kind) ? 'Foreground' : 'Background';
-  let found: KubernetesObject | undefined = object;
-  for (let attempt = 1; found !== undefined; attempt += 1) {
+  let found: KubernetesObject | Spared = object;
+  for (let attempt = 1; typeof found !== 'string'; attempt += 1) {
     try {
       const precondition = preconditionOf(found);
       await client.delete(resource, key, { propagationPolicy, ...precondition, signal });
@@ -110,10 +116,9 @@ async function deleteOne(
       if (isObjectNotFound(error)) return 'gone';
       if (!isConflict(error) || attempt === attempts) throw error;
       found = await sameObject(doomed, context);
-      if (found !== undefined && isKept(found) && !isKept(object)) return 'kept';
     }
   }
-  return 'gone';
+  return found;
 }
 
 function preconditionOf({ metadata }: KubernetesObject): {
@@ -127,17 +132,15 @@ function preconditionOf({ metadata }: KubernetesObject): {
   };
 }
 
-/**
- * The live object; undefined when it was deleted, replaced by another one of its name, or taken by
- * another deployment.
- */
+/** The live object, if it is still to be deleted. */
 async function sameObject(
   { resource, key, object }: DoomedObject,
   { client, owner, signal }: DeletionContext,
-): Promise<KubernetesObject | undefined> {
+): Promise<KubernetesObject | Spared> {
   const live = await liveObject(client, { resource, key }, signal);
-  if (live === undefined || live.metadata.uid !== object.metadata.uid) return undefined;
-  return belongsTo(live, owner) ? live : undefined;
+  if (live === undefined || live.metadata.uid !== object.metadata.uid) return 'gone';
+  if (!belongsTo(live, owner)) return 'gone';
+  return isKept(live) && !isKept(object) ? 'kept' : live;
 }
 
 /** The API server accepts 1024 bytes of a message, and the rest of the message needs some. */

@@ -44,10 +44,10 @@ export async function runPreHooks(
     return await run(state, surroundings, async () => await runEvent(state, request, surroundings));
   }
   const begun = { ...state, status: withBegun(state, dependencies.clock) };
-  const { error, ...found } = await applyFoundation(begun, surroundings);
+  const found = await applyFoundation(begun, surroundings);
+  if ('error' in found) return found;
   const founded = { ...begun, ...found };
   return await run(founded, surroundings, async () => {
-    if (error !== undefined) throw error;
     return await runEvent(founded, request, surroundings);
   });
 }
@@ -74,18 +74,20 @@ function requestOf(state: BundleDeploymentState, event: HookEvent): HookEventReq
 /** Applies namespaces and CRDs; the status has their kinds also after a failure. */
 async function applyFoundation(
   { deployment: owner, objects = [], hooks = [], status }: BundleDeploymentState,
-  { dependencies: { applier }, context: { signal } }: Surroundings,
-): Promise<Pick<BundleDeploymentState, 'status'> & { readonly error?: unknown }> {
+  { dependencies, context: { signal } }: Surroundings,
+): Promise<Pick<BundleDeploymentState, 'status'> & Pick<Found, 'error'>> {
   let remembered: RememberedResult = {};
   const remember = (found: RememberedResult): void => {
     remembered = found;
   };
   const request = { owner, objects, hooks, foundationOnly: true, remember, signal };
   try {
-    const { groupKinds } = await applier.apply(request);
+    const { groupKinds } = await dependencies.applier.apply(request);
     return { status: withGroupKinds(status, groupKinds) };
   } catch (error) {
-    return { status: withGroupKinds(status, remembered.groupKinds), error };
+    if (mustNotBeTold(error, signal)) throw error;
+    const known = withGroupKinds(status, remembered.groupKinds);
+    return installFailure({ status: known }, error, dependencies);
   }
 }
 
