@@ -108,7 +108,7 @@ export class RollOut {
   async #prune(run: Run, { unknown, ...written }: Written): Promise<ApplyResult> {
     const { pruner, optionalKinds } = this.#options;
     const { changes, held, blocked, heldPrune, unserved: lost = [] } = await pruner.prune(run);
-    state.waitingPrunes = new Set(held.map(({ id }) => id));
+    run.state.waitingPrunes = new Set(held.map(({ id }) => id));
     const unserved = [...unknown, ...lost];
     const waiting = [...held.map(({ resource }) => resource), ...unserved];
     const kinds = [...kindsOf(run), ...waiting, ...stillOwned(run)];
