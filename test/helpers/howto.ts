@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { HelmCommand } from './helm/helm-command.ts';
 import type { Kubectl } from './kubectl.ts';
 import { RukpakInProcess } from './rukpak-run.ts';
 import { rukpakctl } from './rukpakctl.ts';
@@ -12,6 +13,8 @@ export interface Howto {
   readonly page: string;
   readonly kubectl: Kubectl;
   readonly kubeconfig: string;
+  /** For pages with Helm's own command. */
+  readonly helm?: HelmCommand;
   /** Where files lie that its commands name. */
   readonly files?: Readonly<Record<string, string>>;
 }
@@ -46,12 +49,15 @@ export async function runCommand(howto: Howto, line: string): Promise<string> {
 }
 
 async function runProgram(
-  { kubectl, kubeconfig, files = {} }: Howto,
+  { kubectl, kubeconfig, helm, files = {} }: Howto,
   command: string,
   input: string,
 ): Promise<string> {
   const [program = '', ...words] = wordsOf(command).map((word) => files[word] ?? word);
   if (program === 'kubectl') return await runKubectl(kubectl, words, input);
+  if (program === 'helm' && helm !== undefined) {
+    return await helm.run([...words, '--kubeconfig', kubeconfig]);
+  }
   if (program === 'rukpak') return await runRukpak(words, kubeconfig);
   if (program !== 'rukpakctl') throw new Error(`a howto cannot use ${program}`);
   const { code, stdout, stderr } = await rukpakctl(words, {
