@@ -19,14 +19,17 @@ import { aConfigMap, aCRD, anImage } from '../helpers/objects.ts';
 import { plane } from '../helpers/plane.ts';
 import { plainFiles } from '../helpers/push-content.ts';
 import { pushImage } from '../helpers/push-image.ts';
+import { Release } from '../helpers/release.ts';
 import { rukpakPrograms } from '../helpers/rukpak-v0.16/programs.ts';
 import { Rukpak } from '../helpers/rukpak-v0.16/rukpak.ts';
 import type { PulledImage } from '../helpers/rukpak-v0.16/unpacking-api-server.ts';
+import { UnpackedImage } from '../helpers/unpacked-image.ts';
 
 const { registry, kubeconfig } = plane;
 const kubectl = new Kubectl({ path: plane.kubectl, kubeconfig });
 const selector = 'core.rukpak.io/owner-kind=BundleDeployment';
 const namespace = 'rukpak-system';
+const fromRukpak = 'kustomize/overlays/self-signed-from-rukpak';
 const setID = 'applyset.kubernetes.io/id';
 const kinds = 'configmaps,services,deployments,jobs,customresourcedefinitions';
 const names = ['moved-app', 'moved-chart', 'moved-upload'] as const;
@@ -41,6 +44,8 @@ const crdName = crd.metadata.name ?? '';
 const uploadFiles = plainFiles([aConfigMap('moved-upload', { a: '1' })]);
 
 let folder: string;
+let release: Release;
+let image: UnpackedImage | undefined;
 let manifests: string;
 let howto: Parameters<typeof followHowto>[0];
 let rukpak: Rukpak | undefined;
@@ -243,7 +248,12 @@ async function fieldsOf(kind: string): Promise<Record<string, unknown>> {
 }
 
 async function startSystem(): Promise<void> {
-  system = await InClusterSystem.prepare({ kubectl, registry, overlay: 'self-signed-from-rukpak' });
+  system = await InClusterSystem.prepare({
+    kubectl,
+    registry,
+    overlay: release.path(fromRukpak),
+    image,
+  });
 }
 
 async function startPrograms(): Promise<LocalPod> {
@@ -256,11 +266,13 @@ async function startPrograms(): Promise<LocalPod> {
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'rukpak-moving-'));
   manifests = join(folder, 'rukpak.yaml');
+  release = await Release.shared();
+  image = await UnpackedImage.pull(await release.image());
   howto = {
     page: 'upgrade-from-rukpak.md',
     kubectl,
     kubeconfig,
-    files: { 'rukpak.yaml': manifests },
+    files: { 'rukpak.yaml': manifests, [`release/${fromRukpak}`]: release.path(fromRukpak) },
   };
   await startSystem();
   await cleanUp();
@@ -271,7 +283,8 @@ beforeAll(async () => {
   await eventually(async () => await kubectl.must(['apply', '-f', manifests]));
   await issueSecrets();
   await guard('Ignore');
-  rukpak = await startRukpak();
+  const running = await startRukpak();
+  rukpak = running;
   const app = await pushed('moved-app', 'v1', inFiles(theApp(2)));
   const chart = await pushed('moved-chart', 'v1', theChart());
   const upload: BundleSource = { type: 'upload', upload: {} };
@@ -282,7 +295,9 @@ beforeAll(async () => {
       aDeployment('moved-upload', 'plain', upload),
     );
   });
-  await rukpak.upload(await bundleOf('moved-upload'), await anArchive(uploadFiles));
+  const archive = await anArchive(uploadFiles);
+  // RukPak's cache knows a Bundle a moment later.
+  await eventually(async () => await running.upload(await bundleOf('moved-upload'), archive));
   for (const name of names) await isInstalled(name);
   await kubectl.apply({
     apiVersion: 'e2e.example.com/v1',
@@ -295,6 +310,7 @@ afterAll(async () => {
   await rukpak?.stop();
   await node?.remove();
   await cleanUp();
+  await image?.remove();
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -312,8 +328,8 @@ async function cleanUp(): Promise<void> {
 }
 
 test('with cert-manager, no Secret has two Certificates', async () => {
-  const overlay = join(import.meta.dirname, '../../deploy/overlays/cert-manager-from-rukpak');
-  const texts = [await readFile(manifests, 'utf8'), await kubectl.must(['kustomize', overlay])];
+  const ours = release.path('kustomize/overlays/cert-manager-from-rukpak');
+  const texts = [await readFile(manifests, 'utf8'), await kubectl.must(['kustomize', ours])];
   const secrets = new Map<string, Set<string>>();
   for (const document of texts.flatMap((text) => parseAllDocuments(text))) {
     const { kind, metadata, spec } = document.toJS() as KubernetesObject & {
@@ -461,7 +477,7 @@ test('a second upgrade finds everything again', async () => {
   }
   await nothingWasMadeAnew();
   expect(await followHowto(howto, 'After')).toContain('deleted');
-  const ours = await namesOf('-k', 'deploy/overlays/self-signed-from-rukpak');
+  const ours = await namesOf('-k', release.path(fromRukpak));
   const theirs = await namesOf('-f', manifests, '--ignore-not-found');
   expect(theirs.filter((name) => !ours.includes(name))).toEqual([]);
 });

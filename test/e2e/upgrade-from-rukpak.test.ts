@@ -26,7 +26,10 @@ import { plainFiles } from '../helpers/push-content.ts';
 const registry = plane.registry;
 const kubeconfig = plane.kubeconfig;
 const kubectl = new Kubectl({ path: plane.kubectl, kubeconfig });
-const howto = { page: 'upgrade-from-rukpak.md', kubectl, kubeconfig };
+const overlay = 'overlays/self-signed-from-rukpak';
+/** What a release has, of the checkout. */
+const files = { [`release/kustomize/${overlay}`]: `deploy/${overlay}` };
+const howto = { page: 'upgrade-from-rukpak.md', kubectl, kubeconfig, files };
 const selector = 'core.rukpak.io/owner-kind=BundleDeployment';
 const releases = 'owner=helm';
 const kinds =

@@ -24,6 +24,8 @@ export interface InClusterOptions {
   readonly registry: string;
   /** In deploy/overlays, or the path of a folder (default: `self-signed`). */
   readonly overlay?: string;
+  /** Of a release: what the pods run instead of the checkout. */
+  readonly image?: UnpackedImage | undefined;
 }
 
 /** Of a release: what is applied, and what its pods run. */
@@ -193,9 +195,9 @@ export class InClusterSystem {
   }
 
   async #pod(name: string, flags: LocalPodOptions['flags']): Promise<LocalPod> {
-    const { kubectl } = this.#options;
+    const { kubectl, image = released?.image } = this.#options;
     const deployment = this.overlay.object('Deployment', name);
-    const pod = await LocalPod.create({ kubectl, deployment, flags, image: released?.image });
+    const pod = await LocalPod.create({ kubectl, deployment, flags, image });
     this.#pods.push(pod);
     return pod;
   }
