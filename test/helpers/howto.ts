@@ -15,7 +15,7 @@ export interface Howto {
   readonly kubeconfig: string;
   /** For pages with Helm's own command. */
   readonly helm?: HelmCommand;
-  /** Where files lie that its commands name. */
+  /** Words of its commands that are others here, such as the paths of files. */
   readonly files?: Readonly<Record<string, string>>;
 }
 
@@ -115,5 +115,6 @@ async function commandsOf(page: string, heading: string): Promise<readonly strin
 }
 
 function codeBlocks(text: string): readonly string[] {
-  return [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = '']) => block);
+  const blocks = [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = '']) => block);
+  return blocks.map((block) => block.replaceAll(/\\\n\s*/g, ''));
 }

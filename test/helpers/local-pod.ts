@@ -7,7 +7,11 @@ import { dirname, join, posix } from 'node:path';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { eventually } from './eventually.ts';
 import type { Kubectl } from './kubectl.ts';
-import { DataVolume, type SecretVolumeSource } from './secret-volume.ts';
+import {
+  type ConfigMapVolumeSource,
+  DataVolume,
+  type SecretVolumeSource,
+} from './secret-volume.ts';
 import { type ServiceAccount, writeAccountFolder, writeKubeconfig } from './service-account.ts';
 import { type StartedProcess, signalContainer, type UnpackedImage } from './unpacked-image.ts';
 import { workerPorts } from './worker-ports.ts';
@@ -28,7 +32,7 @@ interface Container {
 interface Volume {
   readonly name: string;
   readonly secret?: SecretVolumeSource;
-  readonly configMap?: { readonly name: string };
+  readonly configMap?: { readonly name: string; readonly items?: ConfigMapVolumeSource['items'] };
 }
 
 interface PodSpec {
@@ -83,7 +87,10 @@ export class LocalPod {
     const mounts = containers[0].volumeMounts ?? [];
     this.#data = mounts.flatMap(({ name, mountPath }) => {
       const { secret, configMap } = volumes.find((volume) => volume.name === name) ?? {};
-      const source = configMap === undefined ? secret : { configMapName: configMap.name };
+      const source =
+        configMap === undefined
+          ? secret
+          : { configMapName: configMap.name, items: configMap.items };
       if (source === undefined) return [];
       return [new DataVolume(options.kubectl, source, this.local(mountPath))];
     });

@@ -1,19 +1,25 @@
 import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Kubectl } from './kubectl.ts';
 
 /** A pod's volume of a Secret or ConfigMap, as far as our manifests use it. */
 export type DataVolumeSource = SecretVolumeSource | ConfigMapVolumeSource;
 
+interface KeyToPath {
+  readonly key: string;
+  readonly path: string;
+}
+
 export interface SecretVolumeSource {
   readonly secretName: string;
-  readonly items?: readonly { readonly key: string; readonly path: string }[];
+  readonly items?: readonly KeyToPath[];
   /** Of the pod (default: the system namespace). */
   readonly namespace?: string;
 }
 
 export interface ConfigMapVolumeSource {
   readonly configMapName: string;
+  readonly items?: readonly KeyToPath[] | undefined;
 }
 
 /** A Secret or ConfigMap in a folder, in the kubelet's way: files are links, and all change at once. */
@@ -31,33 +37,30 @@ export class DataVolume {
 
   /** Brings the folder up to date; throws where the object or a key is missing. */
   async refresh(): Promise<void> {
-    const { data, items } = await this.#content();
-    const wanted = items ?? Object.keys(data).map((key) => ({ key, path: key }));
+    const data = await this.#content();
+    const wanted = this.#source.items ?? Object.keys(data).map((key) => ({ key, path: key }));
     const version = `..version-${this.#version}`;
     await mkdir(join(this.#folder, version), { recursive: true });
     for (const { key, path } of wanted) {
       const content = data[key];
       if (content === undefined)
         throw new Error(`${JSON.stringify(this.#source)} has no key ${key}`);
-      await writeFile(join(this.#folder, version, path), content, { mode: 0o600 });
+      const file = join(this.#folder, version, path);
+      await mkdir(dirname(file), { recursive: true });
+      await writeFile(file, content, { mode: 0o600 });
     }
-    await this.#show(
-      version,
-      wanted.map(({ path }) => path),
-    );
+    // A path in a folder is seen through a link to that folder.
+    const shown = new Set(wanted.map(({ path }) => path.split('/', 1).join('')));
+    await this.#show(version, [...shown]);
   }
 
-  async #content(): Promise<{
-    readonly data: Readonly<Record<string, string>>;
-    readonly items?: SecretVolumeSource['items'] | undefined;
-  }> {
+  async #content(): Promise<Readonly<Record<string, string>>> {
     const source = this.#source;
     if ('secretName' in source) {
-      const { secretName, namespace, items } = source;
-      return { data: await secretData(this.#kubectl, secretName, namespace), items };
+      return await secretData(this.#kubectl, source.secretName, source.namespace);
     }
     const object = await this.#kubectl.get('configmap', source.configMapName, 'rukpak-system');
-    return { data: object['data'] as Readonly<Record<string, string>> };
+    return object['data'] as Readonly<Record<string, string>>;
   }
 
   async #show(version: string, paths: readonly string[]): Promise<void> {
