@@ -3,12 +3,13 @@ import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { readArchive } from '../../deploy/release/image/layer.ts';
+import { goReference } from '../helpers/go-reference.ts';
 import { HelmCommand } from '../helpers/helm/helm-command.ts';
 import { Kubectl } from '../helpers/kubectl.ts';
 import { podSpecOf } from '../helpers/local-pod.ts';
@@ -40,6 +41,10 @@ afterAll(async () => {
   if (folder !== undefined) await rm(folder, { recursive: true, force: true });
 });
 
+async function readHowto(): Promise<string> {
+  return await readFile(join(import.meta.dirname, '../../docs/howto/install.md'), 'utf8');
+}
+
 /** Each Deployment's pods are admitted, and run the image that was pushed. */
 async function runsTheImage(): Promise<void> {
   const image = await release.image();
@@ -63,9 +68,8 @@ describe('each way installs the image that was pushed:', () => {
   });
 
   test('kustomize, from an overlay of one’s own as the howto has it', async () => {
-    const howto = await readFile(join(import.meta.dirname, '../../docs/howto/install.md'), 'utf8');
     const [, overlayOfOnesOwn = ''] =
-      /^cat > mine\/kustomization.yaml <<'EOF'\n([^]*?)^EOF$/m.exec(howto) ?? [];
+      /^cat > mine\/kustomization.yaml <<'EOF'\n([^]*?)^EOF$/m.exec(await readHowto()) ?? [];
     // The overlay names the folder of the release beside its own.
     await symlink(release.path(''), join(folder, 'release'));
     const mine = join(folder, 'mine');
@@ -175,6 +179,28 @@ test('the manifest for krew names the archive beside it, and its checksum', asyn
       platforms: [{ uri: archive, sha256, bin: 'bin/kubectl-bundle' }],
     },
   });
+});
+
+test('krew itself installs the plugin, as the howto says', async () => {
+  const krew = await goReference(
+    join(import.meta.dirname, '../helpers/krew'),
+    'sigs.k8s.io/krew/cmd/krew',
+  );
+  const programs = join(folder, 'programs');
+  await mkdir(programs);
+  await symlink(krew, join(programs, 'kubectl-krew'));
+  const [, command = ''] = /`kubectl (krew install [^`]*)`/.exec(await readHowto()) ?? [];
+  const words = command.replace('<version>', release.version).split(' ');
+  const KREW_ROOT = join(folder, 'krew');
+  // A version of Node for the plugin, and krew and its plugins for kubectl.
+  const path = [dirname(process.execPath), programs, join(KREW_ROOT, 'bin'), '/usr/bin', '/bin'];
+  const env = { HOME: folder, KREW_ROOT, PATH: path.join(':') };
+  const options = { cwd: release.folder, env };
+  const run = promisify(execFile);
+  const installed = await run(plane.kubectl, words, options);
+  expect(installed.stderr).toContain('Installed plugin: bundle');
+  const { stdout } = await run(plane.kubectl, ['bundle', 'version'], options);
+  expect(stdout).toMatch(/revision: "[0-9a-f]{40}"/);
 });
 
 test('another release of the same checkout is the same, byte for byte', async () => {

@@ -6,10 +6,10 @@ import { promisify } from 'node:util';
 import { goBuild, userCache, withLock } from '../../deploy/go-build/index.ts';
 
 /**
- * The Go program of a folder with its own go.mod, that tests compare with: built in the user's
- * cache, again when a file of the folder changes.
+ * The Go program of a folder with its own go.mod, or of a module that it requires, that tests
+ * compare with or use: built in the user's cache, again when a file of the folder changes.
  */
-export async function goReference(folder: string): Promise<string> {
+export async function goReference(folder: string, program = '.'): Promise<string> {
   const name = basename(folder);
   const hash = createHash('sha256');
   hash.update((await promisify(execFile)('go', ['env', 'GOVERSION'], { cwd: folder })).stdout);
@@ -26,7 +26,7 @@ export async function goReference(folder: string): Promise<string> {
       () => true,
       () => false,
     );
-    if (!isBuilt) await goBuild({ title: name, package: '.', cwd: folder, target, ...common });
+    if (!isBuilt) await goBuild({ title: name, package: program, cwd: folder, target, ...common });
   });
   return target;
 }
