@@ -1,5 +1,6 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { conditionOf } from '../kubectl.ts';
 import {
   contentOf,
@@ -159,6 +160,7 @@ function missing({ index, version, object }: Living, look: Look): readonly strin
     const live = look.content.get(id);
     if (live === undefined) return [`${id} is missing`];
     if (live.metadata.deletionTimestamp !== undefined) return [`${id} is being deleted`];
+    if (isGivenAway(object, live)) return [];
     const owner = look.deployments.get(labelledName(live) ?? '');
     // Another deployment may own it after a transfer of ownership.
     if (owner === undefined || !isMade(live, owner)) return [`${id} has not its owner's marks`];
@@ -168,6 +170,15 @@ function missing({ index, version, object }: Living, look: Look): readonly strin
     );
     return differs ? [`${id} differs: ${JSON.stringify(dataOf(live))}`] : [];
   });
+}
+
+/**
+ * The deployment that it was handed over to may have been restored since, with another UID and in a
+ * version without it: then it is kept, and nobody's.
+ */
+function isGivenAway({ metadata }: KubernetesObject, live: KubernetesObject): boolean {
+  const taker = metadata.annotations?.[annotation.handOver];
+  return taker !== undefined && taker === labelledName(live);
 }
 
 /** Objects that bear marks of ours, and that neither a deployment nor the user has. */
