@@ -12,7 +12,7 @@ import { median, type Row, report, rounded } from '../report.ts';
 import { copyCatalog } from './copied-catalog.ts';
 
 /** As an installed package runs it. */
-const ours = join(import.meta.dirname, '../../../dist/cmd/opm.js');
+const ours = join(import.meta.dirname, '../../../dist/bundle/opm.js');
 
 const commands: Readonly<Record<string, readonly string[]>> = {
   validate: ['validate'],

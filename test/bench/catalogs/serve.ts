@@ -15,7 +15,7 @@ import { type Row, report, rounded } from '../report.ts';
 import { copyCatalog } from './copied-catalog.ts';
 
 /** As an installed package runs it. */
-const compiled = join(import.meta.dirname, '../../../dist/cmd');
+const compiled = join(import.meta.dirname, '../../../dist');
 /** Connections of the client, each with one request at a time. */
 const connections = 8;
 
@@ -41,7 +41,7 @@ export async function benchServe(flags: readonly string[]): Promise<void> {
     console.error(`${made.bundles} bundles, ${made.packages} packages, ${made.bytes} bytes`);
     const programs = {
       opm: [await opmBinary(), '--pprof-addr', ''],
-      ours: [process.execPath, join(compiled, 'opm.js')],
+      ours: [process.execPath, join(compiled, 'bundle/opm.js')],
     };
     const starts: Row[] = [];
     const queries: Row[] = [];
@@ -91,7 +91,7 @@ async function queriesOf(catalog: string, seconds: number): Promise<Row> {
   const [port] = await freePorts(1, []);
   const args = ['catalog', 'serve', `bench=${catalog}`, '--address', `127.0.0.1:${port}`];
   await using server = await Serving.start(process.execPath, [
-    join(compiled, 'rukpakctl.js'),
+    join(compiled, 'cmd/rukpakctl.js'),
     ...args,
   ]);
   const pool = new Pool(`http://127.0.0.1:${port}`, { connections });
