@@ -10,6 +10,9 @@ import { jsonSyntaxError } from './json/json-syntax.ts';
 import { type JsonPiece, JsonPieces, OversizedValue } from './json/json-values.ts';
 import { withGoNumbers } from './json/numbers.ts';
 
+/** Less than half as long for a line as Buffer's own, which takes texts and encodings too. */
+const indexOfByte = Uint8Array.prototype.indexOf;
+
 /** Number of bytes in which opm looks for the brace that makes a file JSON. */
 const peeked = 4096;
 
@@ -103,7 +106,7 @@ class FileReader {
 
   #placeOf(start: number, end: number): BlobPlace {
     for (;;) {
-      const found = this.bytes.indexOf(0x0a, this.#counted);
+      const found = indexOfByte.call(this.bytes, 0x0a, this.#counted);
       if (found === -1 || found >= start) break;
       this.#line += 1;
       this.#counted = found + 1;

@@ -33,8 +33,17 @@ const config: CatalogConfig = {
   ],
 };
 
+/** The text of each blob. */
+function jsonOf(written: CatalogConfig): readonly string[] {
+  return [...writeJson(written)].join('').split(/(?<=^}\n)/m);
+}
+
+function yamlOf(written: CatalogConfig): readonly string[] {
+  return [...writeYaml(written)].join('').split(/^(?=---$)/m);
+}
+
 test('JSON has the fields of Go’s structs, and an indent of four', () => {
-  const [first, channel, bundle, , , , last] = [...writeJson(config)];
+  const [first, channel, bundle, , , , last] = jsonOf(config);
   expect(first).toBe(
     '{\n    "schema": "olm.package",\n    "name": "a",\n    "defaultChannel": "s",\n    "description": "<x>"\n}\n',
   );
@@ -44,7 +53,7 @@ test('JSON has the fields of Go’s structs, and an indent of four', () => {
 });
 
 test('blobs are ordered by package, and in each by schema', () => {
-  const schemas = [...writeJson(config)].map((text) => /"schema": "(.*?)"/.exec(text)?.[1]);
+  const schemas = jsonOf(config).map((text) => /"schema": "(.*?)"/.exec(text)?.[1]);
   expect(schemas).toEqual([
     'olm.package',
     'olm.channel',
@@ -59,19 +68,15 @@ test('blobs are ordered by package, and in each by schema', () => {
 test('a property keeps the text that it has', () => {
   const json = '{"b":"\\u003c","a":1.0,"e":{},"l":[]}';
   const property = { type: 'x', value: {}, json };
-  const [, , bundle] = [
-    ...writeJson({
-      ...config,
-      bundles: config.bundles.map((each) => ({ ...each, properties: [property] })),
-    }),
-  ];
+  const bundles = config.bundles.map((each) => ({ ...each, properties: [property] }));
+  const [, , bundle] = jsonOf({ ...config, bundles });
   expect(bundle).toContain(
     '"value": {\n                "b": "\\u003c",\n                "a": 1.0,\n                "e": {},\n                "l": []\n            }\n',
   );
 });
 
 test('YAML has the keys by name', () => {
-  expect([...writeYaml(config)][1]).toBe(
+  expect(yamlOf(config)[1]).toBe(
     '---\nentries:\n- name: a.v1\n  skips:\n  - a.v0\nname: s\npackage: a\nschema: olm.channel\n',
   );
 });
@@ -90,7 +95,7 @@ test.each([
   ],
 ])('JSON has %s as Go writes them', (_case, value, text) => {
   const other = { schema: 'x', package: '', name: '', value };
-  expect([...writeJson({ ...config, others: [other] })].at(-1)).toBe(`{\n    ${text}\n}\n`);
+  expect(jsonOf({ ...config, others: [other] }).at(-1)).toBe(`{\n    ${text}\n}\n`);
 });
 
 test('a list that is empty is not the same as none', () => {
@@ -101,9 +106,8 @@ test('a list that is empty is not the same as none', () => {
     hasEmptyEntries,
   }));
   const none = { packages: [], bundles: [], others: [] };
-  expect([
-    ...writeYaml({ ...none, channels, deprecations: [{ ...deprecations, entries: [] }] }),
-  ]).toEqual([
+  const written = yamlOf({ ...none, channels, deprecations: [{ ...deprecations, entries: [] }] });
+  expect(written).toEqual([
     '---\nentries: []\nname: s\npackage: a\nschema: olm.channel\n',
     '---\nentries: null\nname: s\npackage: a\nschema: olm.channel\n',
     '---\nentries: null\npackage: a\nschema: olm.deprecations\n',

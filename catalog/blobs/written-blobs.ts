@@ -15,6 +15,10 @@ export type WrittenFields = Readonly<Record<string, unknown>>;
  */
 export function* writtenBlobs(config: CatalogConfig, writeAny: WriteAny): Generator<WrittenFields> {
   const writer = new FieldWriter(writeAny);
+  if (sizeOf(config) === 1) {
+    yield* onlyBlob(config, writer);
+    return;
+  }
   const parts = [
     part(
       Map.groupBy(config.packages, ({ name }) => name),
@@ -30,6 +34,19 @@ export function* writtenBlobs(config: CatalogConfig, writeAny: WriteAny): Genera
     for (const { blobsOf } of parts) yield* blobsOf(name);
   }
   for (const other of config.others) if (other.package === '') yield writer.custom(other);
+}
+
+function sizeOf({ packages, channels, bundles, deprecations, others }: CatalogConfig): number {
+  return packages.length + channels.length + bundles.length + deprecations.length + others.length;
+}
+
+/** The same without sorting: large catalogs are written blob by blob. */
+function* onlyBlob(config: CatalogConfig, writer: FieldWriter): Generator<WrittenFields> {
+  for (const blob of config.packages) if (blob.name !== '') yield writer.package(blob);
+  for (const blob of config.channels) if (blob.package !== '') yield writer.channel(blob);
+  for (const blob of config.bundles) if (blob.package !== '') yield writer.bundle(blob);
+  for (const blob of config.deprecations) if (blob.package !== '') yield writer.deprecations(blob);
+  for (const blob of config.others) yield writer.custom(blob);
 }
 
 /** Blobs of one schema, by package. */

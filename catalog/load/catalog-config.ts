@@ -14,7 +14,14 @@ import {
 
 /** A catalog blob by blob, each decoded by its schema. @throws BlobError as `toConfig` */
 export async function* decodedParts(blobs: AsyncIterable<Blob>): AsyncGenerator<CatalogConfig> {
-  for await (const blob of blobs) yield await toConfig([blob]);
+  for await (const blob of blobs) yield configOf(blob);
+}
+
+/** A catalog of one blob, decoded by its schema. @throws BlobError as `toConfig` */
+export function configOf(blob: Blob): CatalogConfig {
+  const draft = new ConfigDraft();
+  draft.add(blob);
+  return draft;
 }
 
 /**
@@ -24,27 +31,34 @@ export async function* decodedParts(blobs: AsyncIterable<Blob>): AsyncGenerator<
 export async function toConfig(
   blobs: AsyncIterable<Blob> | Iterable<Blob>,
 ): Promise<CatalogConfig> {
-  const packages: OlmPackage[] = [];
-  const channels: OlmChannel[] = [];
-  const bundles: OlmBundle[] = [];
-  const deprecations: OlmDeprecations[] = [];
-  const others: CustomBlob[] = [];
-  for await (const blob of blobs) {
+  const draft = new ConfigDraft();
+  for await (const blob of blobs) draft.add(blob);
+  return draft;
+}
+
+class ConfigDraft implements CatalogConfig {
+  readonly packages: OlmPackage[] = [];
+  readonly channels: OlmChannel[] = [];
+  readonly bundles: OlmBundle[] = [];
+  readonly deprecations: OlmDeprecations[] = [];
+  readonly others: CustomBlob[] = [];
+
+  add(blob: Blob): void {
     switch (blob.schema) {
       case 'olm.package':
-        packages.push(decodePackage(blob));
+        this.packages.push(decodePackage(blob));
         break;
       case 'olm.channel':
-        channels.push(decodeChannel(blob));
+        this.channels.push(decodeChannel(blob));
         break;
       case 'olm.bundle':
-        bundles.push(decodeBundle(blob));
+        this.bundles.push(decodeBundle(blob));
         break;
       case 'olm.deprecations':
-        deprecations.push(decodeDeprecations(blob));
+        this.deprecations.push(decodeDeprecations(blob));
         break;
       default:
-        others.push({
+        this.others.push({
           schema: blob.schema,
           package: blob.package,
           name: blob.name,
@@ -52,5 +66,4 @@ export async function toConfig(
         });
     }
   }
-  return { packages, channels, bundles, deprecations, others };
 }

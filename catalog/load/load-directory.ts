@@ -1,11 +1,15 @@
-import { readdir } from 'node:fs/promises';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate as othersTurn } from 'node:timers/promises';
 import { compareBytes } from '../../api/byte-order.ts';
 import { type Blob, readBlobs } from '../blobs/index.ts';
 import { FileReader } from './file-reader.ts';
 import { IgnorePatterns } from './ignore-patterns.ts';
 
 const ignoreFile = '.indexignore';
+
+/** Files to list before a server may answer requests. */
+const filesPerTurn = 256;
 
 interface LoadOptions {
   readonly signal?: AbortSignal;
@@ -43,16 +47,19 @@ function packageOf(blob: Blob): string {
 /** All files below a directory; links count as files. */
 async function filesOf(directory: string): Promise<readonly string[]> {
   const files: string[] = [];
-  await collect(directory, '', files);
+  // A thread that reads a folder takes longer to start than the kernel takes to read it.
+  for (const file of filesBelow(directory, '')) {
+    if (files.push(file) % filesPerTurn === 0) await othersTurn();
+  }
   return files;
 }
 
-async function collect(directory: string, below: string, files: string[]): Promise<void> {
-  const entries = await readdir(join(directory, below), { withFileTypes: true });
-  for (const entry of entries.toSorted((a, b) => compareBytes(a.name, b.name))) {
+function* filesBelow(directory: string, below: string): Generator<string> {
+  const entries = readdirSync(join(directory, below), { withFileTypes: true });
+  for (const entry of entries.sort((a, b) => compareBytes(a.name, b.name))) {
     const path = below === '' ? entry.name : `${below}/${entry.name}`;
-    if (entry.isDirectory()) await collect(directory, path, files);
-    else files.push(path);
+    if (entry.isDirectory()) yield* filesBelow(directory, path);
+    else yield path;
   }
 }
 

@@ -1,5 +1,5 @@
-import { statSync } from 'node:fs';
-import { open, readdir } from 'node:fs/promises';
+import { readdirSync, statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compareBytes } from '../../api/byte-order.ts';
 import { goQuote } from '../../api/go-quote.ts';
@@ -7,7 +7,7 @@ import { errorMessage, TerminalError } from '../../core/errors.ts';
 import type { RegistryAccess } from '../../core/registry/index.ts';
 import type { CatalogConfig, OlmBundle } from '../blobs/index.ts';
 import type { TemporaryImage } from '../images/index.ts';
-import { decodedParts, loadDirectory } from '../load/index.ts';
+import { configOf, loadDirectory } from '../load/index.ts';
 import type { Warn } from './bundle/bundle-objects.ts';
 import { objectsLast } from './bundle/bundle-properties.ts';
 import { inOrder } from './csv/related-images.ts';
@@ -63,7 +63,7 @@ export async function* partsOfReference(
   options: ReferenceOptions,
 ): AsyncGenerator<CatalogPart> {
   try {
-    for await (const part of partsOf(reference, options)) yield inOpmsOrder(part);
+    for await (const part of await partsOf(reference, options)) yield inOpmsOrder(part);
   } catch (error) {
     options.signal.throwIfAborted();
     const message = `render reference ${goQuote(reference)}: ${errorMessage(error)}`;
@@ -71,40 +71,36 @@ export async function* partsOfReference(
   }
 }
 
-async function* partsOf(reference: string, options: ReferenceOptions): AsyncGenerator<CatalogPart> {
+/** Generators are not nested: each would cost some turns of the microtask queue for each part. */
+type CatalogParts = AsyncIterable<CatalogPart> | Iterable<CatalogPart>;
+
+async function partsOf(reference: string, options: ReferenceOptions): Promise<CatalogParts> {
   const stats = statSync(reference, { throwIfNoEntry: false });
-  if (stats === undefined) yield* partsOfImage(reference, options);
-  else if (stats.isDirectory()) yield* partsOfDirectory(reference, options);
-  else {
-    await checkDatabase(reference);
-    checkAllowed('sqlite file', options);
-    yield await partOfDatabase(reference, options);
-  }
+  if (stats === undefined) return partsOfImage(reference, options);
+  if (stats.isDirectory()) return await partsOfDirectory(reference, options);
+  await checkDatabase(reference);
+  checkAllowed('sqlite file', options);
+  return [await partOfDatabase(reference, options)];
 }
 
-async function* partsOfDirectory(
-  dir: string,
-  options: ReferenceOptions,
-): AsyncGenerator<CatalogPart> {
-  const entries = await readdir(dir, { withFileTypes: true });
+async function partsOfDirectory(dir: string, options: ReferenceOptions): Promise<CatalogParts> {
+  const entries = readdirSync(dir, { withFileTypes: true });
   const folders = new Set(entries.filter((each) => each.isDirectory()).map(({ name }) => name));
   const isLayout = entries.some(({ name }) => name === 'oci-layout');
   if (folders.has('manifests') && folders.has('metadata')) {
     if (!isAllowed('bundle directory', options)) {
       throw new KindNotAllowed(`cannot render bundle directory ${goQuote(dir)}: not allowed`);
     }
-    yield await partOfBundle(dir, templatedImage(options.imageTemplate, dir), options);
-  } else if (isLayout) {
-    yield* partsOfImage(dir, options);
-  } else {
-    checkAllowed('declarative config directory', options);
-    yield* partsOfCatalog(dir, options.signal);
+    return [await partOfBundle(dir, templatedImage(options.imageTemplate, dir), options)];
   }
+  if (isLayout) return partsOfImage(dir, options);
+  checkAllowed('declarative config directory', options);
+  return partsOfCatalog(dir, options.signal);
 }
 
 async function* partsOfCatalog(dir: string, signal: AbortSignal): AsyncGenerator<CatalogPart> {
-  for await (const config of decodedParts(loadDirectory(dir, { signal }))) {
-    yield { config, csvOf: embeddedCsv };
+  for await (const blob of loadDirectory(dir, { signal })) {
+    yield { config: configOf(blob), csvOf: embeddedCsv };
   }
 }
 

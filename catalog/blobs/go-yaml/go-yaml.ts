@@ -8,25 +8,30 @@ import { scalarText } from './go-yaml-scalar.ts';
 export function goYaml(value: JsonObject): string {
   const writer = new YamlWriter();
   writer.node(value, 0);
-  return writer.text;
+  return writer.text();
 }
 
 const step = 2;
 
 class YamlWriter {
-  text = '';
+  /** Joined at the end: a text that grows is a tree of small objects, which V8 moves at collections. */
+  readonly #pieces: string[] = [];
+
+  text(): string {
+    return this.#pieces.join('');
+  }
 
   /** Writes a value after a dash, or the document; `column` is that of its mapping or list. */
   node(value: JsonValue, column: number): void {
     if (Array.isArray(value) && value.length > 0) this.#list(value, column);
     else if (isMap(value) && hasMembers(value)) this.#mapping(value, column);
-    else this.text += leafLine(value, column, column);
+    else this.#pieces.push(leafLine(value, column, column));
   }
 
   #list(items: readonly JsonValue[], indent: number): void {
     let lead = '- ';
     for (const item of items) {
-      this.text += lead;
+      this.#pieces.push(lead);
       lead = `${spaces(indent)}- `;
       this.node(item, indent + step);
     }
@@ -35,7 +40,7 @@ class YamlWriter {
   #mapping(map: JsonObject, indent: number): void {
     let lead = '';
     for (const key of inNaturalOrder(Object.keys(map))) {
-      this.text += lead;
+      this.#pieces.push(lead);
       lead = spaces(indent);
       if (isLongKey(key)) this.#explicit(key, map[key] ?? null, indent);
       else this.#member(key, map[key] ?? null, indent);
@@ -45,20 +50,20 @@ class YamlWriter {
   #member(key: string, value: JsonValue, indent: number): void {
     const { text, width } = keyText(key);
     if (Array.isArray(value) && value.length > 0) {
-      this.text += `${text}:\n${spaces(indent)}`;
+      this.#pieces.push(text, ':\n', spaces(indent));
       this.#list(value, indent);
     } else if (isMap(value) && hasMembers(value)) {
-      this.text += `${text}:\n${spaces(indent + step)}`;
+      this.#pieces.push(text, ':\n', spaces(indent + step));
       this.#mapping(value, indent + step);
     } else {
-      this.text += `${text}: ${leafLine(value, indent + step, indent + width + step)}`;
+      this.#pieces.push(text, ': ', leafLine(value, indent + step, indent + width + step));
     }
   }
 
   /** Writes a key that is too long for one line on a line of its own. */
   #explicit(key: string, value: JsonValue, indent: number): void {
     const column = indent + step;
-    this.text += `? ${leafLine(key, column, column)}${spaces(indent)}: `;
+    this.#pieces.push('? ', leafLine(key, column, column), spaces(indent), ': ');
     this.node(value, column);
   }
 }

@@ -2,7 +2,7 @@ import type { RegistryAccess } from '../../../core/registry/index.ts';
 import { type Blob, decodeBundle, writeJson } from '../../blobs/index.ts';
 import { pruneCatalog } from '../../compare/index.ts';
 import { buildCatalogImage } from '../../images/index.ts';
-import { loadDirectory, openCatalog, toConfig } from '../../load/index.ts';
+import { configOf, loadDirectory, openCatalog } from '../../load/index.ts';
 import { SpooledCatalog, writeCatalogFiles } from '../../render/index.ts';
 import type { ChosenCatalog } from '../image-set/image-set.ts';
 import { imagesOfBlob } from './bundle-images.ts';
@@ -41,7 +41,7 @@ export async function writePrunedCatalog(
     const read = (): AsyncIterable<Blob> => loadDirectory(catalog.dir, { signal });
     using pruned = new SpooledCatalog(writeJson);
     for await (const blob of pruneCatalog(read, selectionOf(chosen), { note })) {
-      pruned.add(await toConfig([blob]));
+      pruned.add(configOf(blob));
       if (blob.schema === 'olm.bundle') bundles.push(mirroredBundle(blob));
     }
     await writeCatalogFiles(pruned, folder, 'json');

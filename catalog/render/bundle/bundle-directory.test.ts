@@ -67,13 +67,14 @@ test('writes the blob with the escapes of embedded objects and the order of opm'
     imageTemplate('q/{{.Package}}:{{.Version}}'),
     noWarning,
   );
-  const [text = ''] = writeJson({
+  const pieces = writeJson({
     packages: [],
     channels: [],
     bundles: [bundle],
     deprecations: [],
     others: [],
   });
+  const text = [...pieces].join('');
   const data = /"data": "([^"]+)"/.exec(text)?.[1] ?? '';
   expect(Buffer.from(data, 'base64').toString()).toContain(
     String.raw`"displayName":"\u003cA\u003e \u0026 B"`,

@@ -5,7 +5,7 @@ import { compareBytes } from '../../../api/byte-order.ts';
 import { TerminalError } from '../../../core/errors.ts';
 import { type CatalogConfig, ownText } from '../../blobs/index.ts';
 
-/** Writes the blobs of a catalog as text, one piece per blob. */
+/** Writes the blobs of a catalog as text. */
 export type WriteCatalog = (config: CatalogConfig) => Iterable<string>;
 
 /** Sort key of a blob. */
@@ -119,7 +119,11 @@ export class SpooledCatalog implements Disposable {
     const size = Buffer.byteLength(text);
     if (this.#waiting + size > blockSize) this.#flush();
     if (size > blockSize) this.#writeAll(Buffer.from(text));
-    else this.#waiting += this.#block.write(text, this.#waiting);
+    else {
+      // The same bytes for ASCII, without a look at each character.
+      const encoding = size === text.length ? 'latin1' : 'utf8';
+      this.#waiting += this.#block.write(text, this.#waiting, encoding);
+    }
   }
 
   #flush(): void {

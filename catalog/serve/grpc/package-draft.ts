@@ -7,7 +7,7 @@ import type {
   OlmDeprecations,
   OlmPackage,
 } from '../../blobs/index.ts';
-import { toConfig } from '../../load/index.ts';
+import { configOf } from '../../load/index.ts';
 import { channelHeads } from '../../validate/index.ts';
 import { bundleParts } from './bundle-message.ts';
 import type { PackageFacts, RegistryWriter } from './registry-content.ts';
@@ -38,7 +38,7 @@ export class PackageDraft {
   async *observe(blobs: AsyncIterable<Blob>): AsyncGenerator<CatalogConfig> {
     let read = 0;
     for await (const blob of blobs) {
-      const part = await toConfig([blob]);
+      const part = configOf(blob);
       const number = this.#numbers[read] ?? 0;
       read += 1;
       try {

@@ -47,7 +47,7 @@ function named(flags: string, summary: string): Option {
 }
 
 async function prune(place: string, flags: PruneFlags): Promise<void> {
-  const [{ writeJson, writeYaml }, rendering, { loadDirectory, toConfig }, comparing] =
+  const [{ writeJson, writeYaml }, rendering, { loadDirectory, configOf }, comparing] =
     await Promise.all([
       import('../../../catalog/blobs/index.ts'),
       import('../../../catalog/render/index.ts'),
@@ -63,7 +63,7 @@ async function prune(place: string, flags: PruneFlags): Promise<void> {
   await withCatalog(place, flags, async (dir, signal) => {
     const read = () => loadDirectory(dir, { signal });
     for await (const blob of comparing.pruneCatalog(read, selection, { note })) {
-      pruned.add(await toConfig([blob]));
+      pruned.add(configOf(blob));
     }
   });
   if (isStream) await writeOutput(pruned.text(), process.stdout);

@@ -1,4 +1,5 @@
 import { Argument, Command, Option } from 'commander';
+import { leaveOutTurboFan } from '../../favour-memory.ts';
 import { addRegistryFlags, type RegistryFlags } from '../../flags/registry-flags.ts';
 import { writeOutput } from '../output/output.ts';
 import { withPlace } from './opened-catalog.ts';
@@ -34,6 +35,7 @@ export function renderCommand(): Command {
 }
 
 async function render(references: readonly string[], flags: RenderFlags): Promise<void> {
+  leaveOutTurboFan();
   const [{ writeJson, writeYaml }, rendering] = await Promise.all([
     import('../../../catalog/blobs/index.ts'),
     import('../../../catalog/render/index.ts'),

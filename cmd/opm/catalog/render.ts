@@ -8,6 +8,7 @@ import {
 } from '../../../catalog/render/index.ts';
 import { errorMessage } from '../../../core/errors.ts';
 import { writeOutput } from '../../ctl/output/write-output.ts';
+import { leaveOutTurboFan } from '../../favour-memory.ts';
 import type { CobraCall, CobraCommand } from '../cobra/command.ts';
 import { minimumArgs } from '../cobra/positional-args.ts';
 import { logFatal } from '../failures.ts';
@@ -69,6 +70,7 @@ ${sqliteNotice}`,
 }
 
 async function render({ args, flags, signal }: CobraCall): Promise<void> {
+  leaveOutTurboFan();
   const output = flags.string('output');
   if (output !== 'json' && output !== 'yaml') {
     throw new Error(`invalid --output value ${goQuote(output)}, expected (json|yaml)`);

@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer';
 import { TerminalError } from '../../errors.ts';
 
 /**
@@ -9,8 +10,10 @@ export function decodeYamlText(content: Uint8Array | string): string {
   const written = typeof content === 'string' ? content.replace(/^\uFEFF/, '') : decode(content);
   // Go reads a second mark as a blank.
   const decoded = written.replace(/^\uFEFF/, ' ');
-  const bad = controlCharacter.exec(decoded);
-  if (bad !== null) throw yamlError('control characters are not allowed');
+  const isPlain = typeof content !== 'string' && isAscii(content);
+  if (isPlain ? hasAsciiControl(decoded) : controlCharacter.test(decoded)) {
+    throw yamlError('control characters are not allowed');
+  }
   const text = decoded.includes('\r') ? decoded.replace(/\r\n?/g, '\n') : decoded;
   return text.endsWith('\n') ? text : `${text}\n`;
 }
@@ -19,9 +22,19 @@ export function decodeYamlText(content: Uint8Array | string): string {
 // oxlint-disable-next-line no-control-regex -- finding them is the purpose
 const controlCharacter = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]/;
 
+// The part below the delete character takes half as long to search for.
+// oxlint-disable-next-line no-control-regex -- finding them is the purpose
+const asciiControl = /[\0-\x08\x0b\x0c\x0e-\x1f]/;
+
+function hasAsciiControl(text: string): boolean {
+  return asciiControl.test(text) || text.includes('\x7f');
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
 function decode(content: Uint8Array): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(content);
+    return decoder.decode(content);
   } catch {
     throw yamlError('invalid leading UTF-8 octet');
   }

@@ -178,17 +178,17 @@ class BlockReader {
 
   #scalar(parent: number): JsonValue {
     const cursor = this.#cursor;
-    switch (cursor.text.charAt(cursor.at)) {
-      case '"':
-      case "'":
+    switch (cursor.code()) {
+      case char.doubleQuote:
+      case char.singleQuote:
         return this.#withLineEnd(readQuoted(cursor));
-      case '|':
-      case '>':
+      case char.bar:
+      case char.greater:
         return readBlockScalar(cursor, parent);
-      case '[':
-      case '{':
+      case char.bracket:
+      case char.brace:
         return this.#withLineEnd(readFlow(cursor));
-      case '*':
+      case char.asterisk:
         return this.#alias();
       default:
         if (!startsPlain(cursor)) throw unsupported;
@@ -222,11 +222,13 @@ function newKey(written: string): string {
 /** Go's limit for a key on one line. */
 const longestKey = 1024;
 
-const indicators = '-?:,[]{}#&*!|>\'"%@`';
+const indicators = new Uint8Array(128);
+for (const sign of '-?:,[]{}#&*!|>\'"%@`') indicators[sign.charCodeAt(0)] = 1;
 
 function startsPlain(cursor: Cursor): boolean {
-  const first = cursor.text.charAt(cursor.at);
-  return first === '-' ? !cursor.isIndicator() : first !== '' && !indicators.includes(first);
+  const code = cursor.code();
+  if (code === char.dash) return !cursor.isIndicator();
+  return !Number.isNaN(code) && indicators[code] !== 1;
 }
 
 // Offset of the colon that ends a plain key which starts at `from`.

@@ -11,12 +11,15 @@ export const char = {
   hash: 0x23,
   ampersand: 0x26,
   singleQuote: 0x27,
+  asterisk: 0x2a,
   dash: 0x2d,
   colon: 0x3a,
   less: 0x3c,
+  greater: 0x3e,
   bracket: 0x5b,
   backslash: 0x5c,
   brace: 0x7b,
+  bar: 0x7c,
 } as const;
 
 /**
@@ -58,14 +61,13 @@ export class Cursor {
     this.toContent(this.text.indexOf('\n', this.at) + 1);
   }
 
-  /** Moves to the first content at or after the start of a line. */
-  toContent(lineStart: number): void {
+  /** Moves to the first content at or after the start of a line, which has only spaces before `from`. */
+  toContent(lineStart: number, from = lineStart): void {
     let start = lineStart;
-    for (;;) {
-      this.at = firstNonSpace(this.text, start);
-      const code = this.code();
-      if (code !== char.hash && code !== char.newline) break;
+    this.at = firstNonSpace(this.text, from);
+    for (let code = this.code(); code === char.hash || code === char.newline; code = this.code()) {
       start = this.text.indexOf('\n', this.at) + 1;
+      this.at = firstNonSpace(this.text, start);
     }
     this.column = this.at < this.text.length ? this.at - start : -1;
     if (this.code() === char.tab || (this.column === 0 && this.#isMarker())) throw unsupported;

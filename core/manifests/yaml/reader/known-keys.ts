@@ -20,7 +20,8 @@ export function rememberKey(key: string): void {
 }
 
 function slotOf(text: string, start: number, end: number): number {
-  const [first, last] = [text.charCodeAt(start), text.charCodeAt(end - 1)];
+  const first = text.charCodeAt(start);
+  const last = text.charCodeAt(end - 1);
   const middle = text.charCodeAt((start + end) >> 1);
   return (first * 31 + middle * 577 + last * 1009 + (end - start) * 97) % slots;
 }

@@ -32,25 +32,28 @@ function continuation(cursor: Cursor, parent: number): string {
   const { text } = cursor;
   let folded = '';
   let breaks = 0;
-  for (let start = cursor.at; start < text.length; ) {
-    const at = firstNonSpace(text, start);
-    const end = text.indexOf('\n', at);
-    if (at !== end) {
-      if (at - start <= parent || text.charCodeAt(at) === char.hash) break;
+  let at = cursor.at;
+  for (let start = at; start < text.length; ) {
+    at = firstNonSpace(text, start);
+    const first = text.charCodeAt(at);
+    const isBlank = first === char.newline;
+    if (!isBlank && (at - start <= parent || first === char.hash)) break;
+    const end = isBlank ? at : text.indexOf('\n', at);
+    if (!isBlank) {
       const line = text.slice(at, end);
       if (needsCare.test(line)) throw unsupported;
       folded += (breaks === 0 ? ' ' : '\n'.repeat(breaks)) + line;
       cursor.at = end + 1;
     }
-    breaks = at === end ? breaks + 1 : 0;
+    breaks = isBlank ? breaks + 1 : 0;
     start = end + 1;
   }
-  finish(cursor, parent);
+  finish(cursor, parent, breaks === 0 ? Math.max(at, cursor.at) : cursor.at);
   return folded;
 }
 
-function finish(cursor: Cursor, parent: number): void {
-  cursor.toContent(cursor.at);
+function finish(cursor: Cursor, parent: number, from = cursor.at): void {
+  cursor.toContent(cursor.at, from);
   if (cursor.column > parent) throw unsupported;
 }
 
