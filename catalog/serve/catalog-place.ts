@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { goQuote } from '../../api/go-quote.ts';
 import { TerminalError } from '../../core/errors.ts';
-import { digestOf } from '../../core/registry/index.ts';
+import { digestOf } from '../../core/registry/reference.ts';
 import { attributesDigest } from '../index/index.ts';
 import { type OpenCatalogOptions, openCatalog } from '../load/index.ts';
 import type { ContentCache } from './content-cache.ts';
