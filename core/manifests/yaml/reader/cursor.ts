@@ -61,13 +61,14 @@ export class Cursor {
     this.toContent(this.text.indexOf('\n', this.at) + 1);
   }
 
-  /** Moves to the first content at or after the start of a line, which has only spaces before `from`. */
-  toContent(lineStart: number, from = lineStart): void {
+  /** Moves to the first content at or after the start of a line. */
+  toContent(lineStart: number): void {
     let start = lineStart;
-    this.at = firstNonSpace(this.text, from);
-    for (let code = this.code(); code === char.hash || code === char.newline; code = this.code()) {
-      start = this.text.indexOf('\n', this.at) + 1;
+    for (;;) {
       this.at = firstNonSpace(this.text, start);
+      const code = this.code();
+      if (code !== char.hash && code !== char.newline) break;
+      start = this.text.indexOf('\n', this.at) + 1;
     }
     this.column = this.at < this.text.length ? this.at - start : -1;
     if (this.code() === char.tab || (this.column === 0 && this.#isMarker())) throw unsupported;

@@ -32,9 +32,8 @@ function continuation(cursor: Cursor, parent: number): string {
   const { text } = cursor;
   let folded = '';
   let breaks = 0;
-  let at = cursor.at;
-  for (let start = at; start < text.length; ) {
-    at = firstNonSpace(text, start);
+  for (let start = cursor.at; start < text.length; ) {
+    const at = firstNonSpace(text, start);
     const first = text.charCodeAt(at);
     const isBlank = first === char.newline;
     if (!isBlank && (at - start <= parent || first === char.hash)) break;
@@ -48,12 +47,12 @@ function continuation(cursor: Cursor, parent: number): string {
     breaks = isBlank ? breaks + 1 : 0;
     start = end + 1;
   }
-  finish(cursor, parent, breaks === 0 ? Math.max(at, cursor.at) : cursor.at);
+  finish(cursor, parent);
   return folded;
 }
 
-function finish(cursor: Cursor, parent: number, from = cursor.at): void {
-  cursor.toContent(cursor.at, from);
+function finish(cursor: Cursor, parent: number): void {
+  cursor.toContent(cursor.at);
   if (cursor.column > parent) throw unsupported;
 }
 
