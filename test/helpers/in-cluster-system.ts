@@ -7,7 +7,9 @@ import {
   crdWebhookConfiguration,
   mutatingConfiguration,
   SelfSignedOverlay,
+  webhookConfiguration,
 } from './self-signed-overlay.ts';
+import { ServiceForward } from './service-forward.ts';
 import type { TlsServer } from './tls-request.ts';
 import type { UnpackedImage } from './unpacked-image.ts';
 
@@ -26,6 +28,8 @@ export interface InClusterOptions {
   readonly overlay?: string;
   /** Of a release: what the pods run instead of the checkout. */
   readonly image?: UnpackedImage | undefined;
+  /** Calls webhooks by their Services: their certificates are for no address of this machine. */
+  readonly byServices?: boolean;
 }
 
 /** Of a release: what is applied, and what its pods run. */
@@ -47,6 +51,7 @@ export class InClusterSystem {
   readonly overlay: SelfSignedOverlay;
   readonly #options: InClusterOptions;
   readonly #pods: LocalPod[] = [];
+  readonly #forwards: ServiceForward[] = [];
 
   /** Removes what other files installed under the same names, and applies the overlay. */
   static async install(options: InClusterOptions): Promise<InClusterSystem> {
@@ -94,16 +99,15 @@ export class InClusterSystem {
     ]);
     await webhooks.start();
     await eventually(async () => {
-      const configurations = [undefined, mutatingConfiguration];
+      const configurations = [webhookConfiguration, mutatingConfiguration];
       const found = configurations.map((name) => this.overlay.webhooks(name));
       const all = (await Promise.all(found)).flat();
       if (!all.every(({ clientConfig }) => clientConfig.caBundle)) throw new Error('no CA yet');
     });
     // As in an upgrade: applying again causes no conflict, and keeps the CA.
     await upgrade();
-    const url = `https://127.0.0.1:${webhooks.ports[1]}`;
-    await this.overlay.callWebhooksAt(url);
-    await this.overlay.callWebhooksAt(url, mutatingConfiguration);
+    const configurations = [webhookConfiguration, mutatingConfiguration];
+    await this.#reach(webhooks, 'rukpak-webhook-service', configurations);
     return webhooks;
   }
 
@@ -120,8 +124,7 @@ export class InClusterSystem {
       const [webhook] = await this.overlay.webhooks(crdWebhookConfiguration);
       if (!webhook?.clientConfig.caBundle) throw new Error('no CA yet');
     });
-    const url = `https://127.0.0.1:${pod.ports[1]}`;
-    await this.overlay.callWebhooksAt(url, crdWebhookConfiguration);
+    await this.#reach(pod, 'crd-validation-webhook', [crdWebhookConfiguration]);
     return pod;
   }
 
@@ -185,6 +188,7 @@ export class InClusterSystem {
 
   /** Ends all processes; what was applied stays. */
   async stop(): Promise<void> {
+    for (const forward of this.#forwards.splice(0)) await forward.stop();
     for (const pod of this.#pods.splice(0)) await pod.remove();
   }
 
@@ -192,6 +196,23 @@ export class InClusterSystem {
   async remove(): Promise<void> {
     await this.stop();
     await this.overlay.remove();
+  }
+
+  async #reach(
+    pod: LocalPod,
+    service: string,
+    configurations: readonly string[],
+  ): Promise<void> {
+    const [, to = 0] = pod.ports;
+    const { kubectl, byServices = false } = this.#options;
+    if (byServices) {
+      const { namespace = '' } = this.overlay.object('Service', service).metadata;
+      this.#forwards.push(await ServiceForward.start(kubectl, { namespace, service, to }));
+      return;
+    }
+    for (const each of configurations) {
+      await this.overlay.callWebhooksAt(`https://127.0.0.1:${to}`, each);
+    }
   }
 
   async #pod(name: string, flags: LocalPodOptions['flags']): Promise<LocalPod> {

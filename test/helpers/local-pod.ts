@@ -84,12 +84,13 @@ export class LocalPod {
     this.#folder = folder;
     this.ports = ports;
     const { containers, volumes = [] } = podSpecOf(options.deployment);
+    const { namespace } = options.deployment.metadata;
     const mounts = containers[0].volumeMounts ?? [];
     this.#data = mounts.flatMap(({ name, mountPath }) => {
       const { secret, configMap } = volumes.find((volume) => volume.name === name) ?? {};
       const source =
         configMap === undefined
-          ? secret
+          ? secret && { ...secret, namespace }
           : { configMapName: configMap.name, items: configMap.items };
       if (source === undefined) return [];
       return [new DataVolume(options.kubectl, source, this.local(mountPath))];

@@ -14,7 +14,7 @@ export interface SecretVolumeSource {
   readonly secretName: string;
   readonly items?: readonly KeyToPath[];
   /** Of the pod (default: the system namespace). */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
 }
 
 export interface ConfigMapVolumeSource {

@@ -5,7 +5,7 @@ import type { KubernetesObject } from '../../api/meta.ts';
 import type { Kubectl } from './kubectl.ts';
 
 const folders = join(import.meta.dirname, '../../deploy/overlays');
-const webhookConfiguration = 'rukpak-validating-webhook-configuration';
+export const webhookConfiguration = 'rukpak-validating-webhook-configuration';
 export const mutatingConfiguration = 'rukpak-mutating-webhook-configuration';
 export const crdWebhookConfiguration = 'crd-validation-webhook';
 
