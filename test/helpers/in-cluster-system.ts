@@ -198,11 +198,7 @@ export class InClusterSystem {
     await this.overlay.remove();
   }
 
-  async #reach(
-    pod: LocalPod,
-    service: string,
-    configurations: readonly string[],
-  ): Promise<void> {
+  async #reach(pod: LocalPod, service: string, configurations: readonly string[]): Promise<void> {
     const [, to = 0] = pod.ports;
     const { kubectl, byServices = false } = this.#options;
     if (byServices) {

@@ -32,7 +32,8 @@ export class CertManager {
     const program = await goReference(goModule);
     const crds = await crdFiles();
     await CertManager.#install(options.kubectl, crds);
-    const child = spawn(program, [`--kubeconfig=${options.kubeconfig}`], { stdio: 'pipe' });
+    const env = { KUBECONFIG: options.kubeconfig };
+    const child = spawn(program, [], { env, stdio: 'pipe' });
     return new CertManager(options, crds, child);
   }
 

@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"os"
 	"os/signal"
@@ -12,14 +11,15 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	core "k8s.io/api/core/v1"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	kubernetes "k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
 	apiregistration "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	metrics "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	certmanager "github.com/cert-manager/cert-manager/pkg/client/clientset/versioned/scheme"
@@ -56,9 +56,11 @@ var options = controller.ContextOptions{
 	},
 }
 
+// The injector watches their metadata alone.
+var onlyMetadata = []client.Object{&core.Secret{}}
+
 func main() {
-	flag.StringVar(&options.Kubeconfig, "kubeconfig", "", "file of an administrator")
-	flag.Parse()
+	options.Kubeconfig = os.Getenv("KUBECONFIG")
 	ctrl.SetLogger(klog.Background())
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
@@ -94,7 +96,7 @@ func runControllers(ctx context.Context, group *errgroup.Group) error {
 }
 
 func runInjector(ctx context.Context) error {
-	config, err := clientcmd.BuildConfigFromFlags("", options.Kubeconfig)
+	config, err := ctrl.GetConfig()
 	if err != nil {
 		return err
 	}
@@ -112,6 +114,7 @@ func runInjector(ctx context.Context) error {
 	manager, err := ctrl.NewManager(util.RestConfigWithUserAgent(config, "cainjector"), ctrl.Options{
 		Scheme:  scheme,
 		Cache:   cache.Options{ReaderFailOnMissingInformer: true},
+		Client:  client.Options{Cache: &client.CacheOptions{DisableFor: onlyMetadata}},
 		Metrics: metrics.Options{BindAddress: "0"},
 	})
 	if err != nil {
