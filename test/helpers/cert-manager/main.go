@@ -1,5 +1,5 @@
-// cert-manager: its controllers for Issuers of kinds SelfSigned and CA, and its cainjector. The
-// module proxy does not have cert-manager's own commands, which are modules without a version.
+// cert-manager: its controllers for Issuers of kinds SelfSigned and CA, and its cainjector. Its own
+// commands are modules without a version, which no go.mod can require.
 package main
 
 import (
