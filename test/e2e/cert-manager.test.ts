@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { CertManager, renewCertificate } from '../helpers/cert-manager/cert-manager.ts';
 import { eventually, patiently } from '../helpers/eventually.ts';
-import { everyObject, idOf } from '../helpers/every-object.ts';
+import { everyObject, nothingIsLeft } from '../helpers/every-object.ts';
 import { howtoBlock, runCommand } from '../helpers/howto.ts';
 import { contentHost, InClusterSystem, webhookHost } from '../helpers/in-cluster-system.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
@@ -210,10 +210,5 @@ test('nothing of it is left after the howto’s uninstallation', async () => {
     await runCommand(howto, line);
   }
   await ended;
-  await eventually(async () => {
-    const there = [...(await everyObject(kubectl)).keys()];
-    expect(there.filter((each) => !before.has(each))).toEqual([]);
-    const leases = (await kubectl.list('leases')).map(idOf);
-    expect(leases.filter((each) => each.includes('rukpak'))).toEqual([]);
-  }, patiently);
+  await nothingIsLeft(kubectl, before);
 });

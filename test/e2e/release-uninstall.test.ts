@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { eventually, patiently } from '../helpers/eventually.ts';
-import { everyObject, idOf } from '../helpers/every-object.ts';
+import { everyObject, nothingIsLeft } from '../helpers/every-object.ts';
 import { HelmCommand } from '../helpers/helm/helm-command.ts';
 import { howtoBlock, runCommand } from '../helpers/howto.ts';
 import { InClusterSystem, installReleased } from '../helpers/in-cluster-system.ts';
@@ -101,16 +101,6 @@ async function isInstalled(): Promise<void> {
   }, patiently);
 }
 
-/** Leases too, which others of the cluster renew all the time: those are of namespaces of their own. */
-async function nothingIsLeft(): Promise<void> {
-  await eventually(async () => {
-    const there = [...(await everyObject(kubectl)).keys()];
-    expect(there.filter((each) => !before.has(each))).toEqual([]);
-    const leases = (await kubectl.list('leases')).map(idOf);
-    expect(leases.filter((each) => each.includes('rukpak'))).toEqual([]);
-  }, patiently);
-}
-
 describe('nothing of the release is left after the howto’s uninstallation of', () => {
   test.each(Object.entries(ways))('%s', async (_, way) => {
     await install(way.install);
@@ -121,7 +111,7 @@ describe('nothing of the release is left after the howto’s uninstallation of',
     await running.startCore();
     await isInstalled();
     await uninstall(way.block, running);
-    await nothingIsLeft();
+    await nothingIsLeft(kubectl, before);
   });
 
   test('the chart with OLM 1.0, whose CRDs are four more', async () => {
@@ -131,6 +121,6 @@ describe('nothing of the release is left after the howto’s uninstallation of',
     const guards = ['rukpak-validating-webhook-configuration', 'crd-validation-webhook'];
     await kubectl.must(['delete', 'validatingwebhookconfigurations', ...guards]);
     await uninstall(uninstallChart);
-    await nothingIsLeft();
+    await nothingIsLeft(kubectl, before);
   });
 });

@@ -1,5 +1,6 @@
+import { expect } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
-import { eventually } from './eventually.ts';
+import { eventually, patiently } from './eventually.ts';
 import type { Kubectl } from './kubectl.ts';
 
 /** Kinds that say nothing about what was installed, and come and go by themselves. */
@@ -16,6 +17,19 @@ export async function everyObject(
     const objects = await kubectl.list(kinds.join(','));
     return new Map(objects.map((object) => [idOf(object), object]));
   });
+}
+
+/**
+ * Waits until there is no object that was not there before, by `idOf`. Leases of ours too: others of
+ * the cluster renew theirs all the time, and have namespaces of their own.
+ */
+export async function nothingIsLeft(kubectl: Kubectl, before: ReadonlySet<string>): Promise<void> {
+  await eventually(async () => {
+    const there = [...(await everyObject(kubectl)).keys()];
+    expect(there.filter((each) => !before.has(each))).toEqual([]);
+    const leases = (await kubectl.list('leases')).map(idOf);
+    expect(leases.filter((each) => each.includes('rukpak'))).toEqual([]);
+  }, patiently);
 }
 
 /** `Deployment.apps default/name`. */

@@ -53,10 +53,6 @@ export class CertManager {
     }
   }
 
-  get log(): string {
-    return this.#log;
-  }
-
   /** Waits until all Certificates are issued. */
   async issued(): Promise<void> {
     await eventually(async () => {
