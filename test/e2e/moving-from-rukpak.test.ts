@@ -1,20 +1,19 @@
 // @module-tag long
 
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { X509Certificate } from 'node:crypto';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { parseAllDocuments } from 'yaml';
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { BundleSource } from '../../api/v1alpha1/index.ts';
-import { issueCertificateAuthority } from '../../core/platform/certificates/index.ts';
 import { anArchive } from '../helpers/archives.ts';
+import { CertManager } from '../helpers/cert-manager/cert-manager.ts';
 import { eventually, patiently } from '../helpers/eventually.ts';
 import { ForwardingNode } from '../helpers/forwarding-node.ts';
-import { followHowto, runCommand } from '../helpers/howto.ts';
+import { followHowto, howtoBlock, runCommand } from '../helpers/howto.ts';
 import { InClusterSystem } from '../helpers/in-cluster-system.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
-import type { LocalPod } from '../helpers/local-pod.ts';
 import { aConfigMap, aCRD, anImage } from '../helpers/objects.ts';
 import { plane } from '../helpers/plane.ts';
 import { plainFiles } from '../helpers/push-content.ts';
@@ -23,20 +22,20 @@ import { Release } from '../helpers/release.ts';
 import { rukpakPrograms } from '../helpers/rukpak-v0.16/programs.ts';
 import { Rukpak } from '../helpers/rukpak-v0.16/rukpak.ts';
 import type { PulledImage } from '../helpers/rukpak-v0.16/unpacking-api-server.ts';
+import { secretData } from '../helpers/secret-volume.ts';
+import { SelfSignedOverlay } from '../helpers/self-signed-overlay.ts';
 import { UnpackedImage } from '../helpers/unpacked-image.ts';
 
 const { registry, kubeconfig } = plane;
 const kubectl = new Kubectl({ path: plane.kubectl, kubeconfig });
 const selector = 'core.rukpak.io/owner-kind=BundleDeployment';
 const namespace = 'rukpak-system';
-const fromRukpak = 'kustomize/overlays/self-signed-from-rukpak';
+const page = 'upgrade-from-rukpak.md';
+const selfSigned = 'kustomize/overlays/self-signed-from-rukpak';
+const byCertManager = 'kustomize/overlays/cert-manager-from-rukpak';
 const setID = 'applyset.kubernetes.io/id';
 const kinds = 'configmaps,services,deployments,jobs,customresourcedefinitions';
 const names = ['moved-app', 'moved-chart', 'moved-upload'] as const;
-const certificates = {
-  [namespace]: ['core-cert', 'helm-provisioner-cert', 'rukpak-ca', 'rukpak-webhook-certificate'],
-  'crdvalidator-system': ['crd-validation-webhook-certificate'],
-};
 
 const images = new Map<string, PulledImage>();
 const crd = aCRD('Moved') as KubernetesObject;
@@ -47,7 +46,9 @@ let folder: string;
 let release: Release;
 let image: UnpackedImage | undefined;
 let manifests: string;
+let uploads: string;
 let howto: Parameters<typeof followHowto>[0];
+let certManager: CertManager | undefined;
 let rukpak: Rukpak | undefined;
 let system: InClusterSystem | undefined;
 let node: ForwardingNode | undefined;
@@ -154,50 +155,6 @@ function theChart(): Record<string, string> {
   };
 }
 
-/** What cert-manager would be asked for, and what it would have issued: nobody issues here. */
-async function installCertManager(): Promise<void> {
-  const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
-  const all = ['Certificate', 'Issuer', 'ClusterIssuer'].map((kind) => ({
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: `${kind.toLowerCase()}s.cert-manager.io` },
-    spec: {
-      group: 'cert-manager.io',
-      scope: kind === 'ClusterIssuer' ? 'Cluster' : 'Namespaced',
-      names: { kind, plural: `${kind.toLowerCase()}s`, singular: kind.toLowerCase() },
-      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: open } }],
-    },
-  }));
-  await kubectl.apply(...all);
-  const crds = all.map(({ metadata }) => `crd/${metadata.name}`);
-  await kubectl.must(['wait', '--for=condition=Established', '--timeout=180s', ...crds]);
-}
-
-async function issueSecrets(): Promise<void> {
-  const notBefore = Date.now();
-  const authority = await issueCertificateAuthority({
-    notBefore,
-    notAfter: notBefore + 86_400_000,
-  });
-  const data = {
-    'tls.crt': btoa(authority.certificate),
-    'tls.key': btoa(authority.privateKey),
-    'ca.crt': btoa(authority.certificate),
-  };
-  for (const [place, secrets] of Object.entries(certificates)) {
-    for (const name of secrets) {
-      const metadata = { name, namespace: place };
-      await kubectl.apply({
-        apiVersion: 'v1',
-        kind: 'Secret',
-        type: 'kubernetes.io/tls',
-        metadata,
-        data,
-      });
-    }
-  }
-}
-
 /** RukPak's own webhooks do not run here: what they would let pass, passes. */
 async function guard(failurePolicy: 'Ignore' | 'Fail'): Promise<void> {
   for (const name of ['rukpak-validating-webhook-configuration', 'crd-validation-webhook']) {
@@ -220,7 +177,7 @@ async function startRukpak(): Promise<Rukpak> {
 async function isInstalled(name: string): Promise<KubernetesObject> {
   return await eventually(async () => {
     const found = await kubectl.get('bundledeployment', name);
-    expect(conditionOf(found, 'Installed')).toMatchObject({
+    expect(conditionOf(found, 'Installed'), `${name}\n${rukpak?.log.slice(-4000)}`).toMatchObject({
       status: 'True',
       reason: 'InstallationSucceeded',
     });
@@ -247,41 +204,48 @@ async function fieldsOf(kind: string): Promise<Record<string, unknown>> {
   return found['spec'] as Record<string, unknown>;
 }
 
-async function startSystem(): Promise<void> {
-  system = await InClusterSystem.prepare({
-    kubectl,
-    registry,
-    overlay: release.path(fromRukpak),
-    image,
-  });
-}
-
-async function startPrograms(): Promise<LocalPod> {
-  if (system === undefined) throw new Error('not prepared');
+/** The programs of what was applied; kubectl reaches core. */
+async function startPrograms(overlay: string): Promise<void> {
+  const byServices = overlay === byCertManager;
+  const path = release.path(overlay);
+  system = await InClusterSystem.prepare({ kubectl, registry, overlay: path, image, byServices });
   await system.startWebhooks();
   await system.startCrdvalidator();
-  return await system.startCore();
+  const core = await system.startCore();
+  node = await ForwardingNode.start({
+    kubectl,
+    kubeconfig,
+    clusterDir: plane.clusterDir,
+    name: 'moving',
+    forwards: { 8443: core.ports[1] ?? 0 },
+  });
+  await node.take(namespace, 'core');
+}
+
+async function stopPrograms(): Promise<void> {
+  await node?.remove();
+  await system?.stop();
 }
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'rukpak-moving-'));
   manifests = join(folder, 'rukpak.yaml');
+  uploads = join(folder, 'upload');
   release = await Release.shared();
   image = await UnpackedImage.pull(await release.image());
-  howto = {
-    page: 'upgrade-from-rukpak.md',
-    kubectl,
-    kubeconfig,
-    files: { 'rukpak.yaml': manifests, [`release/${fromRukpak}`]: release.path(fromRukpak) },
-  };
-  await startSystem();
+  const overlays = [selfSigned, byCertManager].map((each) => [
+    `release/${each}`,
+    release.path(each),
+  ]);
+  const files = { 'rukpak.yaml': manifests, ...Object.fromEntries(overlays) };
+  howto = { page, kubectl, kubeconfig, files };
   await cleanUp();
-  await installCertManager();
+  certManager = await CertManager.start({ kubectl, kubeconfig });
   const { overlay } = await rukpakPrograms(new AbortController().signal);
   await writeFile(manifests, await kubectl.must(['kustomize', overlay]));
   // As RukPak's documentation says.
   await eventually(async () => await kubectl.must(['apply', '-f', manifests]));
-  await issueSecrets();
+  await certManager.issued();
   await guard('Ignore');
   const running = await startRukpak();
   rukpak = running;
@@ -308,40 +272,24 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await rukpak?.stop();
-  await node?.remove();
+  await stopPrograms();
   await cleanUp();
+  await certManager?.remove();
   await image?.remove();
   await rm(folder, { recursive: true, force: true });
 });
 
 /** Of this run, or of one that was cut short. */
 async function cleanUp(): Promise<void> {
-  await system?.remove();
+  for (const overlay of [selfSigned, byCertManager]) {
+    const applied = await SelfSignedOverlay.render(kubectl, release.path(overlay));
+    await applied.remove();
+  }
   const every = ['--all-namespaces', '--selector', selector, '--ignore-not-found'];
   await kubectl.run(['delete', 'configmaps,services,deployments,jobs', ...every]);
   await kubectl.must(['delete', 'job', 'moved-hook', '--namespace=default', '--ignore-not-found']);
-  const groups = ['certificates', 'issuers', 'clusterissuers'].map(
-    (each) => `${each}.cert-manager.io`,
-  );
-  const crds = [...groups, crdName];
-  await kubectl.must(['delete', 'crd', ...crds, '--ignore-not-found']);
+  await kubectl.must(['delete', 'crd', crdName, '--ignore-not-found']);
 }
-
-test('with cert-manager, no Secret has two Certificates', async () => {
-  const ours = release.path('kustomize/overlays/cert-manager-from-rukpak');
-  const texts = [await readFile(manifests, 'utf8'), await kubectl.must(['kustomize', ours])];
-  const secrets = new Map<string, Set<string>>();
-  for (const document of texts.flatMap((text) => parseAllDocuments(text))) {
-    const { kind, metadata, spec } = document.toJS() as KubernetesObject & {
-      spec?: { secretName?: string };
-    };
-    if (kind !== 'Certificate') continue;
-    const secret = `${metadata.namespace}/${spec?.secretName}`;
-    secrets.set(secret, (secrets.get(secret) ?? new Set()).add(metadata.name ?? ''));
-  }
-  expect(secrets.size).toBe(5);
-  expect([...secrets].filter(([, certificates]) => certificates.size > 1)).toEqual([]);
-});
 
 test('RukPak repairs as a program without a name', async () => {
   await patch('deployment', 'moved-app', { spec: { replicas: 3 } });
@@ -376,15 +324,7 @@ test('the howto is followed', async () => {
   expect(configuration.metadata.annotations ?? {}).not.toHaveProperty([
     'cert-manager.io/inject-ca-from',
   ]);
-  const core = await startPrograms();
-  node = await ForwardingNode.start({
-    kubectl,
-    kubeconfig,
-    clusterDir: plane.clusterDir,
-    name: 'moving',
-    forwards: { 8443: core.ports[1] ?? 0 },
-  });
-  await node.take(namespace, 'core');
+  await startPrograms(selfSigned);
 });
 
 test('one command adopts what a chart left without marks', async () => {
@@ -412,14 +352,17 @@ test('what RukPak has installed is ours, and nothing was made anew', async () =>
   expect(await fieldsOf('service')).toMatchObject({ ports: [{ port: 80 }] });
 });
 
+async function uploadAgain(): Promise<void> {
+  await runCommand(howto, `rukpakctl run moved-upload ${uploads}`);
+}
+
 test('content that is uploaded again changes none of its objects', async () => {
   const { metadata } = await kubectl.get('configmap', 'moved-upload', 'default');
-  const directory = join(folder, 'upload');
   for (const [path, text] of Object.entries(uploadFiles)) {
-    await mkdir(dirname(join(directory, path)), { recursive: true });
-    await writeFile(join(directory, path), text);
+    await mkdir(dirname(join(uploads, path)), { recursive: true });
+    await writeFile(join(uploads, path), text);
   }
-  await runCommand(howto, `rukpakctl run moved-upload ${directory}`);
+  await uploadAgain();
   await eventually(async () => {
     const found = await isInstalled('moved-upload');
     expect(found.metadata.labels).toHaveProperty([setID]);
@@ -444,14 +387,14 @@ test('the next version drops a field that RukPak repaired', async () => {
 });
 
 test('the way back is followed, and RukPak has everything again', async () => {
-  await system?.stop();
+  await stopPrograms();
   await followHowto(howto, 'Way back');
   const found = await kubectl.list('bundledeployments');
   for (const { metadata } of found) {
     expect(metadata.finalizers ?? []).not.toContain('core.rukpak.io/delete-objects');
     expect(metadata.labels ?? {}).not.toHaveProperty([setID]);
   }
-  await issueSecrets();
+  await certManager?.issued();
   await guard('Ignore');
   rukpak = await startRukpak();
   for (const name of ['moved-app', 'moved-chart']) await isInstalled(name);
@@ -462,24 +405,44 @@ test('the way back is followed, and RukPak has everything again', async () => {
   });
 });
 
-test('a second upgrade finds everything again', async () => {
+test('a second upgrade, with cert-manager, finds everything again', async () => {
   await guard('Fail');
   await followHowto(howto, 'Stop RukPak');
   await rukpak?.stop();
   rukpak = undefined;
-  await followHowto(howto, "Remove RukPak's certificates");
-  await followHowto(howto, 'Install');
-  await startPrograms();
+  for (const line of await howtoBlock(page, byCertManager)) await runCommand(howto, line);
+  await certManager?.issued();
+  await startPrograms(byCertManager);
   for (const name of ['moved-app', 'moved-chart']) {
     await eventually(async () => {
       expect((await isInstalled(name)).metadata.labels).toHaveProperty([setID]);
     });
   }
   await nothingWasMadeAnew();
+  await uploadAgain();
+  await isInstalled('moved-upload');
   expect(await followHowto(howto, 'After')).toContain('deleted');
-  const ours = await namesOf('-k', release.path(fromRukpak));
+  const ours = await namesOf('-k', release.path(byCertManager));
   const theirs = await namesOf('-f', manifests, '--ignore-not-found');
   expect(theirs.filter((name) => !ours.includes(name))).toEqual([]);
+});
+
+test('each Secret has one Certificate, which its authority outlives', async () => {
+  const secrets = (await kubectl.list('certificates.cert-manager.io')).map(
+    ({ metadata, spec }) => `${metadata.namespace}/${(spec as { secretName: string }).secretName}`,
+  );
+  expect(secrets.toSorted()).toEqual([
+    'crdvalidator-system/crd-validation-webhook-certificate',
+    `${namespace}/core-cert`,
+    `${namespace}/rukpak-ca`,
+    `${namespace}/rukpak-webhook-certificate`,
+  ]);
+  expect(await kubectl.exists('secret', 'helm-provisioner-cert', namespace)).toBe(false);
+  const { 'tls.crt': issued = '', 'ca.crt': ca = '' } = await secretData(kubectl, 'core-cert');
+  const [certificate, authority] = [issued, ca].map((text) => new X509Certificate(text));
+  expect(Date.parse(authority?.validTo ?? '')).toBeGreaterThan(
+    Date.parse(certificate?.validTo ?? ''),
+  );
 });
 
 async function namesOf(...from: readonly string[]): Promise<readonly string[]> {

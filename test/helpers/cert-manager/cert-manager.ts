@@ -53,13 +53,14 @@ export class CertManager {
     }
   }
 
-  /** Waits until all Certificates are issued. */
+  /** Waits until all Certificates are issued as their specs are now. */
   async issued(): Promise<void> {
     await eventually(async () => {
       if (this.#process.exitCode !== null) throw new Error(`cert-manager ended:\n${this.#log}`);
       for (const each of await this.#options.kubectl.list('certificates.cert-manager.io')) {
         const ready = conditionOf(each, 'Ready');
-        if (ready?.status !== 'True') {
+        const isOfSpec = ready?.observedGeneration === each.metadata.generation;
+        if (ready?.status !== 'True' || !isOfSpec) {
           throw new Error(`${each.metadata.name}: ${ready?.message}\n${this.#log}`);
         }
       }
