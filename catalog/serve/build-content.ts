@@ -1,8 +1,9 @@
 import { goQuote } from '../../api/go-quote.ts';
 import { errorMessage, TerminalError } from '../../core/errors.ts';
+import { Turns } from '../../core/platform/turns.ts';
 import { type Blob, blobOfValue } from '../blobs/index.ts';
 import { type CatalogIndex, StoredCatalog, storeCatalog } from '../index/index.ts';
-import { Turns, validateParts } from '../validate/index.ts';
+import { validateParts } from '../validate/index.ts';
 import { PackageDraft } from './grpc/package-draft.ts';
 import { type PackageFacts, RegistryWriter } from './grpc/registry-content.ts';
 

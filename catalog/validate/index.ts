@@ -1,4 +1,3 @@
 export { packageProperties } from './bundle-facts.ts';
 export { type ChainEntry, chainProblem, channelHeads } from './replaces-chain.ts';
-export { Turns } from './turns.ts';
 export { type CatalogSize, validateCatalog, validateParts } from './validate-catalog.ts';

@@ -1,6 +1,7 @@
 import { compareBytes } from '../../api/byte-order.ts';
 import { goQuote } from '../../api/go-quote.ts';
 import { TerminalError } from '../../core/errors.ts';
+import { Turns } from '../../core/platform/turns.ts';
 import { rangeProblem, versionText, zeroVersion } from '../../resolver/versions/index.ts';
 import {
   type Blob,
@@ -21,7 +22,6 @@ import { type Fault, faultOf, faultTree } from './error-tree.ts';
 import { type CheckedBlobs, type JudgedBundle, linkedModel } from './linked-model.ts';
 import type { ChannelModel, PackageModel } from './model.ts';
 import { chainProblem } from './replaces-chain.ts';
-import { Turns } from './turns.ts';
 
 /** How many blobs of each kind a catalog has. */
 export interface CatalogSize {

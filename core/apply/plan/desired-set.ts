@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import { gvkOf } from '../../../api/gvk.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { bundleDeploymentReason } from '../../../api/v1alpha1/conditions.ts';
@@ -6,6 +5,7 @@ import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { hasInstallNamespace } from '../../../api/v1alpha1/rules/install-namespace.ts';
 import { TerminalError } from '../../errors.ts';
 import { type Discovery, type Resource } from '../../platform/kube/index.ts';
+import { Turns } from '../../platform/turns.ts';
 import { shortList } from '../../short-list.ts';
 import { isHook } from '../hooks/hook.ts';
 import { kindKey, resolveKinds } from '../kinds/kinds.ts';
@@ -16,8 +16,6 @@ import { failedReason } from '../objects/operation.ts';
 import { isDefinition } from '../objects/order.ts';
 import { contentProblem } from './content-check.ts';
 
-/** Milliseconds of work before yielding to other work. */
-const maxTurn = 10;
 const listedObjects = 5;
 const listedHooks = 10;
 
@@ -61,13 +59,12 @@ export async function desiredSet(request: DesiredSetRequest): Promise<DesiredSet
   const unplaced = unplacedObjects(request, kinds.resources);
   if (unplaced !== undefined) throw invalidContent([unplaced], operation);
   const byID = new Map<string, DesiredObject>();
-  let turn = performance.now();
+  const turns = new Turns();
   for (const object of objects) {
     // Tens of thousands of objects take a second: yield to other work.
-    if (performance.now() - turn > maxTurn) {
-      await setImmediate();
+    if (turns.isDue) {
+      await turns.give();
       signal.throwIfAborted();
-      turn = performance.now();
     }
     const resource = kinds.resources.get(kindKey(object));
     if (resource === undefined) continue;

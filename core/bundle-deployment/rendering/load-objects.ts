@@ -1,5 +1,4 @@
 import { createHash, type Hash } from 'node:crypto';
-import { setImmediate } from 'node:timers/promises';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import {
   bundleDeploymentCondition,
@@ -13,6 +12,7 @@ import type {
 import { digestOf, type SplitObjects, splitHooks } from '../../apply/index.ts';
 import { errorMessage, TerminalError, WaitingError } from '../../errors.ts';
 import { findCondition } from '../../platform/runtime/index.ts';
+import { Turns } from '../../platform/turns.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import {
   type BundleDeploymentState,
@@ -168,9 +168,6 @@ interface KnownRevision {
   readonly revision: string;
 }
 
-/** Milliseconds of work before yielding to other work. */
-const maxTurn = 10;
-
 /**
  * Keyed by the list of hooks, so that it is dropped with the objects; a deployment is reconciled
  * often.
@@ -197,13 +194,12 @@ export async function digestOfAll(
   hash: Pick<Hash, 'digest'> & { update(text: string): unknown },
   signal: AbortSignal,
 ): Promise<string> {
-  let turn = performance.now();
+  const turns = new Turns();
   for (const object of objects) {
     // CRDs alone may be megabytes: yield to other work.
-    if (performance.now() - turn > maxTurn) {
-      await setImmediate();
+    if (turns.isDue) {
+      await turns.give();
       signal.throwIfAborted();
-      turn = performance.now();
     }
     hash.update(digestOf(object));
   }

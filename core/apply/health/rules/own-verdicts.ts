@@ -5,6 +5,7 @@ import type { JudgedObject, ObjectJudge, Verdict } from '../../../contracts/obje
 import { errorMessage } from '../../../errors.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import type { Resource } from '../../../platform/kube/index.ts';
+import { Turns } from '../../../platform/turns.ts';
 import type { InventoryEntry } from '../../inventory/entry.ts';
 import { inProgress, type ObjectStatus } from '../status.ts';
 
@@ -53,9 +54,6 @@ const notYetJudged = 'spec.health is being evaluated';
  */
 const maxObjects = 256;
 const maxCharacters = 4 * 1024 * 1024;
-
-/** Milliseconds of work before yielding to other work. */
-const maxTurn = 10;
 
 /** Milliseconds for which the verdict on an earlier version of an object counts. */
 const maxOutdated = 10_000;
@@ -180,7 +178,8 @@ export class OwnVerdicts {
   /** Moves the next objects into the batch. */
   async #take(batch: Map<string, Waiting>): Promise<readonly JudgedObject[]> {
     const objects: JudgedObject[] = [];
-    let [characters, turn] = [0, performance.now()];
+    const turns = new Turns();
+    let characters = 0;
     for (const [id, waiting] of this.#waiting) {
       this.#waiting.delete(id);
       batch.set(id, waiting);
@@ -188,7 +187,7 @@ export class OwnVerdicts {
       objects.push({ rule: waiting.rule, json });
       characters += json.length;
       if (objects.length >= maxObjects || characters >= maxCharacters) break;
-      turn = await yielded(turn);
+      if (turns.isDue) await turns.give();
     }
     return objects;
   }
@@ -200,23 +199,13 @@ export class OwnVerdicts {
   }
 
   async #tell(ids: Iterable<string>): Promise<void> {
-    let turn = performance.now();
+    const turns = new Turns();
     for (const id of ids) {
       this.#options.onJudged(id);
-      turn = await yielded(turn);
+      if (turns.isDue) await turns.give();
       this.#signal.throwIfAborted();
     }
   }
-}
-
-/**
- * Yields to other work when the turn that began at `turn` is long; returns when the present turn
- * began.
- */
-async function yielded(turn: number): Promise<number> {
-  if (performance.now() - turn <= maxTurn) return turn;
-  await othersTurn();
-  return performance.now();
 }
 
 /** `history` distinguishes it from the same version before the server's store was restored. */
