@@ -1,14 +1,20 @@
 // @module-tag long
 import { X509Certificate } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { CertManager, renewCertificate } from '../helpers/cert-manager/cert-manager.ts';
 import { eventually, patiently } from '../helpers/eventually.ts';
 import { everyObject, nothingIsLeft } from '../helpers/every-object.ts';
 import { howtoBlock, runCommand } from '../helpers/howto.ts';
-import { contentHost, InClusterSystem, webhookHost } from '../helpers/in-cluster-system.ts';
+import {
+  catalogsHost,
+  contentHost,
+  InClusterSystem,
+  webhookHost,
+} from '../helpers/in-cluster-system.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import type { LocalPod } from '../helpers/local-pod.ts';
 import { aConfigMap, aCRD } from '../helpers/objects.ts';
@@ -25,6 +31,7 @@ const kubectl = new Kubectl({ path: plane.kubectl, kubeconfig });
 const name = 'certified';
 const page = 'install.md';
 const overlay = 'kustomize/overlays/cert-manager';
+const component = 'kustomize/components/operators-cert-manager';
 const namespace = 'rukpak-system';
 const crdNamespace = 'crdvalidator-system';
 const crdHost = `crd-validation-webhook.${crdNamespace}.svc`;
@@ -38,6 +45,9 @@ let system: InClusterSystem;
 let webhooks: LocalPod;
 let crdvalidator: LocalPod;
 let core: LocalPod;
+let operators: LocalPod;
+/** Of the overlay, with OLM 1.0. */
+let own: string;
 let howto: Parameters<typeof runCommand>[0];
 /** By their names, before anything was installed. */
 let before: ReadonlySet<string>;
@@ -45,12 +55,19 @@ let before: ReadonlySet<string>;
 beforeAll(async () => {
   const release = await Release.shared();
   image = await UnpackedImage.pull(await release.image());
-  const folder = release.path(overlay);
-  howto = { page, kubectl, kubeconfig, files: { [`release/${overlay}`]: folder } };
+  own = await realpath(await mkdtemp(join(tmpdir(), 'rukpak-overlay-')));
+  const kustomization = {
+    apiVersion: 'kustomize.config.k8s.io/v1beta1',
+    kind: 'Kustomization',
+    resources: [relative(own, release.path(overlay))],
+    components: [relative(own, release.path(component))],
+  };
+  await writeFile(join(own, 'kustomization.yaml'), JSON.stringify(kustomization));
+  howto = { page, kubectl, kubeconfig, files: { [`release/${overlay}`]: own } };
   system = await InClusterSystem.prepare({
     kubectl,
     registry,
-    overlay: folder,
+    overlay: own,
     image,
     byServices: true,
   });
@@ -63,6 +80,7 @@ afterAll(async () => {
   await system?.remove();
   await certManager?.remove();
   await image?.remove();
+  if (own !== undefined) await rm(own, { recursive: true, force: true });
 });
 
 /** Of a Certificate: how long what it issues is valid, and how long before its end it is renewed. */
@@ -89,14 +107,17 @@ async function webhooksAnswer(): Promise<void> {
   expect(stderr).toContain('bundle.spec is immutable');
 }
 
-interface Served {
-  readonly certificate: string;
+interface InSecret {
   readonly secret: string;
   readonly namespace: string;
-  readonly host: string;
-  readonly pod: () => LocalPod;
   /** That trusts it. */
   readonly configuration?: string;
+}
+
+interface Served extends InSecret {
+  readonly certificate: string;
+  readonly host: string;
+  readonly pod: () => LocalPod;
 }
 
 const served: readonly Served[] = [
@@ -117,15 +138,22 @@ const served: readonly Served[] = [
     configuration: crdWebhookConfiguration,
   },
   { certificate: 'core', secret: 'core-cert', namespace, host: contentHost, pod: () => core },
+  {
+    certificate: 'rukpak-catalogs',
+    secret: 'rukpak-catalogs-cert',
+    namespace,
+    host: catalogsHost,
+    pod: () => operators,
+  },
 ];
 
 /** In its Secret. */
-async function issuedCertificate({ secret, namespace: place }: Served): Promise<X509Certificate> {
+async function issuedCertificate({ secret, namespace: place }: InSecret): Promise<X509Certificate> {
   return new X509Certificate((await secretData(kubectl, secret, place))['tls.crt'] ?? '');
 }
 
 /** The API server has the CA of the Secret; cainjector keeps former ones beside it. */
-async function isTrusted({ secret, namespace: place, configuration }: Served): Promise<void> {
+async function isTrusted({ secret, namespace: place, configuration }: InSecret): Promise<void> {
   if (configuration === undefined) return;
   await eventually(async () => {
     const { 'ca.crt': ca = '' } = await secretData(kubectl, secret, place);
@@ -146,7 +174,7 @@ async function isServed(each: Served): Promise<void> {
   });
 }
 
-async function isIssuedAgain(each: Served, renew: () => Promise<unknown>): Promise<void> {
+async function isIssuedAgain(each: InSecret, renew: () => Promise<unknown>): Promise<void> {
   const { fingerprint256: former } = await issuedCertificate(each);
   await renew();
   await eventually(async () => {
@@ -161,6 +189,7 @@ test('the howto’s installation has certificates by cert-manager, and installs 
   webhooks = await system.startWebhooks();
   crdvalidator = await system.startCrdvalidator();
   core = await system.startCore();
+  operators = await system.startOperators();
   const place = { kubectl, registry, prefix: 'cert-manager' };
   const spec = { deletionPolicy: 'Delete' };
   await rollOutPlain(place, { name, objects: [aConfigMap(name), crd], spec });
@@ -191,7 +220,21 @@ test('a renewed certificate is served without a restart, and no request is refus
   }
 });
 
-test('so is one whose Secret was deleted', async () => {
+test('a new authority signs what is issued after it; what the former has signed stays trusted', async () => {
+  const authority = { secret: 'rukpak-ca', namespace };
+  await isIssuedAgain(authority, () => renewCertificate(kubectl, 'rukpak-ca', namespace));
+  const { 'tls.crt': ca = '' } = await secretData(kubectl, authority.secret);
+  const signed = served.filter(({ pod }) => [core, operators].includes(pod()));
+  for (const each of signed) {
+    await isServed(each);
+    await isIssuedAgain(each, () => renewCertificate(kubectl, each.certificate, namespace));
+    expect(await secretData(kubectl, each.secret)).toMatchObject({ 'ca.crt': ca });
+    await each.pod().mountSecrets();
+    await isServed(each);
+  }
+});
+
+test('a certificate whose Secret was deleted is issued and served again', async () => {
   for (const each of served) {
     await isIssuedAgain(each, () =>
       kubectl.must(['delete', 'secret', each.secret, '--namespace', each.namespace]),
