@@ -3,14 +3,14 @@ import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import type { PlanStatus } from '../../api/v1alpha1/deployment-progress.ts';
 import { annotation } from '../../api/v1alpha1/labels.ts';
 import { renderingOf } from './plan/approval.ts';
-import type { Recipe, RenderedEntry, TimeoutEntry } from './rendering/rendered-objects.ts';
+import type { FailureEntry, Recipe, RenderedEntry } from './rendering/rendered-objects.ts';
 import type { Installation } from './transitions.ts';
 
 /** All that this process remembers of one deployment. */
 export interface DeploymentMemory {
   rendered?: RenderedEntry;
-  /** A rendering that takes too long to repeat. */
-  timeout?: TimeoutEntry;
+  /** A rendering that would fail again. */
+  failedRendering?: FailureEntry;
   lastApplied?: AppliedEntry;
   plan?: { readonly key: string; readonly known: KnownPlan };
   /** Monotonic milliseconds since when every plan would fail. */

@@ -1,6 +1,6 @@
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import { errorMessage, WaitingError } from '../errors.ts';
-import { aborted } from '../platform/clock.ts';
+import { abortable } from '../platform/clock.ts';
 import type { ContentMetrics } from '../platform/observe/index.ts';
 import { type BundleCache, storedContentKey, type UnpackDependencies } from './dependencies.ts';
 import { isPinned } from './fetch/pin.ts';
@@ -51,8 +51,7 @@ export class ContentRestorer {
   async restore(bundle: Bundle, signal: AbortSignal): Promise<void> {
     const { uid } = storedContentKey(bundle);
     const { done } = this.#running.get(uid) ?? this.#start(bundle, uid);
-    await Promise.race([done, aborted(signal)]);
-    signal.throwIfAborted();
+    await abortable(done, signal);
   }
 
   /** Stops restoring a deleted Bundle, to free its memory and places. */

@@ -16,6 +16,7 @@ const reading: Provisioner = { className: 'acme', inputs };
 
 let client: FakeKubeClient;
 let stop: AbortController;
+let clock: ManualClock;
 let facts: RenderFacts;
 const apiVersions = vi.fn(async (): Promise<readonly string[]> => served);
 let served: readonly string[] = ['v1', 'v1/Pod'];
@@ -26,12 +27,13 @@ beforeEach(() => {
   vi.clearAllMocks();
   client = new FakeKubeClient();
   stop = new AbortController();
+  clock = new ManualClock();
   inputs.mockReset().mockResolvedValue([secretValue]);
   facts = new RenderFacts({
     client: Object.assign(client, { request, impersonate: () => client }),
     discovery: { apiVersions, invalidate },
     systemNamespace,
-    clock: new ManualClock(),
+    clock,
     logger: silentLogger,
     signal: stop.signal,
   });
@@ -259,6 +261,19 @@ test('what the cluster serves is read anew when that is asked for', () => {
   expect(invalidate).toHaveBeenCalledTimes(1);
 });
 
+test('so it is after a minute: nothing tells of new kinds', async () => {
+  const using: Provisioner = { className: 'acme', uses: ['cluster'] };
+  for (let asked = 0; asked < 3; asked++) await prepare(using);
+  expect(invalidate).not.toHaveBeenCalled();
+  clock.advance(60_000);
+  for (let asked = 0; asked < 3; asked++) await prepare(using);
+  expect(invalidate).toHaveBeenCalledTimes(1);
+  await prepare(reading);
+  clock.advance(60_000);
+  await prepare(reading);
+  expect(invalidate).toHaveBeenCalledTimes(1);
+});
+
 describe('the seed', () => {
   const using: Provisioner = { className: 'acme', uses: ['seed'] };
 
@@ -284,7 +299,7 @@ describe('the seed', () => {
       client: Object.assign(client, { request, impersonate: () => client }),
       discovery: { apiVersions, invalidate },
       systemNamespace,
-      clock: new ManualClock(),
+      clock,
       logger: silentLogger,
       signal: stop.signal,
     });

@@ -51,6 +51,9 @@ export interface PreparedFacts {
   read(): Promise<Facts>;
 }
 
+/** Milliseconds for which facts about the cluster count: no event tells of new kinds. */
+const maxAge = 60_000;
+
 const none: PreparedFacts = { version: '', read: async () => ({ inputs: [] }) };
 
 /**
@@ -65,9 +68,12 @@ export class RenderFacts {
   readonly #watch: InputWatch;
   /** Names of deployments whose objects may depend on the cluster. */
   readonly #usingCluster = new Set<string>();
+  /** Monotonic milliseconds when discovery was last asked for. */
+  #renewedAt: number;
 
   constructor(options: RenderFactsOptions) {
     this.#options = options;
+    this.#renewedAt = options.clock.monotonic();
     this.#cluster = new ClusterFactsReader(options);
     this.#seeds = new DeploymentSeeds(options);
     this.#watch = new InputWatch(options);
@@ -85,6 +91,7 @@ export class RenderFacts {
     const uses = [...(own.uses ?? []), ...(ofBundle?.uses ?? [])];
     const usesCluster = uses.includes('cluster');
     this.#note(deployment, usesCluster);
+    if (usesCluster) this.#renewOld();
     const cluster = usesCluster ? await this.#cluster.read(context.signal) : undefined;
     const seed = uses.includes('seed') ? await this.#seedOf(deployment, context) : {};
     return {
@@ -100,7 +107,16 @@ export class RenderFacts {
   /** Reads discovery and the seed again when a class next uses them. */
   renew(): void {
     this.#seeds.renew();
+    this.#invalidate();
+  }
+
+  #invalidate(): void {
+    this.#renewedAt = this.#options.clock.monotonic();
     this.#options.discovery.invalidate();
+  }
+
+  #renewOld(): void {
+    if (this.#options.clock.monotonic() - this.#renewedAt >= maxAge) this.#invalidate();
   }
 
   /** Calls back with the names of deployments whose inputs or proxies have changed. */

@@ -206,6 +206,30 @@ describe('what the class of the Bundle says is told', () => {
     expect(await fixture.failure()).toBeUndefined();
     const message = 'spec.config.watchNamespace: not supported';
     expect(fixture.conditions).toEqual([`${loadFailed}: class "plain", configure(): ${message}`]);
+    expect(await fixture.failure()).toBeUndefined();
+    expect(configure).toHaveBeenCalledTimes(1);
+  });
+
+  test('a refusal for what the cluster serves: it is asked again once the cluster differs', async () => {
+    const fixture = aFixture();
+    configure.mockRejectedValue(new TerminalError('needs API acme.io/v1'));
+    expect(await fixture.failure()).toBeUndefined();
+    // Served kinds are not watched.
+    expect(fixture.wakeAfter).toBe(60_000);
+    const apiVersions = [...cluster.apiVersions, 'acme.io/v1'];
+    const read = async () => ({ inputs: [], cluster: { ...cluster, apiVersions } });
+    fixture.facts.prepare.mockResolvedValue({ version: 'other', read });
+    configure.mockResolvedValue(adapted);
+    expect(await fixture.failure()).toBeUndefined();
+    expect(fixture.conditions[0]).toMatch(/^HasValidBundle True UnpackSuccessful/);
+  });
+
+  test('a refusal of a class that knows nothing of the cluster waits for nothing', async () => {
+    const fixture = aFixture();
+    fixture.facts.prepare.mockResolvedValue({ version: '', read: async () => ({ inputs: [] }) });
+    configure.mockRejectedValue(new TerminalError('not supported'));
+    expect(await fixture.failure()).toBeUndefined();
+    expect(fixture.wakeAfter).toBeUndefined();
   });
 
   test('waiting: it is tried again, and sees what the cluster serves by then', async () => {
@@ -267,6 +291,8 @@ describe('what the class of the Bundle says is told', () => {
         expect(fixture.status.activeBundle).toBe(activeBundle);
       }
       configure.mockReset().mockResolvedValue(adapted);
+      const read = async () => ({ inputs: [], cluster });
+      fixture.facts.prepare.mockResolvedValue({ version: 'other', read });
       await fixture.reconcile();
       expect(fixture.status.activeBundle).not.toBe(activeBundle);
     },

@@ -37,7 +37,8 @@ export async function render(
     const rendering = { deployment, bundle, factsVersion: prepared.version };
     const known = dependencies.rendered.get(rendering);
     if (known !== undefined) return known;
-    dependencies.rendered.checkTime(rendering);
+    const failure = dependencies.rendered.failureOf(rendering);
+    if (failure !== undefined) throw lasting(failure, context);
     const installed = isActive(bundle, deployment);
     const making = { ...rendering, classes, installed, read: () => prepared.read() };
     return await make(making, dependencies, { handlerContext, context });
@@ -134,10 +135,13 @@ async function make(
     dependencies.rendered.set(rendered, sizeOf(stored));
     return rendered;
   } catch (error) {
-    if (error instanceof OutOfTimeError) dependencies.rendered.setOutOfTime(rendering, error);
-    const waits = error instanceof WaitingError && given.cluster !== undefined;
-    if (waits) lookAgain(dependencies, context);
-    throw error;
+    const usesCluster = given.cluster !== undefined;
+    if (error instanceof WaitingError && usesCluster) lookAgain(dependencies, context);
+    if (!(error instanceof OutOfTimeError || (error instanceof TerminalError && usesCluster))) {
+      throw error;
+    }
+    dependencies.rendered.setFailure(rendering, error);
+    throw lasting(error, context);
   }
 }
 
@@ -148,6 +152,15 @@ async function make(
 function lookAgain({ facts }: ReconcileDependencies, { wakeAfter }: PhaseContext): void {
   facts.renew();
   wakeAfter(longestWait);
+}
+
+/**
+ * An error that lasts while the inputs do. Of the cluster's APIs, which are one of them, no event
+ * tells.
+ */
+function lasting(error: TerminalError, { wakeAfter }: PhaseContext): TerminalError {
+  if (!(error instanceof OutOfTimeError)) wakeAfter(longestWait);
+  return error;
 }
 
 /** @throws TerminalError when no class would use spec.config. */

@@ -2,6 +2,7 @@ import { beforeEach, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { Bundle, BundleDeployment } from '../../../api/v1alpha1/index.ts';
 import { OutOfTimeError } from '../../classes/index.ts';
+import { TerminalError } from '../../errors.ts';
 import { DeploymentMemories } from '../memory.ts';
 import { type Rendered, RenderedObjects, type Rendering } from './rendered-objects.ts';
 
@@ -38,24 +39,27 @@ function made(name: string, of = objects, changed: Partial<Rendering> = {}): Ren
   return { recipe: { ...rendering(name, changed), facts: { inputs: [] } }, objects: of };
 }
 
-test('what took too long is not made again of the same content and values', () => {
+test.each([
+  ['that takes too long, whatever the metadata', new OutOfTimeError('too long'), true],
+  ['that is refused, unless the metadata differs', new TerminalError('refused'), false],
+])('a rendering %s is not repeated with the same content and values', (_, error, isFound) => {
   const rendered = new RenderedObjects(memories);
-  const error = new OutOfTimeError('too long');
-  rendered.setOutOfTime(rendering('a'), error);
+  rendered.setFailure(rendering('a'), error);
+  expect(rendered.failureOf(rendering('a'))).toBe(error);
   const noted = aDeployment('a');
   const annotations = { 'example.com/touched': 'now' };
   const deployment = { ...noted, metadata: { ...noted.metadata, annotations } };
-  expect(() => rendered.checkTime(rendering('a', { deployment }))).toThrow(error);
+  expect(rendered.failureOf(rendering('a', { deployment }))).toBe(isFound ? error : undefined);
   for (const changed of [
     { deployment: aDeployment('a', 2) },
     { bundle: aBundle('2') },
     { factsVersion: 'other' },
   ]) {
-    rendered.checkTime(rendering('a', changed));
+    expect(rendered.failureOf(rendering('a', changed))).toBeUndefined();
   }
-  rendered.checkTime(rendering('b'));
+  expect(rendered.failureOf(rendering('b'))).toBeUndefined();
   memories.forget('a');
-  rendered.checkTime(rendering('a'));
+  expect(rendered.failureOf(rendering('a'))).toBeUndefined();
 });
 
 test('remembers what one version of a deployment made of one Bundle', () => {

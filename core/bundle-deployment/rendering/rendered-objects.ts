@@ -2,7 +2,8 @@ import type { KubernetesObject } from '../../../api/meta.ts';
 import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
-import type { OutOfTimeError } from '../../classes/index.ts';
+import { OutOfTimeError } from '../../classes/index.ts';
+import type { TerminalError } from '../../errors.ts';
 import type { Facts } from '../facts/render-facts.ts';
 import type { DeploymentMemories, DeploymentMemory } from '../memory.ts';
 
@@ -32,10 +33,10 @@ export interface RenderedEntry {
   usedAt: number;
 }
 
-/** A rendering that took too long. */
-export interface TimeoutEntry {
+/** A rendering that failed, and would again. */
+export interface FailureEntry {
   readonly key: string;
-  readonly error: OutOfTimeError;
+  readonly error: TerminalError;
 }
 
 const defaultCapacity = 16 * 1024 * 1024;
@@ -74,17 +75,18 @@ export class RenderedObjects {
     while (this.#bytes() > this.#capacity) this.#dropOldest();
   }
 
-  /** @throws OutOfTimeError when rendering these inputs took too long before. */
-  checkTime(rendering: Rendering): void {
-    const { timeout } = this.#memories.of(rendering.deployment.metadata.name);
-    if (timeout !== undefined && timeout.key === contentKeyOf(rendering)) throw timeout.error;
+  /** The error with which rendering these inputs has failed before. */
+  failureOf(rendering: Rendering): TerminalError | undefined {
+    const { failedRendering: failed } = this.#memories.of(rendering.deployment.metadata.name);
+    const isSame = failed !== undefined && failed.key === failureKeyOf(rendering, failed);
+    return isSame ? failed.error : undefined;
   }
 
-  /** Remembers that rendering these inputs takes too long. */
-  setOutOfTime(rendering: Rendering, error: OutOfTimeError): void {
-    if (rendering.factsVersion === undefined) return;
-    const memory = this.#memories.of(rendering.deployment.metadata.name);
-    memory.timeout = { key: contentKeyOf(rendering), error };
+  /** Remembers that rendering these inputs fails, or takes too long. */
+  setFailure(rendering: Rendering, error: TerminalError): void {
+    const key = failureKeyOf(rendering, { error });
+    if (key === undefined) return;
+    this.#memories.of(rendering.deployment.metadata.name).failedRendering = { key, error };
   }
 
   #bytes(): number {
@@ -103,8 +105,13 @@ export class RenderedObjects {
   }
 }
 
-/** Leaves out metadata: a new annotation on a deployment must not repeat an endless rendering. */
-function contentKeyOf({ deployment, bundle, factsVersion }: Rendering): string {
+/** Without metadata for an endless rendering, which a new annotation must not repeat. */
+function failureKeyOf(
+  rendering: Rendering,
+  { error }: Pick<FailureEntry, 'error'>,
+): string | undefined {
+  const { deployment, bundle, factsVersion } = rendering;
+  if (factsVersion === undefined || !(error instanceof OutOfTimeError)) return keyOf(rendering);
   const { uid, generation } = deployment.metadata;
   return JSON.stringify([uid, generation, bundle.metadata.uid, factsVersion]);
 }

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { expect, test, vi } from 'vitest';
 import { anImage } from '../../../test/helpers/objects.ts';
 import { aTree } from '../../../test/helpers/registry-bundle.ts';
@@ -27,6 +28,8 @@ test('who comes during a fetch gets its content, who comes later fetches again',
   own.giveUp();
   expect(await Promise.all(others)).toEqual([content, content]);
   expect(memory.retain).toHaveBeenCalledTimes(2);
+  // Nothing is left of a wait at a signal that lives on.
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
   await begun(fetches);
 });
 

@@ -1,5 +1,5 @@
 import type { SourceResult } from '../../contracts/source.ts';
-import { aborted } from '../../platform/clock.ts';
+import { abortable } from '../../platform/clock.ts';
 import { type MemoryShare } from '../../platform/runtime/index.ts';
 
 /** Fetched content; each Bundle that has it must release it. */
@@ -26,7 +26,7 @@ export class SharedFetches {
     for (;;) {
       const running = key === undefined ? undefined : this.#running.get(key);
       if (running === undefined) return this.#begin(key);
-      const outcome = await Promise.race([running, aborted(signal)]);
+      const outcome = await abortable(running, signal);
       signal.throwIfAborted();
       if (typeof outcome !== 'object') continue;
       if ('content' in outcome) {

@@ -65,6 +65,11 @@ export class DiscoveredGroups {
     }
   }
 
+  /** Whether an aggregated API server did not answer. */
+  get isIncomplete(): boolean {
+    return this.#stale.size > 0;
+  }
+
   get resources(): readonly Resource[] {
     return [...this.#resources.values()];
   }

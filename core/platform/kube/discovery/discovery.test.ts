@@ -156,6 +156,31 @@ describe('DiscoveryClient', () => {
     expect(await discovery.resourceFor(pod)).toMatchObject({ plural: 'pods' });
   });
 
+  test('an aggregated server that was away from the beginning is asked again', async () => {
+    const { server, discovery, clock } = start();
+    const metrics = { group: 'metrics.k8s.io', version: 'v1beta1', kind: 'NodeMetrics' };
+    await expect(discovery.resourceFor(metrics)).rejects.toThrow('does not answer');
+    const answering = group('metrics.k8s.io', version('v1beta1', { NodeMetrics: 'nodes' }));
+    server.groups = [...groups.slice(0, -1), answering];
+    await expect(discovery.resourceFor(metrics)).rejects.toThrow('does not answer');
+    clock.advance(5_000);
+    expect(await discovery.resourceFor(metrics)).toMatchObject({ plural: 'nodes' });
+    const asked = server.requests.length;
+    clock.advance(3_600_000);
+    await discovery.resourceFor(metrics);
+    expect(server.requests).toHaveLength(asked);
+  });
+
+  test('one that stays away is asked for ever less often, once a minute in the end', async () => {
+    const { server, discovery, clock } = start();
+    for (let seconds = 0; seconds < 3_600; seconds += 5) {
+      await discovery.apiVersions();
+      clock.advance(5_000);
+    }
+    expect(server.requests.length).toBeLessThan(2 * 70);
+    expect(server.requests.length).toBeGreaterThan(2 * 55);
+  });
+
   test('an aggregated server that is away is an error for its own kinds alone', async () => {
     const { discovery } = start();
     const deployment = { group: 'apps', version: 'v1', kind: 'Deployment' };

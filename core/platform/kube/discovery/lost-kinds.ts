@@ -8,7 +8,7 @@ import { definitionNames } from './unlisted-kinds.ts';
 
 /** Milliseconds for which a kind must be missing before it counts as not served. */
 const missingTime = 60_000;
-/** Milliseconds between two discoveries while a kind is missing. */
+/** Milliseconds between two discoveries while a kind is missing, or an API server does not answer. */
 const recheck = { least: 5_000, most: 60_000 } as const;
 const namedGroups = 10;
 
@@ -32,6 +32,8 @@ export class LostKinds {
   readonly #options: LostKindsOptions;
   /** By group and kind. */
   readonly #seen = new Map<string, Seen>();
+  /** Since when an aggregated API server does not answer. */
+  #incompleteSince: number | undefined;
   #told = '';
 
   constructor(options: LostKindsOptions) {
@@ -53,9 +55,11 @@ export class LostKinds {
     const missing = [...this.#seen].filter(([key]) => !served.has(key));
     const kept = missing.length === 0 ? [] : await this.#kept(missing, groups);
     this.#tell(kept);
-    if (kept.length === 0) return undefined;
     const now = this.#options.clock.monotonic();
-    const longest = Math.max(...kept.map(({ missingSince = now }) => now - missingSince));
+    this.#incompleteSince = groups.isIncomplete ? (this.#incompleteSince ?? now) : undefined;
+    const since = [this.#incompleteSince, ...kept.map(({ missingSince }) => missingSince)];
+    const longest = Math.max(...since.flatMap((at) => (at === undefined ? [] : [now - at])));
+    if (longest < 0) return undefined;
     return Math.min(Math.max(longest, recheck.least), recheck.most);
   }
 

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '../../../../test/helpers/eventually.ts';
@@ -74,9 +75,8 @@ describe('bytes', () => {
     const large = aTaker()
       .take(90)
       .then(() => order.push('large'));
-    const small = aTaker()
-      .take(10)
-      .then(() => order.push('small'));
+    const last = aTaker();
+    const small = last.take(10).then(() => order.push('small'));
     await setImmediate();
     expect(budget.waiting).toBe(2);
     first.share.release();
@@ -84,6 +84,7 @@ describe('bytes', () => {
     expect(order).toEqual(['large', 'small']);
     expect(budget.waiting).toBe(0);
     expect(budget.taken).toBe(100);
+    expect(getEventListeners(last.signal, 'abort')).toEqual([]);
   });
 
   test('are given at once to those who have few', async () => {

@@ -1,5 +1,5 @@
 import { TerminalError, WaitingError } from '../../../errors.ts';
-import { aborted, type Clock } from '../../clock.ts';
+import { abortable, type Clock } from '../../clock.ts';
 import { MemoryShare, type ShareKind, type ShareOptions } from './memory-share.ts';
 
 interface ByteBudgetOptions {
@@ -98,7 +98,7 @@ export class ByteBudget {
     this.#endIdle(bytes);
     void this.#watchFirst();
     try {
-      await Promise.race([waiting.turn.promise, aborted(signal)]);
+      await abortable(waiting.turn.promise, signal);
       signal.throwIfAborted();
     } finally {
       const at = this.#waiting.indexOf(waiting);
