@@ -59,6 +59,12 @@ describe('the revision to go back to is', () => {
       'BundleDeployment "demo" has no earlier revision that was healthy: it keeps no revisions: set spec.revisionHistoryLimit or spec.rollback to keep those from now on',
     ],
     [
+      'one whose template would make another Bundle',
+      aDeployment({ history: [{ ...aRevision(1, v1), bundle: 'demo-former' }] }),
+      'demo-former',
+      'the history of BundleDeployment "demo" has not the template of Bundle "demo-former": the metadata of the Bundle was changed before the history began. Set spec.template to what the Bundle was made from',
+    ],
+    [
       'the Bundle of the template',
       aDeployment(),
       last,

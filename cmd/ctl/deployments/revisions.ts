@@ -1,5 +1,6 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import type { Revision } from '../../../api/v1alpha1/deployment-progress.ts';
+import { bundleName, templateHash } from '../../../api/v1alpha1/rules/template-hash.ts';
 import { TerminalError } from '../../../core/errors.ts';
 import { describeSource } from '../status/bundle-report.ts';
 import { templateBundle } from '../status/deployment-state.ts';
@@ -21,12 +22,22 @@ export function chooseRevision(deployment: BundleDeployment, to?: string): Revis
   const found = history.find(({ bundle, healthyAt }) =>
     wanted === undefined ? bundle !== current && healthyAt !== undefined : bundle === wanted,
   );
-  if (found !== undefined) return found;
+  if (found !== undefined) return withItsTemplate(deployment, found);
   const lack =
     wanted === undefined
       ? 'no earlier revision that was healthy'
       : `no revision of Bundle "${wanted}"`;
   throw new TerminalError(`${nameOf(deployment)} has ${lack}: ${listed(deployment, history)}`);
+}
+
+/** Another template would make another Bundle, with content that is resolved anew. */
+function withItsTemplate(deployment: BundleDeployment, revision: Revision): Revision {
+  const { name = '' } = deployment.metadata;
+  const { bundle, template } = revision;
+  if (bundleName(name, templateHash(template)) === bundle) return revision;
+  throw new TerminalError(
+    `the history of ${nameOf(deployment)} has not the template of Bundle "${bundle}": the metadata of the Bundle was changed before the history began. Set spec.template to what the Bundle was made from`,
+  );
 }
 
 function listed(deployment: BundleDeployment, history: readonly Revision[]): string {

@@ -198,15 +198,21 @@ function changedBy(deployment: BundleDeployment): string | undefined {
   return manager === undefined ? undefined : `${manager} (field manager)`;
 }
 
-/** The template of a Bundle, as far as the Bundle shows it. */
+/** The template of a Bundle, as far as the Bundle shows it: without what core has added. */
 function templateOf({ metadata, spec }: Bundle): BundleTemplate {
-  const { labels: all = {}, annotations } = metadata;
-  const { [label.ownerKind]: _, [label.ownerName]: __, [label.templateHash]: ___, ...labels } = all;
-  const known = {
-    ...(Object.keys(labels).length > 0 && { labels }),
-    ...(annotations !== undefined && { annotations }),
-  };
+  const labels = without(metadata.labels, [label.ownerKind, label.ownerName, label.templateHash]);
+  const { pin, configured, adoptedBy, uploadDigest } = annotation;
+  const annotations = without(metadata.annotations, [pin, configured, adoptedBy, uploadDigest]);
+  const known = { ...(labels && { labels }), ...(annotations && { annotations }) };
   return { ...(Object.keys(known).length > 0 && { metadata: known }), spec };
+}
+
+function without(
+  values: Readonly<Record<string, string>> = {},
+  keys: readonly string[],
+): Readonly<Record<string, string>> | undefined {
+  const rest = Object.entries(values).filter(([key]) => !keys.includes(key));
+  return rest.length === 0 ? undefined : Object.fromEntries(rest);
 }
 
 /** Name of the last field manager that set spec.template. */

@@ -327,6 +327,22 @@ describe('the history', () => {
     expect(fixture.status.rollback).toMatchObject({ from: next, to: first });
   });
 
+  test('begins with the template as it was, without what core has noted on its Bundle since', async () => {
+    await installed({});
+    const template = { ...v1, metadata: { annotations: { 'example.com/of': 'a user' } } };
+    const made = aBundleOf(template, undefined, at(0));
+    const noted = { 'core.rukpak.io/pin': 'sha256:1', 'core.rukpak.io/configured': 'true' };
+    const annotations = { ...made.metadata.annotations, ...noted };
+    fixture.have({ ...made, metadata: { ...made.metadata, annotations } });
+    fixture.changeSpec({ template });
+    await fixture.reconcile();
+    fixture.have(aBundleOf(v2, undefined, at(1)));
+    fixture.changeSpec({ template: v2, rollback: { deadline: '30s' } });
+    await fixture.reconcile();
+    expect(fixture.status.history?.[1]).toMatchObject({ bundle: nameOf(template) });
+    expect(fixture.status.history?.[1]?.template).toEqual(template);
+  });
+
   test('is not kept for the progress alone', async () => {
     await installed({ health: { progressDeadline: '1m' } });
     expect(fixture.status.progress).toEqual({
