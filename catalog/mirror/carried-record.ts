@@ -30,8 +30,12 @@ export type CarriedContent = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** All content that the target has after a directory or tar has been pushed. */
 export function contentSince({ content, earlier }: CarriedRecord): CarriedContent {
-  const all = new Map([...earlier].map(([path, digests]) => [path, new Set(digests)]));
-  for (const [path, digests] of content) {
+  return joined(earlier, content);
+}
+
+export function joined(one: CarriedContent, other: CarriedContent): CarriedContent {
+  const all = new Map([...one].map(([path, digests]) => [path, new Set(digests)]));
+  for (const [path, digests] of other) {
     all.set(path, new Set([...(all.get(path) ?? []), ...digests]));
   }
   return all;
@@ -112,14 +116,22 @@ export async function writeRecord(
 
 /** @throws TerminalError if no run has completed the layout */
 export async function readRecord(place: ImagePlace, signal: AbortSignal): Promise<CarriedRecord> {
+  const found = await findRecord(place, signal);
+  if (found !== undefined) return found;
+  throw new TerminalError(
+    `${place.name} has no record of what it holds: fill it with rukpakctl mirror --config, and copy all of it`,
+  );
+}
+
+/** Undefined if no run has completed the layout. */
+export async function findRecord(
+  place: ImagePlace,
+  signal: AbortSignal,
+): Promise<CarriedRecord | undefined> {
   const manifest = await place.findManifest(recordName, signal);
   const layer =
     manifest && manifestParts(manifest).blobs.find(({ mediaType }) => mediaType === recordType);
-  if (layer === undefined) {
-    throw new TerminalError(
-      `${place.name} has no record of what it holds: fill it with rukpakctl mirror --config, and copy all of it`,
-    );
-  }
+  if (layer === undefined) return undefined;
   if (layer.size > maxRecordSize) {
     throw new TerminalError(`${place.name}: its record has ${layer.size} bytes`);
   }

@@ -1,12 +1,14 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { ImagePlace } from '../../core/registry/index.ts';
+import { type ImagePlace, readWholeImage } from '../../core/registry/index.ts';
 import { type CarriedImage, type MirrorRegistry, repositoryPath } from './carried-images.ts';
 import { carriedPlace } from './carried-place.ts';
 import {
   type CarriedContent,
   type CarriedRecord,
   contentSince,
+  findRecord,
+  joined,
   readEarlierRecord,
   readRecord,
   recordName,
@@ -27,7 +29,8 @@ export interface CarryResult extends MirrorResult {
 
 /**
  * Copies an image set into an OCI layout, a directory or a tar, to carry it to a machine that runs
- * `pushCarried`. Does not fetch existing content again, even after an interrupted run.
+ * `pushCarried`. Does not fetch existing content again, even after an interrupted run. Keeps the
+ * images of earlier runs.
  */
 export async function mirrorToCarried(
   set: ImageSet,
@@ -38,12 +41,17 @@ export async function mirrorToCarried(
   const earlier =
     since === undefined ? new Map() : contentSince(await readEarlierRecord(since, options));
   await mkdir(dirname(path), { recursive: true });
-  const { target } = await access.openTarget(carriedPlace(path), { resume: true });
+  const { target } = await access.openTarget(carriedPlace(path), { resume: recordName });
   const place = { target, host: path, repository: '', isTagged: false };
   try {
+    const former = await findRecord(target.place, signal);
     const run = new MirrorRun(options, { earlier });
     const images = await copySet(set, run, { ...options, target: () => place });
-    const record = { images, content: run.content, earlier };
+    const copied = { images, content: run.content, earlier };
+    const record =
+      former === undefined
+        ? copied
+        : await withFormer(copied, former, { place: target.place, path, run, options });
     await writeRecord(target, record, signal);
     await target.close();
     return { images, failures: run.failures, record };
@@ -82,6 +90,77 @@ export async function pushCarried(
     return { images: [...known, ...copied].toSorted(bySource), failures: run.failures };
   } finally {
     await place.close();
+  }
+}
+
+interface Filled {
+  readonly place: ImagePlace;
+  readonly path: string;
+  readonly run: MirrorRun;
+  readonly options: MirrorOptions;
+}
+
+function nameOf({ path, tag }: CarriedImage): string {
+  return `${path}:${tag}`;
+}
+
+/** Adds to the record of a run what an earlier one has copied to the same directory or tar. */
+async function withFormer(
+  copied: CarriedRecord,
+  former: CarriedRecord,
+  { place, path, run, options }: Filled,
+): Promise<CarriedRecord> {
+  const rest = new Map(former.images.map((image) => [nameOf(image), image]));
+  const images = copied.images.map((image): CarriedImage => {
+    const same = rest.get(nameOf(image));
+    rest.delete(nameOf(image));
+    if (same?.digest !== image.digest || same.isEarlier === true) return image;
+    // It is here, also where the run has left it out as carried before.
+    const { isEarlier: _, ...here } = image;
+    return here;
+  });
+  const content = new Map<string, Set<string>>();
+  const kept: CarriedImage[] = [];
+  for (const image of rest.values()) {
+    const digests = await contentOf(image, place, options);
+    if (digests === undefined) continue;
+    kept.push(image);
+    content.set(image.path, new Set([...(content.get(image.path) ?? []), ...digests]));
+  }
+  if (kept.length > 0) {
+    const [images, them] =
+      kept.length === 1 ? ['1 image', 'it'] : [`${kept.length} images`, 'them'];
+    const text = `${path} still has ${images} of earlier runs, which --from pushes too; name a new directory or tar to leave ${them} out`;
+    run.tell({ kind: 'note', text });
+  }
+  return {
+    images: [...images, ...kept].toSorted(bySource),
+    content: joined(copied.content, content),
+    earlier: joined(copied.earlier, former.earlier),
+  };
+}
+
+/**
+ * Digests of an image's manifests and blobs, as far as they can be read: a later run carries the
+ * others once more. Undefined for an image that the place no longer has.
+ */
+async function contentOf(
+  { digest, isEarlier }: CarriedImage,
+  place: ImagePlace,
+  { platform, signal }: MirrorOptions,
+): Promise<readonly string[] | undefined> {
+  // The directory or tar has never had it.
+  if (isEarlier === true) return [];
+  if ((await place.findDigest(digest, signal)) === undefined) return undefined;
+  try {
+    const manifest = await place.manifest(digest, signal);
+    const image = { place, manifest, platform, withAttached: true, signal };
+    const { manifests, blobs } = await readWholeImage(image);
+    return [...manifests, ...blobs].map((each) => each.digest);
+  } catch {
+    // Such as an index of which an earlier run has copied one platform.
+    signal.throwIfAborted();
+    return [];
   }
 }
 

@@ -129,7 +129,9 @@ test('a file that is no tar of images is left alone', async () => {
   await writeFile(tar, 'something else');
   const { code, stderr } = await mirrored('--config', await anImageSet(one()), '--to', tar);
   expect(code).toBe(1);
-  expect(stderr).toContain(`cannot write on ${tar}: it is no OCI layout; name another file`);
+  expect(stderr).toContain(
+    `cannot write on ${tar}: no earlier run has written it; name another file`,
+  );
   expect(await readFile(tar, 'utf8')).toBe('something else');
 });
 

@@ -79,9 +79,10 @@ export interface OpenedTarget {
 export interface OpenTargetOptions {
   /**
    * Continues a layout of an earlier run, whether finished, interrupted or discarded; the layout
-   * must have no other writer. By default an archive is created anew.
+   * must have no other writer. Names the artifact by which a finished archive is known as one of an
+   * earlier run. By default an archive is created anew.
    */
-  readonly resume?: boolean;
+  readonly resume?: string;
 }
 
 /** Opens any place that a user names: registries with their mirrors, and OCI layouts. */
@@ -147,7 +148,7 @@ export class RegistryAccess {
    */
   async openTarget(
     named: string | NamedPlace,
-    { resume = false }: OpenTargetOptions = {},
+    { resume }: OpenTargetOptions = {},
   ): Promise<OpenedTarget> {
     const place = typeof named === 'string' ? parsePlace(named) : named;
     if (place.kind === 'registry') {
@@ -155,11 +156,13 @@ export class RegistryAccess {
     }
     if (place.kind === 'layout') {
       const { path, name: tag } = place;
-      return { target: await DirectoryTarget[resume ? 'resume' : 'open'](path), tag };
+      return { target: await DirectoryTarget[resume === undefined ? 'open' : 'resume'](path), tag };
     }
     if (place.kind === 'archive') {
       const { path, name: tag } = place;
-      return { target: await ArchiveTarget[resume ? 'resume' : 'open'](path), tag };
+      const opened =
+        resume === undefined ? ArchiveTarget.open(path) : ArchiveTarget.resume(path, resume);
+      return { target: await opened, tag };
     }
     throw new TerminalError(
       `${place.path} is no OCI layout: name a new one as oci:DIRECTORY or oci-archive:FILE`,

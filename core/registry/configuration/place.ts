@@ -65,6 +65,8 @@ export interface ManifestToPush {
 export interface ImageTarget {
   /** Name for messages. */
   readonly name: string;
+  /** What the target has, as it is when it is read. The target closes it. */
+  readonly place: ImagePlace;
   /** Digest of a tag or digest in this repository; undefined if it does not exist. */
   findDigest(reference: string, signal: AbortSignal): Promise<string | undefined>;
   hasBlob(descriptor: Descriptor, signal: AbortSignal): Promise<boolean>;

@@ -17,7 +17,7 @@ export class ArchiveFiles implements LayoutFiles {
   readonly #file: FileHandle;
   readonly #places: ReadonlyMap<string, TarPlace>;
 
-  private constructor(path: string, file: FileHandle, places: ReadonlyMap<string, TarPlace>) {
+  constructor(path: string, file: FileHandle, places: ReadonlyMap<string, TarPlace>) {
     this.name = `oci-archive:${path}`;
     this.#file = file;
     this.#places = places;

@@ -1,16 +1,19 @@
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
-import { tarEnd, tarHeader, tarPadding } from '../../content/index.ts';
+import { type TarPlace, tarEnd, tarHeader, tarPadding } from '../../content/index.ts';
 import { errorMessage, TerminalError } from '../../errors.ts';
 import type {
   BlobToPush,
+  ImagePlace,
   ImageTarget,
   ManifestToPush,
   PushOutcome,
 } from '../configuration/place.ts';
 import type { Descriptor, TypedDescriptor } from '../manifest.ts';
 import { digestOf } from '../reference.ts';
+import { ArchiveFiles } from './archive-files.ts';
 import { checkedBytes } from './checked-bytes.ts';
 import { blobPath, indexFile, LayoutIndex, layoutFile, layoutText } from './layout-index.ts';
+import { LayoutPlace } from './layout-place.ts';
 import { openUnfinished, type UnfinishedArchive } from './unfinished-archive.ts';
 
 /**
@@ -19,11 +22,13 @@ import { openUnfinished, type UnfinishedArchive } from './unfinished-archive.ts'
  */
 export class ArchiveTarget implements ImageTarget {
   readonly name: string;
+  readonly place: ImagePlace;
   readonly #path: string;
+  readonly #archive: UnfinishedArchive;
   readonly #file: FileHandle;
-  readonly #index = new LayoutIndex();
-  /** Size in bytes by digest. */
-  readonly #blobs: Map<string, number>;
+  readonly #index: LayoutIndex;
+  /** By path. */
+  readonly #places: Map<string, TarPlace>;
   readonly #manifests = new Map<string, TypedDescriptor>();
   readonly #isKept: boolean;
   #end: number;
@@ -32,26 +37,32 @@ export class ArchiveTarget implements ImageTarget {
   private constructor(path: string, archive: UnfinishedArchive, isKept: boolean) {
     this.name = `oci-archive:${path}`;
     this.#path = path;
+    this.#archive = archive;
     this.#file = archive.file;
-    this.#blobs = new Map(archive.blobs);
+    this.#index =
+      archive.index === undefined ? new LayoutIndex() : LayoutIndex.parse(archive.index);
+    this.#places = new Map(archive.places);
+    this.place = new LayoutPlace(new ArchiveFiles(path, this.#file, this.#places), this.#index);
     this.#end = archive.end;
     this.#isKept = isKept;
   }
 
   /** Creates an archive; closing it replaces an existing one. */
   static async open(path: string): Promise<ArchiveTarget> {
-    const file = await open(partialOf(path), 'w').catch((error: unknown) => {
+    const file = await open(partialOf(path), 'w+').catch((error: unknown) => {
       throw new TerminalError(`cannot write ${path}: ${errorMessage(error)}`, { cause: error });
     });
-    return await ArchiveTarget.#of(path, { file, blobs: new Map(), end: 0 }, false);
+    const archive = { file, places: new Map(), index: undefined, end: 0 };
+    return await ArchiveTarget.#of(path, archive, false);
   }
 
   /**
-   * Continues an existing or interrupted archive: keeps its blobs and rebuilds its index. After
-   * `discard` it can be continued again.
+   * Continues an interrupted archive, or a finished one that has the artifact: keeps its content.
+   * After `discard` it can be continued again.
    */
-  static async resume(path: string): Promise<ArchiveTarget> {
-    const archive = await openUnfinished(path, partialOf(path)).catch((error: unknown) => {
+  static async resume(path: string, artifact: string): Promise<ArchiveTarget> {
+    const place = { path, partial: partialOf(path), artifact };
+    const archive = await openUnfinished(place).catch((error: unknown) => {
       if (error instanceof TerminalError) throw error;
       throw new TerminalError(`cannot write ${path}: ${errorMessage(error)}`, { cause: error });
     });
@@ -75,16 +86,15 @@ export class ArchiveTarget implements ImageTarget {
   }
 
   async hasBlob({ digest, size }: Descriptor): Promise<boolean> {
-    return this.#blobs.get(digest) === size;
+    return this.#places.get(blobPath(digest))?.size === size;
   }
 
   async pushBlob(blob: BlobToPush, signal: AbortSignal): Promise<PushOutcome> {
     const { digest, size } = blob.descriptor;
     // One after another, because all of them append to the same end.
     return await this.#inTurn(async () => {
-      if (this.#blobs.get(digest) === size) return 'present';
+      if (await this.hasBlob(blob.descriptor)) return 'present';
       await this.#append(blobPath(digest), checkedBytes(blob, signal), size);
-      this.#blobs.set(digest, size);
       return 'pushed';
     });
   }
@@ -107,7 +117,10 @@ export class ArchiveTarget implements ImageTarget {
   async close(): Promise<void> {
     await this.#inTurn(async () => {
       const index = this.#index.toBytes();
-      await this.#append(indexFile, [index], index.byteLength);
+      const { index: former, end } = this.#archive;
+      // Without new content, the index at the end is still the right one.
+      const isAsBefore = this.#end === end && former !== undefined && former.equals(index);
+      if (!isAsBefore) await this.#append(indexFile, [index], index.byteLength);
       await this.#write(tarEnd, this.#end);
     });
     await this.#file.close();
@@ -133,9 +146,11 @@ export class ArchiveTarget implements ImageTarget {
     };
     try {
       for (const part of tarHeader({ path, size })) await write(part);
+      const start = position;
       for await (const chunk of content) await write(chunk);
       await write(tarPadding(size));
       this.#end = position;
+      this.#places.set(path, { start, size });
     } catch (error) {
       await this.#file.truncate(this.#end);
       throw error;

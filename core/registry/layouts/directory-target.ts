@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { TerminalError } from '../../errors.ts';
 import type {
   BlobToPush,
+  ImagePlace,
   ImageTarget,
   ManifestToPush,
   PushOutcome,
@@ -11,6 +12,7 @@ import type {
 import type { Descriptor, TypedDescriptor } from '../manifest.ts';
 import { digestOf, digestProblem } from '../reference.ts';
 import { checkedBytes } from './checked-bytes.ts';
+import { DirectoryFiles } from './layout-files.ts';
 import {
   blobPath,
   checkLayoutVersion,
@@ -19,8 +21,14 @@ import {
   layoutFile,
   layoutText,
 } from './layout-index.ts';
+import { LayoutPlace } from './layout-place.ts';
 
 const partialSuffix = '.partial';
+const uuid = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
+/** Paths of files that an interrupted writer may leave. */
+const partialPath = new RegExp(
+  `^(?:blobs/[a-z0-9]+/[0-9a-f]+|\\.index\\.json)\\.${uuid}\\.partial$`,
+);
 
 /**
  * Writes an OCI layout into a directory. A blob gets its name only when it is complete, and
@@ -29,6 +37,7 @@ const partialSuffix = '.partial';
  */
 export class DirectoryTarget implements ImageTarget {
   readonly name: string;
+  readonly place: ImagePlace;
   readonly #root: string;
   readonly #index: LayoutIndex;
   #changes = 0;
@@ -36,6 +45,7 @@ export class DirectoryTarget implements ImageTarget {
 
   private constructor(root: string, index: LayoutIndex) {
     this.name = `oci:${root}`;
+    this.place = new LayoutPlace(new DirectoryFiles(root), index);
     this.#root = root;
     this.#index = index;
   }
@@ -48,7 +58,8 @@ export class DirectoryTarget implements ImageTarget {
     await mkdir(root, { recursive: true });
     const version = await readIfThere(join(root, layoutFile));
     const index = await readIfThere(join(root, indexFile));
-    if (version === undefined) {
+    // A writer that was killed at once has left an empty file.
+    if (version === undefined || (version.byteLength === 0 && index === undefined)) {
       if (index !== undefined) throw new TerminalError(`${root} has no file ${layoutFile}`);
       await writeFile(join(root, layoutFile), layoutText);
     } else {
@@ -64,12 +75,20 @@ export class DirectoryTarget implements ImageTarget {
 
   /**
    * Like `open`, for the only writer of a directory: removes partial files of an interrupted
-   * writer.
+   * writer, and no others.
+   * @throws TerminalError for a directory with other content than a layout
    */
   static async resume(root: string): Promise<DirectoryTarget> {
+    const names = await readdir(root).catch(unlessMissing);
+    // An interrupted writer has left the file of the layout, or nothing: it writes that first.
+    if (names !== undefined && names.length > 0 && !names.includes(layoutFile)) {
+      throw new TerminalError(
+        `${root} is not empty, and no OCI layout, as it has no file ${layoutFile}: name another directory`,
+      );
+    }
     const target = await DirectoryTarget.open(root);
     const paths = await readdir(root, { recursive: true });
-    for (const path of paths.filter((each) => each.endsWith(partialSuffix))) {
+    for (const path of paths.filter((each) => partialPath.test(each))) {
       await rm(join(root, path), { force: true });
     }
     return target;
@@ -161,19 +180,13 @@ export class DirectoryTarget implements ImageTarget {
 }
 
 async function readIfThere(path: string): Promise<Uint8Array | undefined> {
-  try {
-    return await readFile(path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+  return await readFile(path).catch(unlessMissing);
 }
 
 async function sizeOf(path: string): Promise<number | undefined> {
-  try {
-    return (await stat(path)).size;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+  return (await stat(path).catch(unlessMissing))?.size;
+}
+
+function unlessMissing(error: unknown): undefined {
+  if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
 }

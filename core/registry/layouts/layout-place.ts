@@ -27,7 +27,7 @@ export class LayoutPlace implements ImagePlace {
   readonly #index: LayoutIndex;
   #referrers: Promise<ReadonlyMap<string, readonly TypedDescriptor[]>> | undefined;
 
-  private constructor(files: LayoutFiles, index: LayoutIndex) {
+  constructor(files: LayoutFiles, index: LayoutIndex) {
     this.#files = files;
     this.#index = index;
   }

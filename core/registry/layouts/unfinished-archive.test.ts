@@ -1,4 +1,4 @@
-import { copyFile, mkdtemp, open as openFile, rm, stat, truncate } from 'node:fs/promises';
+import { copyFile, mkdtemp, open as openFile, rename, rm, stat, truncate } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -24,21 +24,21 @@ beforeAll(async () => {
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
 /** @returns blobs that were not there before */
-async function write(target: ImageTarget): Promise<number> {
+async function write(target: ImageTarget, tag = 'v1', content = layers): Promise<number> {
   let pushed = 0;
-  const descriptors = layers.map((bytes) => ({
+  const descriptors = content.map((bytes) => ({
     mediaType: mediaTypes.ociLayer,
     digest: digestOf(bytes),
     size: bytes.byteLength,
   }));
   for (const [index, descriptor] of descriptors.entries()) {
-    const open = () => [layers[index] ?? Buffer.alloc(0)];
+    const open = () => [content[index] ?? Buffer.alloc(0)];
     if ((await target.pushBlob({ descriptor, open }, signal)) === 'pushed') pushed += 1;
   }
   const mediaType = mediaTypes.ociManifest;
   const manifest = { schemaVersion: 2, mediaType, config: descriptors[0], layers: descriptors };
   const bytes = Buffer.from(JSON.stringify(manifest));
-  await target.pushManifest({ bytes, mediaType, tag: 'v1' }, signal);
+  await target.pushManifest({ bytes, mediaType, tag }, signal);
   return pushed;
 }
 
@@ -62,7 +62,7 @@ test('wherever it was broken off, an archive is gone on with', async () => {
   for (let length = 0; length < size; length += 173) {
     await copyFile(whole, `${path}.partial`);
     await truncate(`${path}.partial`, length);
-    const target = await ArchiveTarget.resume(path);
+    const target = await ArchiveTarget.resume(path, 'v1');
     counts.add(await write(target));
     await target.close();
     await checkWhole(path);
@@ -82,7 +82,8 @@ test('content that was not checked before the end is not kept', async () => {
   await file.truncate(512 + 512 + 512 + 512);
   await file.write('x', 512 + 512 + 512);
   await file.close();
-  const resumed = await ArchiveTarget.resume(path);
+  await rename(path, `${path}.partial`);
+  const resumed = await ArchiveTarget.resume(path, 'v1');
   expect(await resumed.hasBlob(descriptor)).toBe(false);
   await resumed.discard();
 });
@@ -90,9 +91,47 @@ test('content that was not checked before the end is not kept', async () => {
 test('a finished archive gets more, and is as it was when nothing is new', async () => {
   const path = join(dir, 'finished.tar');
   await copyFile(whole, path);
-  const target = await ArchiveTarget.resume(path);
+  const target = await ArchiveTarget.resume(path, 'v1');
   expect(await write(target)).toBe(0);
   await target.close();
   await checkWhole(path);
   expect((await stat(path)).size).toBe((await stat(whole)).size);
+});
+
+test('a finished archive of which a part is missing is refused and stays as it is', async () => {
+  const path = join(dir, 'cut.tar');
+  const { size } = await stat(whole);
+  // After the header of the index, and before it.
+  for (const [length, problem] of [
+    [size - 1536, 'unexpected EOF'],
+    [size - 2048, 'it is not whole'],
+  ] as const) {
+    await copyFile(whole, path);
+    await truncate(path, length);
+    await expect(ArchiveTarget.resume(path, 'v1')).rejects.toThrow(
+      `cannot write on ${path}: ${problem}; name another file`,
+    );
+    expect((await stat(path)).size).toBe(length);
+  }
+});
+
+test('wherever a further run was broken off, an archive has what the index of the first one lists', async () => {
+  const path = join(dir, 'further.tar');
+  await copyFile(whole, path);
+  const further = await ArchiveTarget.resume(path, 'v1');
+  await write(further, 'v2', [Buffer.alloc(900, 'd')]);
+  await further.close();
+  await rename(path, `${path}.whole`);
+  const { size } = await stat(`${path}.whole`);
+  const { size: before } = await stat(whole);
+  for (let length = before - 1024; length < size; length += 173) {
+    await copyFile(`${path}.whole`, `${path}.partial`);
+    await truncate(`${path}.partial`, length);
+    const target = await ArchiveTarget.resume(path, 'v1');
+    expect(await target.findDigest('v1')).toBeDefined();
+    await write(target, 'v2', [Buffer.alloc(900, 'd')]);
+    await target.close();
+    await checkWhole(path);
+    await rm(path);
+  }
 });

@@ -1,70 +1,122 @@
 import { type FileHandle, open, rename } from 'node:fs/promises';
-import { indexTar, type TarPlace } from '../../content/index.ts';
-import { errorMessage, TerminalError } from '../../errors.ts';
+import { indexTar, type TarPlace, tarHeader, tarPadding } from '../../content/index.ts';
+import { errorMessage, quoted, TerminalError } from '../../errors.ts';
 import { digestAlgorithm, digestHash, digestProblem } from '../reference.ts';
-import { layoutFile } from './layout-index.ts';
+import { indexFile, LayoutIndex, layoutFile, layoutText, maxIndexSize } from './layout-index.ts';
 
 /** An archive to append to, with its complete entries. */
 export interface UnfinishedArchive {
   readonly file: FileHandle;
-  /** Size in bytes by digest. */
-  readonly blobs: ReadonlyMap<string, number>;
+  /** By path. */
+  readonly places: ReadonlyMap<string, TarPlace>;
+  /** Bytes of its last index; undefined for an archive that was never finished. */
+  readonly index: Buffer | undefined;
   /** Position of the next entry; 0 for an empty archive. */
   readonly end: number;
+}
+
+export interface UnfinishedPlace {
+  /** Of the finished archive. */
+  readonly path: string;
+  /** Of the archive while it is written. */
+  readonly partial: string;
+  /** Name of the artifact that tells a finished archive from those of other programs. */
+  readonly artifact: string;
 }
 
 const maxEntries = 2_000_000;
 const blockSize = 512;
 const chunkSize = 256 * 1024;
+/** First bytes of each archive: those of other programs begin with others. */
+const head = Buffer.concat([
+  ...tarHeader({ path: layoutFile, size: layoutText.length }),
+  Buffer.from(layoutText),
+  tarPadding(layoutText.length),
+]);
 
 /**
- * Opens an archive for appending. A finished archive becomes unfinished again and loses its index;
- * an interrupted one loses an incomplete last entry.
- * @throws TerminalError for a finished archive that is not an OCI layout
+ * Opens an archive for appending. A finished archive becomes unfinished again and keeps its index
+ * until it gets a new one; an interrupted one loses an incomplete last entry.
+ * @throws TerminalError for a file of another program, which stays as it is
  */
-export async function openUnfinished(path: string, partial: string): Promise<UnfinishedArchive> {
-  const broken = await openIfThere(partial);
-  if (broken !== undefined) {
-    return await recovered(broken).catch(async (error: unknown) => {
-      await broken.close();
-      throw error;
-    });
-  }
+export async function openUnfinished(place: UnfinishedPlace): Promise<UnfinishedArchive> {
+  const { path, partial } = place;
   const finished = await openIfThere(path);
-  if (finished === undefined) return { file: await open(partial, 'w+'), blobs: new Map(), end: 0 };
+  const broken = await openIfThere(partial);
   try {
-    const archive = await recovered(finished);
-    if (archive.end === 0) throw new TerminalError('it is no OCI layout');
-    await rename(path, partial);
-    return archive;
+    if (finished !== undefined) return await reopened(finished, broken !== undefined, place);
+    if (broken !== undefined) return await recovered(broken, { isFinished: false });
   } catch (error) {
-    await finished.close();
-    throw new TerminalError(`cannot write on ${path}: ${errorMessage(error)}; name another file`, {
+    await finished?.close();
+    await broken?.close();
+    const name = finished === undefined ? partial : path;
+    throw new TerminalError(`cannot write on ${name}: ${errorMessage(error)}; name another file`, {
       cause: error,
     });
   }
+  return { file: await open(partial, 'wx+'), places: new Map(), index: undefined, end: 0 };
+}
+
+async function reopened(
+  file: FileHandle,
+  isBegunToo: boolean,
+  { path, partial, artifact }: UnfinishedPlace,
+): Promise<UnfinishedArchive> {
+  // It would replace the finished one in the end.
+  if (isBegunToo) throw new TerminalError(`${partial} of an interrupted run is beside it`);
+  const archive = await recovered(file, { isFinished: true });
+  const { index } = archive;
+  if (index === undefined || LayoutIndex.parse(index).find(artifact) === undefined) {
+    throw new TerminalError('no earlier run has written it');
+  }
+  await rename(path, partial);
+  return archive;
 }
 
 interface Entry {
-  /** Undefined for the file `oci-layout`. */
-  readonly digest: string | undefined;
+  readonly path: string;
   readonly place: TarPlace;
 }
 
-async function recovered(file: FileHandle): Promise<UnfinishedArchive> {
-  const entries: Entry[] = [];
-  for (const [path, place] of await indexTar(file, { maxEntries, isUnfinished: true })) {
-    const digest = digestOfPath(path);
-    if (digest === undefined && path !== layoutFile) break;
-    entries.push({ digest, place });
-  }
+async function recovered(
+  file: FileHandle,
+  { isFinished }: { readonly isFinished: boolean },
+): Promise<UnfinishedArchive> {
+  const entries = await entriesOf(file, isFinished);
   // The writer may have stopped between the last byte and the check of the digest.
   const last = entries.at(-1);
+  if (isFinished && last?.path !== indexFile) throw new TerminalError('it is not whole');
   if (last !== undefined && !(await isWhole(file, last))) entries.pop();
-  const blobs = entries.flatMap(({ digest, place }) =>
-    digest === undefined ? [] : [[digest, place.size] as const],
-  );
-  return { file, blobs: new Map(blobs), end: endOf(entries.at(-1)) };
+  const places = new Map(entries.map(({ path, place }) => [path, place]));
+  const index = await readIndex(file, places.get(indexFile));
+  return { file, places, index, end: endOf(entries.at(-1)) };
+}
+
+/**
+ * In their order in the file.
+ * @throws TerminalError for an archive of another program
+ */
+async function entriesOf(file: FileHandle, isFinished: boolean): Promise<Entry[]> {
+  const begin = await readAt(file, { start: 0, size: head.byteLength });
+  if (!begin.equals(head.subarray(0, begin.byteLength))) {
+    throw new TerminalError('no earlier run has written it');
+  }
+  const found = await indexTar(file, { maxEntries, isUnfinished: !isFinished });
+  const entries = [...found].map(([path, place]): Entry => ({ path, place }));
+  const other = entries.find(({ path }) => !isOfLayout(path));
+  if (other !== undefined) {
+    throw new TerminalError(`it has ${quoted(other.path)}, which no run writes`);
+  }
+  return entries.toSorted((a, b) => a.place.start - b.place.start);
+}
+
+async function readIndex(
+  file: FileHandle,
+  place: TarPlace | undefined,
+): Promise<Buffer | undefined> {
+  if (place === undefined) return undefined;
+  if (place.size <= maxIndexSize) return await readAt(file, place);
+  throw new TerminalError(`its ${indexFile} has ${place.size} bytes`);
 }
 
 function endOf(entry: Entry | undefined): number {
@@ -73,25 +125,38 @@ function endOf(entry: Entry | undefined): number {
   return start + Math.ceil(size / blockSize) * blockSize;
 }
 
+function isOfLayout(path: string): boolean {
+  return path === layoutFile || path === indexFile || digestOfPath(path) !== undefined;
+}
+
 function digestOfPath(path: string): string | undefined {
   const [, algorithm, hex] = /^blobs\/([a-z0-9]+)\/([a-f0-9]+)$/.exec(path) ?? [];
   const digest = `${algorithm}:${hex}`;
   return digestProblem(digest) === undefined ? digest : undefined;
 }
 
-async function isWhole(file: FileHandle, { digest, place }: Entry): Promise<boolean> {
+async function isWhole(file: FileHandle, { path, place }: Entry): Promise<boolean> {
+  const digest = digestOfPath(path);
   if (digest === undefined) return true;
   const hash = digestHash(digest);
   const end = place.start + place.size;
-  const buffer = Buffer.alloc(chunkSize);
-  for (let position = place.start; position < end; ) {
-    const length = Math.min(chunkSize, end - position);
-    const { bytesRead } = await file.read(buffer, 0, length, position);
-    if (bytesRead === 0) return false;
-    hash.update(buffer.subarray(0, bytesRead));
-    position += bytesRead;
+  for (let start = place.start; start < end; start += chunkSize) {
+    const chunk = await readAt(file, { start, size: Math.min(chunkSize, end - start) });
+    hash.update(chunk);
   }
   return `${digestAlgorithm(digest)}:${hash.digest('hex')}` === digest;
+}
+
+/** Fewer bytes at the end of the file. */
+async function readAt(file: FileHandle, { start, size }: TarPlace): Promise<Buffer> {
+  const bytes = Buffer.alloc(size);
+  let length = 0;
+  while (length < size) {
+    const { bytesRead } = await file.read(bytes, length, size - length, start + length);
+    if (bytesRead === 0) break;
+    length += bytesRead;
+  }
+  return bytes.subarray(0, length);
 }
 
 async function openIfThere(path: string): Promise<FileHandle | undefined> {

@@ -1,6 +1,7 @@
 import { TerminalError } from '../../errors.ts';
 import type {
   BlobToPush,
+  ImagePlace,
   ImageTarget,
   ManifestContent,
   ManifestToPush,
@@ -26,6 +27,10 @@ export class RegistryTarget implements ImageTarget {
 
   get name(): string {
     return this.#client.name;
+  }
+
+  get place(): ImagePlace {
+    return this.#client;
   }
 
   async findDigest(reference: string, signal: AbortSignal): Promise<string | undefined> {
