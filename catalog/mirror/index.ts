@@ -1,6 +1,5 @@
 export type { MirrorRegistry } from './carried-images.ts';
 export { isCarriedPlace } from './carried-place.ts';
-export { recordText } from './carried-record.ts';
 export { type CarryResult, mirrorToCarried, pushCarried } from './carry.ts';
 export { type ImageSet, readImageSet } from './image-set/image-set.ts';
 export {
@@ -8,6 +7,8 @@ export {
   type MirrorResult,
   mirrorToRegistry,
   parseMirrorRegistry,
+  type WrittenFiles,
   writeMirrorFiles,
+  writeRecordFile,
 } from './mirror.ts';
 export type { MirrorEvent } from './mirror-run.ts';

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TerminalError } from '../../core/errors.ts';
@@ -13,6 +13,7 @@ import {
   mirrorName,
   repositoryPath,
 } from './carried-images.ts';
+import { type CarriedRecord, recordText } from './carried-record.ts';
 import { clusterResources } from './files/cluster-resources.ts';
 import { mappingText, mirroredRepositories, registriesConf } from './files/mirror-files.ts';
 import { imagesOfSet } from './image-plan.ts';
@@ -76,27 +77,64 @@ export function registryTargets(
   };
 }
 
+/** Files of a run. */
+export interface WrittenFiles {
+  readonly names: readonly string[];
+  /** Files of an earlier run that had other content, which is in `<name>.previous` now. */
+  readonly previous: readonly string[];
+}
+
 /**
  * Writes the files with which clusters use a mirror: `registries.conf`, `mapping.txt`, and objects.
- * @returns the names of the files
  */
 export async function writeMirrorFiles(
   folder: string,
   images: readonly CarriedImage[],
   registry: MirrorRegistry,
-): Promise<readonly string[]> {
+): Promise<WrittenFiles> {
   const repositories = mirroredRepositories(images, registry);
   const files = new Map([
     ['registries.conf', registriesConf(repositories, registry)],
     ['mapping.txt', mappingText(images, registry)],
     ...clusterResources(repositories, images, registry),
   ]);
+  return await writeFiles(folder, files);
+}
+
+/** Writes the record of a directory or tar, for `since`. */
+export async function writeRecordFile(
+  folder: string,
+  carried: CarriedRecord,
+): Promise<WrittenFiles> {
+  return await writeFiles(folder, new Map([['mirror-record.json', recordText(carried)]]));
+}
+
+async function writeFiles(
+  folder: string,
+  files: ReadonlyMap<string, string>,
+): Promise<WrittenFiles> {
   await mkdir(folder, { recursive: true });
+  const previous: string[] = [];
   for (const [name, text] of files) {
-    await writeFile(join(folder, `${name}.part`), text);
-    await rename(join(folder, `${name}.part`), join(folder, name));
+    const path = join(folder, name);
+    await writeFile(`${path}.part`, text);
+    if (await isOther(path, text)) {
+      await copyFile(path, `${path}.previous`);
+      previous.push(name);
+    }
+    await rename(`${path}.part`, path);
   }
-  return [...files.keys()];
+  return { names: [...files.keys()], previous };
+}
+
+/** Whether a file exists and has another text. */
+async function isOther(path: string, text: string): Promise<boolean> {
+  try {
+    return (await readFile(path, 'utf8')) !== text;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
+  }
 }
 
 /** @throws TerminalError for a text that is not `<host>[:<port>][/<path>]` */

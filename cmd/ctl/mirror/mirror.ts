@@ -1,10 +1,14 @@
 // First imports, so that V8 frees chunks of blobs early: other modules produce garbage too.
 import '../../favour-memory.ts';
 import '../../free-buffers-at-once.ts';
-import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import type { MirrorOptions, MirrorRegistry, MirrorResult } from '../../../catalog/mirror/index.ts';
+import type {
+  MirrorOptions,
+  MirrorRegistry,
+  MirrorResult,
+  WrittenFiles,
+} from '../../../catalog/mirror/index.ts';
 import { TerminalError } from '../../../core/errors.ts';
 import { positiveInteger } from '../../flags/flag-values.ts';
 import { addRegistryFlags, type RegistryFlags } from '../../flags/registry-flags.ts';
@@ -71,13 +75,14 @@ async function mirrorImageSet(config: string, flags: MirrorFlags): Promise<void>
     return await finishAt(registry, { result, events, flags });
   }
   const result = await mirror.mirrorToCarried(set, flags.to, { ...options, since: flags.since });
-  const file = join(flags.results, 'mirror-record.json');
-  await mkdir(flags.results, { recursive: true });
-  await writeFile(file, mirror.recordText(result.record));
-  await events.printed();
-  await report.line(`wrote ${file}: keep it for --since`);
+  const files = await mirror.writeRecordFile(flags.results, result.record);
+  const record = files.names.map((name) => join(flags.results, name)).join(', ');
   const next = `rukpakctl mirror --from ${flags.to} --to REGISTRY`;
-  await finish(events, result, `carry ${flags.to} to where the mirror is, then run: ${next}`);
+  await finish(events, result, [
+    `wrote ${record}: keep it for --since`,
+    ...previousLines(files),
+    `carry ${flags.to} to where the mirror is, then run: ${next}`,
+  ]);
 }
 
 async function pushCarried(from: string, flags: MirrorFlags): Promise<void> {
@@ -104,20 +109,29 @@ async function finishAt(registry: MirrorRegistry, finished: Finished): Promise<v
   const { result, events, flags } = finished;
   const { writeMirrorFiles } = await import('../../../catalog/mirror/index.ts');
   const files = await writeMirrorFiles(flags.results, result.images, registry);
-  await finish(events, result, `wrote ${files.join(', ')} to ${flags.results}`);
+  await finish(events, result, [
+    `wrote ${files.names.join(', ')} to ${flags.results}`,
+    ...previousLines(files),
+  ]);
+}
+
+function previousLines({ previous }: WrittenFiles): readonly string[] {
+  if (previous.length === 0) return [];
+  const kept = previous.map((name) => `${name}.previous`);
+  return [`note: an earlier run had written other files there, which are ${kept.join(', ')} now`];
 }
 
 async function finish(
   events: EventReport,
   { images, failures }: MirrorResult,
-  line: string,
+  lines: readonly string[],
 ): Promise<void> {
   await events.printed();
   const { report } = events;
   const counts = `${images.length} mirrored, ${failures.size} failed`;
   const again =
     failures.size === 0 ? [] : ['run the same command again: it goes on with what is missing'];
-  await report.lines([line, counts, ...again]);
+  await report.lines([...lines, counts, ...again]);
   const failed = [...failures].map(([source, problem]) => ({ source, problem }));
   await report.result({ images, failed });
   if (failures.size > 0) process.exitCode = 1;
