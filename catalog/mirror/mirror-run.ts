@@ -5,6 +5,7 @@ import {
   type Descriptor,
   HostLimits,
   ImageCopier,
+  type KeptTag,
   type OpenedImage,
   type Platform,
   readWholeImage,
@@ -22,7 +23,7 @@ export type MirrorEvent =
   | { readonly kind: 'copied' | 'present'; readonly source: string; readonly digest: string }
   /** The run reads a catalog and its bundles, to list their images. */
   | { readonly kind: 'reading'; readonly source: string }
-  /** Which images the run mirrors that the image set does not name, and why. */
+  /** What the run mirrors that the image set does not name, or leaves as it is, and why. */
   | { readonly kind: 'note'; readonly text: string }
   | { readonly kind: 'failed'; readonly source: string; readonly problem: string };
 
@@ -144,7 +145,8 @@ export class MirrorRun {
       const isLeftOut = (digest: string) => carried.has(digest);
       const onBytes = this.#counter();
       const limits = this.#limits;
-      const copier = new ImageCopier({ limits, onBytes, signal, isLeftOut, mountFrom });
+      const onKept = (kept: KeptTag) => this.#tellKept(kept);
+      const copier = new ImageCopier({ limits, onBytes, signal, isLeftOut, mountFrom, onKept });
       const copied: CarriedImage[] = [];
       await inParallel(read, imagesAtOnce, async (each) => {
         const { source, path, bundle } = each.image;
@@ -237,6 +239,11 @@ export class MirrorRun {
       });
     });
     return read;
+  }
+
+  #tellKept({ name, tag, reason }: KeptTag): void {
+    const text = `${name}:${tag} stays as it is, without what the source has under this tag: ${reason}; to have the source's, delete the tag, and run the same command again`;
+    this.tell({ kind: 'note', text });
   }
 
   #plan(read: readonly ReadImage[]): void {

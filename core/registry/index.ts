@@ -47,7 +47,12 @@ export {
 export { blobBytes } from './copy/blob-bytes.ts';
 export { type CopyImage, copyImage } from './copy/copy-image.ts';
 export { HostLimits } from './copy/host-limits.ts';
-export { type CopySource, type CopyTarget, ImageCopier } from './copy/image-copier.ts';
+export {
+  type CopySource,
+  type CopyTarget,
+  ImageCopier,
+  type KeptTag,
+} from './copy/image-copier.ts';
 export { parsePlatform, readWholeImage, type WholeImage } from './copy/whole-image.ts';
 export { discard, type TransportResponse } from './http/response.ts';
 export { credentialsKey, TokenService } from './http/token-service.ts';

@@ -2,6 +2,7 @@ import { TerminalError } from '../../errors.ts';
 import type { BlobToPush, ImagePlace, ImageTarget } from '../configuration/place.ts';
 import type { Descriptor } from '../manifest.ts';
 import { manifestParts } from '../manifest-parts.ts';
+import { type AttachedPush, attachedPush } from './attached-tag.ts';
 import { blobBytes } from './blob-bytes.ts';
 import type { HostLimits } from './host-limits.ts';
 import type { OwnManifest, WholeImage } from './whole-image.ts';
@@ -59,6 +60,16 @@ export interface CopierOptions extends CountOptions {
   readonly isLeftOut?: ((digest: string) => boolean) | undefined;
   /** Repository of the target's host that may have a blob. Defaults to none. */
   readonly mountFrom?: ((digest: string) => string | undefined) | undefined;
+  /** Receives each attachment that the target does not get, so that it keeps its own. */
+  readonly onKept?: ((kept: KeptTag) => void) | undefined;
+}
+
+/** A tag of cosign whose content on the target stays, without what the source has under it. */
+export interface KeptTag {
+  /** Name of the target. */
+  readonly name: string;
+  readonly tag: string;
+  readonly reason: string;
 }
 
 /** Blobs of one image that are copied at once. */
@@ -69,6 +80,8 @@ export class ImageCopier {
   readonly #options: CopierOptions;
   /** Repository that has a blob, by host and digest: other repositories mount the blob from it. */
   readonly #blobs = new Map<string, Promise<string | undefined>>();
+  /** The last push under a tag of cosign: images with one digest share the tag. */
+  readonly #attached = new Map<string, Promise<void>>();
 
   constructor(options: CopierOptions) {
     this.#options = options;
@@ -79,7 +92,7 @@ export class ImageCopier {
    * @returns whether anything was missing on the target
    */
   async copy(content: WholeImage, source: CopySource, target: CopyTarget): Promise<boolean> {
-    const missing = await this.#missing(content, target);
+    const missing = await this.#missing(content, source, target);
     if (missing.length === 0) {
       for (const { size } of content.blobs) this.#options.onBytes(size, false);
       return await this.#tag(content.digest, target);
@@ -87,8 +100,9 @@ export class ImageCopier {
     await this.#copyBlobs(content.blobs, source, target);
     for (const manifest of missing) {
       const isTop = manifest.digest === content.digest;
-      const tag = isTop ? target.tag : undefined;
-      await this.#copyManifest(tag === undefined ? manifest : { ...manifest, tag }, source, target);
+      if (manifest.tag !== undefined) await this.#attach(manifest, source, target);
+      else
+        await this.#copyManifest(manifest, source, isTop ? target : { ...target, tag: undefined });
     }
     const isTagged = missing.some(({ digest }) => digest === content.digest);
     if (!isTagged) await this.#tag(content.digest, target);
@@ -98,16 +112,58 @@ export class ImageCopier {
   /** Manifests that the target lacks. If it has all of them, it has their blobs too. */
   async #missing(
     { manifests }: WholeImage,
-    { target, host }: CopyTarget,
+    source: CopySource,
+    to: CopyTarget,
   ): Promise<readonly OwnManifest[]> {
     const { limits, signal } = this.#options;
     const missing: OwnManifest[] = [];
     for (const manifest of manifests) {
-      const reference = manifest.tag ?? manifest.digest;
-      const digest = await limits.run([host], () => target.findDigest(reference, signal));
-      if (digest !== manifest.digest) missing.push(manifest);
+      const { digest, tag } = manifest;
+      if (tag !== undefined) {
+        const { kind } = await this.#attachedPush(manifest, source, to);
+        if (kind === 'copy' || kind === 'union') missing.push(manifest);
+        continue;
+      }
+      const known = await limits.run([to.host], () => to.target.findDigest(digest, signal));
+      if (known !== digest) missing.push(manifest);
     }
     return missing;
+  }
+
+  /** Pushes what cosign has attached; what the target has under the same tag stays. */
+  async #attach(manifest: OwnManifest, source: CopySource, to: CopyTarget): Promise<void> {
+    const { limits, signal } = this.#options;
+    const { host, repository, target } = to;
+    const key = `${host} ${repository} ${manifest.tag}`;
+    const before = this.#attached.get(key) ?? Promise.resolve();
+    const attached = before
+      .catch(() => undefined)
+      .then(async () => {
+        const push = await this.#attachedPush(manifest, source, to);
+        if (push.kind === 'copy') {
+          await this.#copyManifest(manifest, source, { ...to, tag: manifest.tag });
+        } else if (push.kind === 'union') {
+          await limits.run([host], async () => {
+            await target.pushBlob(push.config, signal);
+            await target.pushManifest(push.manifest, signal);
+          });
+        }
+      });
+    this.#attached.set(key, attached);
+    await attached;
+  }
+
+  async #attachedPush(
+    { digest, tag = '' }: OwnManifest,
+    { place, host: from }: CopySource,
+    { target, host }: CopyTarget,
+  ): Promise<AttachedPush> {
+    const { limits, signal, onKept } = this.#options;
+    const push = await limits.run([from, host], () =>
+      attachedPush({ tag, digest, place, target, signal }),
+    );
+    if (push.kind === 'kept') onKept?.({ name: target.name, tag, reason: push.reason });
+    return push;
   }
 
   async #copyBlobs(
@@ -161,9 +217,9 @@ export class ImageCopier {
   }
 
   async #copyManifest(
-    { digest, isPart, tag }: OwnManifest,
+    { digest, isPart }: OwnManifest,
     source: CopySource,
-    { target, host }: CopyTarget,
+    { target, host, tag }: CopyTarget,
   ): Promise<void> {
     const { limits, signal } = this.#options;
     const content = await limits.run([source.host], () => source.place.manifest(digest, signal));
