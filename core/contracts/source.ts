@@ -37,6 +37,18 @@ export interface ContentMemory {
    * @throws the reason when they are not available: pass it on.
    */
   take(bytes: number): Promise<void>;
+  /**
+   * The same memory for a download that fetches of other Bundles wait for too: it outlives this
+   * fetch. `signal` ends the download.
+   */
+  lend?(signal: AbortSignal): LentMemory;
+}
+
+/** Memory that stays reserved until its download has ended and released it. */
+export interface LentMemory extends Pick<ContentMemory, 'take'> {
+  /** Aborted with the download's signal, or when core needs the memory: the download must end. */
+  readonly signal: AbortSignal;
+  release(): void;
 }
 
 /** The context of a fetch besides the Bundle's spec.source. */

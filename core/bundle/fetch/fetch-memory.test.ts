@@ -1,12 +1,16 @@
 import { setImmediate } from 'node:timers/promises';
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { aKeptBundle, BundleFixture } from '../../../test/helpers/bundle-fixture.ts';
 import { eventually } from '../../../test/helpers/eventually.ts';
+import { FakeRegistry } from '../../../test/helpers/fake-registry.ts';
+import { layerArchive } from '../../../test/helpers/layer-archive.ts';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { anImage } from '../../../test/helpers/objects.ts';
 import { aTree } from '../../../test/helpers/registry-bundle.ts';
 import type { Source } from '../../contracts/source.ts';
+import { systemClock } from '../../platform/clock.ts';
 import { ByteBudget } from '../../platform/runtime/index.ts';
+import { createImageSource } from '../../sources/index.ts';
 
 const resolvedSource = anImage(`example.com/app@sha256:${'12'.repeat(32)}`);
 const content = { files: aTree({ 'a.yaml': 'x'.repeat(20) }), resolvedSource };
@@ -89,4 +93,82 @@ test('content that could never be held is refused for good', async () => {
   expect(fixture.live.status?.conditions?.[0]?.message).toMatch(
     /\(--memory-budget\): make it smaller/,
   );
+});
+
+describe('one download for Bundles of an image by its tag and by its digest', () => {
+  /** Two of such Bundles; the registry sends all but the end of the layer until `finish`. */
+  async function aStalledDownload() {
+    const registry = await FakeRegistry.start();
+    onTestFinished(() => registry.stop());
+    const layer = {
+      files: { 'a.yaml': 'x'.repeat(300_000), 'b.yaml': 'x'.repeat(300_000) },
+      compression: 'none',
+    } as const;
+    const { digest } = await registry.addImage('v1', [layer]);
+    const { bytes } = await layerArchive(layer);
+    const finish = Promise.withResolvers<void>();
+    registry.intercept = async ({ url = '' }, response) => {
+      if (!url.includes('/blobs/')) return false;
+      response.writeHead(200, { 'content-length': bytes.byteLength });
+      response.write(bytes.subarray(0, 400_000));
+      await finish.promise;
+      response.end(bytes.subarray(400_000));
+      return true;
+    };
+    let verified = 0;
+    const source = createImageSource({
+      insecureRegistries: [registry.host],
+      verifier: { verify: async () => void (verified += 1) },
+      clock: systemClock,
+    });
+    memory = new ByteBudget({ bytes: 2_000_000, unwaited: 0, clock });
+    const bundles = [`:v1`, `@${digest}`].map((version) => {
+      const image = { type: 'image', image: { ref: `${registry.host}/app${version}` } };
+      const fixture = new BundleFixture(aKeptBundle({ source: image }), { memory });
+      fixture.fetch.mockImplementation(source.fetch);
+      return fixture;
+    });
+    const [payer, other] = bundles as [BundleFixture, BundleFixture];
+    const payerEnds = payer.reconcile().catch((error: unknown) => error);
+    await eventually(() => expect(memory.taken).toBe(2 * (300_000 + 256 * 1024)));
+    const otherEnds = other.reconcile().catch((error: unknown) => error);
+    await eventually(() => expect(verified).toBe(2));
+    // From the verified image to its download is no more than that.
+    await setImmediate();
+    return { registry, payer, payerEnds, other, otherEnds, finish: () => finish.resolve() };
+  }
+
+  test('counts, and succeeds for the other one, when the Bundle that began it is deleted', async () => {
+    const { registry, payer, payerEnds, other, otherEnds, finish } = await aStalledDownload();
+    const taken = memory.taken;
+    payer.abandon();
+    await payerEnds;
+    expect(memory.taken).toBe(taken);
+    finish();
+    await otherEnds;
+    expect(other.status.conditions?.[0]?.message).toMatch(/^Successfully unpacked/);
+    expect(memory.taken).toBe(0);
+    const blobs = registry.requests.filter(({ path }) => path.includes('/blobs/'));
+    expect(blobs).toHaveLength(1);
+  });
+
+  test('ends for both where its memory is needed, and both wait', async () => {
+    const { payer, payerEnds, other, otherEnds } = await aStalledDownload();
+    const good = aFixture(async (_, { memory }) => {
+      await memory?.take(900_000);
+      return content;
+    });
+    const unpacked = good.reconcile();
+    await eventually(async () => {
+      await setImmediate();
+      clock.advance(1_000);
+      expect(good.live.status?.phase).toBe('Unpacked');
+    });
+    await Promise.all([unpacked, payerEnds, otherEnds]);
+    for (const { live } of [payer, other]) {
+      expect(live.status?.phase).toBe('Pending');
+      expect(live.status?.conditions?.[0]?.message).toMatch(/^waiting for memory: all 1 MiB/);
+    }
+    expect(memory.taken).toBe(0);
+  });
 });

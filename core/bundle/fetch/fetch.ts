@@ -1,8 +1,13 @@
 import { stringifyJson } from '../../../api/json.ts';
 import type { Bundle, BundleSource } from '../../../api/v1alpha1/bundle.ts';
-import type { SourceContext, SourceResult } from '../../contracts/source.ts';
+import type { ContentMemory, SourceContext, SourceResult } from '../../contracts/source.ts';
 import { TerminalError } from '../../errors.ts';
-import { type InTurn, type MemoryShare, withTimeLimit } from '../../platform/runtime/index.ts';
+import {
+  type InTurn,
+  type MemoryShare,
+  type Turn,
+  withTimeLimit,
+} from '../../platform/runtime/index.ts';
 import {
   type BundleState,
   type StepContext,
@@ -113,7 +118,8 @@ async function fetchWithinMemory(
   const memory = dependencies.memory.open({ kind: 'fetch', onEnd });
   try {
     const signal = AbortSignal.any([context.signal, ended.signal]);
-    const result = await fetchContent(state, { ...dependencies, memory }, { ...context, signal });
+    const fetching = { ...dependencies, memory, ended: ended.signal };
+    const result = await fetchContent(state, fetching, { ...context, signal });
     memory.settle(timesHeld * bytesOf(result));
     return { ...result, memory };
   } catch (error) {
@@ -122,12 +128,34 @@ async function fetchWithinMemory(
   }
 }
 
+interface OwnMemory {
+  readonly memory: MemoryShare;
+  /** Aborted when the budget ends the share. */
+  readonly ended: AbortSignal;
+}
+
+function contentMemory(
+  { memory, ended }: OwnMemory,
+  { countdown, signal }: Pick<Turn, 'countdown'> & { readonly signal: AbortSignal },
+): ContentMemory {
+  const takeUntil = (signal: AbortSignal) => (bytes: number) =>
+    countdown.uncounted(() => memory.take(timesHeld * bytes, signal));
+  return {
+    take: takeUntil(signal),
+    lend: (signal) => {
+      memory.retain();
+      const either = AbortSignal.any([signal, ended]);
+      return { signal: either, take: takeUntil(either), release: () => memory.release() };
+    },
+  };
+}
+
 async function fetchContent(
   state: BundleState,
-  dependencies: Omit<UnpackDependencies, 'memory'> & { readonly memory: MemoryShare },
+  dependencies: Omit<UnpackDependencies, 'memory'> & OwnMemory,
   context: StepContext,
 ): Promise<SourceResult> {
-  const { sources, secrets, configMaps, limits, memory, creatorOf } = dependencies;
+  const { sources, secrets, configMaps, limits, creatorOf } = dependencies;
   const wanted = wantedSource(state.bundle, sources);
   const source = sources.get(wanted.type);
   if (source === undefined) {
@@ -145,9 +173,7 @@ async function fetchContent(
         limits,
         secrets: secrets.of(state.bundle),
         configMaps,
-        memory: {
-          take: (bytes) => countdown.uncounted(() => memory.take(timesHeld * bytes, signal)),
-        },
+        memory: contentMemory(dependencies, { countdown, signal }),
       };
       return source.fetch(wanted, given);
     },

@@ -1,6 +1,6 @@
 import type { BundleFiles, ContentLimits } from '../../contracts/bundle-files.ts';
 import type { ContentMemory } from '../../contracts/source.ts';
-import { TerminalError } from '../../errors.ts';
+import { TerminalError, WaitingError } from '../../errors.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { AddressPolicy, ProxyConfig } from '../../platform/net/index.ts';
 import {
@@ -62,7 +62,8 @@ export interface PullOptions {
   /** PEM certificates of trusted CAs for this pull only. */
   readonly caCertificates?: string | undefined;
   /**
-   * Reserves the bytes of the files; of concurrent pulls of the same image, the first one's counts.
+   * Reserves the bytes of the files; of concurrent pulls of the same image, the first one's counts,
+   * until the download ends.
    */
   readonly memory?: ContentMemory | undefined;
   readonly signal: AbortSignal;
@@ -113,7 +114,7 @@ export class ImagePuller {
 
   /**
    * @throws WaitingError `Back-off pulling image "<ref>": <cause>` when the image or the registry
-   * is not available; TerminalError for an invalid reference, and for bad content of a digest
+   * is not available, and the reason of the memory's end; TerminalError for an invalid reference, and for bad content of a digest
    */
   async pull(ref: string, options: PullOptions): Promise<PulledImage> {
     const reference = parseImageReference(ref);
@@ -162,6 +163,8 @@ export class ImagePuller {
       const files = await this.#download(place, image, options);
       return { files, digest: image.digest };
     } catch (error) {
+      // The memory is needed for others: no other place would change that.
+      if (error instanceof WaitingError) throw error;
       return new PullFailure(doing, error);
     }
   }
@@ -216,7 +219,19 @@ export class ImagePuller {
     const place = [repositoryName(reference), digest, credentialsKey(credentials)];
     return await this.#downloads.run(
       JSON.stringify([...place, caCertificates, limits]),
-      (signal) => downloadLayers(client, manifest, { limits, memory, signal }),
+      async (signal) => {
+        const lent = memory?.lend?.(signal);
+        try {
+          const ending = lent?.signal ?? signal;
+          return await downloadLayers(client, manifest, {
+            limits,
+            memory: lent ?? memory,
+            signal: ending,
+          });
+        } finally {
+          lent?.release();
+        }
+      },
       signal,
     );
   }
