@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../core/platform/clock.ts';
+import { Shares } from '../core/platform/shares.ts';
 
 /** A request to answer with an HTTP status and one sentence. */
 export class HttpProblem extends Error {
@@ -83,8 +84,7 @@ const maxBytesOfClient = 32 * 1024 * 1024;
  * Limits the bytes of bodies over all connections, so that clients together cannot fill the memory.
  */
 export class BodyBudget {
-  readonly #held = new Map<string, number>();
-  #total = 0;
+  readonly #shares = new Shares({ each: maxBytesOfClient, total: maxBytes });
 
   /** Starts counting for a client, such as its address. */
   open(client: string): BodyReservation {
@@ -96,32 +96,23 @@ export class BodyBudget {
         reserved = bytes;
       },
       close: () => {
-        this.#give(client, reserved);
+        this.#shares.giveBack(client, reserved);
         reserved = 0;
       },
     };
   }
 
   #take(client: string, bytes: number): void {
-    const held = (this.#held.get(client) ?? 0) + bytes;
-    if (held > maxBytesOfClient) {
+    const refused = this.#shares.take(client, bytes);
+    if (refused === 'each') {
       throw new HttpProblem(
         503,
         `requests from ${client} hold ${maxBytesOfClient} bytes already: wait until one has ended`,
       );
     }
-    if (this.#total + bytes > maxBytes) {
+    if (refused === 'total') {
       throw new HttpProblem(503, `requests hold ${maxBytes} bytes already: try again`);
     }
-    this.#held.set(client, held);
-    this.#total += bytes;
-  }
-
-  #give(client: string, bytes: number): void {
-    const held = (this.#held.get(client) ?? 0) - bytes;
-    if (held > 0) this.#held.set(client, held);
-    else this.#held.delete(client);
-    this.#total -= bytes;
   }
 }
 

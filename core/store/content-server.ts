@@ -2,11 +2,13 @@ import { createServer as createHttpServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
+import { creatorOfUser } from '../../api/v1alpha1/rules/creator.ts';
 import type { Logger } from '../contracts/logger.ts';
 import { errorMessage } from '../errors.ts';
 import { createTlsServer, type TlsFiles } from '../platform/certificates/index.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { ContentMetrics } from '../platform/observe/index.ts';
+import { Shares } from '../platform/shares.ts';
 import { type AccessReviewer, cachedAccessReviewer } from './access-review.ts';
 import { authorize } from './authorize.ts';
 import { type ServeArchiveOptions, serveArchive } from './serve-archive.ts';
@@ -176,29 +178,23 @@ function answerErrors(logger: Logger): ErrorRequestHandler {
   };
 }
 
-/** Maximum concurrent downloads of one user: eight managers with eight workers each. */
-const maxReadsOfUser = 64;
+/** Maximum concurrent downloads of one creator: eight managers with eight workers each. */
+const maxReads = 64;
 
 /** Seconds, in which some downloads end or are cut off. */
 const retryAfter = '10';
 
-/** Limits the concurrent downloads of each user, so that others get theirs. */
+/** Limits the concurrent downloads of each creator, so that others get theirs. */
 function shareReaders(): RequestHandler<{ file: string }> {
-  const running = new Map<string, number>();
+  const running = new Shares({ each: maxReads });
   return (_request, response, next) => {
-    const user = String(response.locals['user'] ?? '');
-    const count = running.get(user) ?? 0;
-    if (count >= maxReadsOfUser) {
+    const creator = creatorOfUser(String(response.locals['user'] ?? ''));
+    if (running.take(creator) !== undefined) {
       response.set('Retry-After', retryAfter);
-      const problem = `${user} reads ${maxReadsOfUser} archives at the same time already`;
+      const problem = `${creator} reads ${maxReads} archives at the same time already`;
       return sendText(response, 429, `${problem}: wait until one of them has ended`);
     }
-    running.set(user, count + 1);
-    response.once('close', () => {
-      const left = (running.get(user) ?? 1) - 1;
-      if (left === 0) running.delete(user);
-      else running.set(user, left);
-    });
+    response.once('close', () => running.giveBack(creator));
     next();
   };
 }

@@ -61,7 +61,7 @@ test('a user who reads too much at once is told so; others are served, and stall
   for (const { start } of refused) {
     expect(start).toContain('Retry-After: 10\r\n');
     expect(start).toMatch(
-      /\r\n\r\ngreedy reads 64 archives at the same time already: wait until one of them has ended\n$/,
+      /\r\n\r\nuser greedy reads 64 archives at the same time already: wait until one of them has ended\n$/,
     );
   }
   const url = `${server}/bundles/my-bundle.tgz`;

@@ -12,7 +12,11 @@ export function creatorOf({ metadata, spec }: BundleDeployment): string {
   const { name = '', annotations = {} } = metadata;
   if (spec.serviceAccount !== undefined) return `namespace ${spec.serviceAccount.namespace}`;
   const user = annotations[annotation.changedBy];
-  if (user === undefined) return `deployment ${name}`;
+  return user === undefined ? `deployment ${name}` : creatorOfUser(user);
+}
+
+/** The creator of what a user requests. */
+export function creatorOfUser(user: string): string {
   const [, namespace] = serviceAccountUser.exec(user) ?? [];
   return namespace === undefined ? `user ${user}` : `namespace ${namespace}`;
 }

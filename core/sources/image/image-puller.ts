@@ -114,7 +114,8 @@ export class ImagePuller {
 
   /**
    * @throws WaitingError `Back-off pulling image "<ref>": <cause>` when the image or the registry
-   * is not available, and the reason of the memory's end; TerminalError for an invalid reference, and for bad content of a digest
+   * is not available, and when core needs the memory; TerminalError for an invalid reference, and
+   * for bad content of a digest
    */
   async pull(ref: string, options: PullOptions): Promise<PulledImage> {
     const reference = parseImageReference(ref);

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { receiveUpload, UploadRefusal } from './upload-handler.ts';
+import { receiveUpload, UploadRefusal } from './receive-upload.ts';
 
 let directory: string;
 

@@ -31,6 +31,10 @@ beforeEach(async () => {
   const find = async (name: string): Promise<Bundle | undefined> => bundles.get(name);
   const app = express();
   app.disable('etag');
+  app.use(({ headers }, response, next) => {
+    response.locals['user'] = headers['x-user'] ?? 'alice';
+    next();
+  });
   app.use(createUploadHandler({ store, directory, maxBytes, bundles: { find, announce } }));
   server = createServer(app).on('checkContinue', app).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -42,9 +46,9 @@ afterEach(async () => {
   await rm(directory, { recursive: true });
 });
 
-function anUploadBundle(phase?: 'Pending' | 'Failing' | 'Unpacked'): Bundle {
+function anUploadBundle(phase?: 'Pending' | 'Failing' | 'Unpacked', name = 'demo'): Bundle {
   const source = { type: 'upload', upload: {} };
-  return aStoredBundle({ source, ...(phase === undefined ? {} : { status: { phase } }) });
+  return aStoredBundle({ name, source, ...(phase === undefined ? {} : { status: { phase } }) });
 }
 
 interface Sent {
@@ -149,10 +153,14 @@ describe('PUT', () => {
     const sent = request({ port, host: '127.0.0.1', path: '/uploads/demo.tgz', method: 'PUT' });
     sent.write('first half');
     await eventually(async () => expect(await readdir(directory)).toHaveLength(1));
-    bundles.delete('demo');
+    const namesake = anUploadBundle();
+    bundles.set('demo', { ...namesake, metadata: { ...namesake.metadata, uid: 'another' } });
     sent.end(', second half');
     const [response] = (await once(sent, 'response')) as [IncomingMessage];
-    expect(response.statusCode).toBe(404);
+    expect([response.statusCode, await text(response)]).toEqual([
+      404,
+      'Bundle.core.rukpak.io "demo" was deleted during the upload\n',
+    ]);
     expect(await readdir(directory)).toEqual([]);
   });
 });
@@ -242,14 +250,83 @@ test('a body is asked for where the client waits for that', async () => {
   expect(await stored()).toBe('bytes');
 });
 
-test('two at once both succeed, and one of them is what is stored, whole', async () => {
-  const bodies = ['a', 'b', 'c'].map((letter) => letter.repeat(500_000));
-  const answers = await Promise.all(
-    bodies.map(async (body) => await send('/uploads/demo.tgz', { body })),
-  );
-  expect(answers.map(({ status }) => status)).toEqual([201, 201, 201]);
-  expect(bodies).toContain(await stored());
-  expect(await readdir(directory)).toHaveLength(1);
+describe('uploads at the same time', () => {
+  /** Sends the headers, and the body only when the test does. */
+  function begin(name: string, user = 'alice') {
+    const { port } = server.address() as AddressInfo;
+    const headers = { 'x-user': user, 'Content-Length': 5, Expect: '100-continue' };
+    const path = `/uploads/${name}.tgz`;
+    const sent = request({ port, host: '127.0.0.1', path, method: 'PUT', headers, agent: false });
+    const continued = vi.fn();
+    sent.on('continue', continued).on('error', () => undefined);
+    sent.flushHeaders();
+    const answer = once(sent, 'response').then(async ([response]) => {
+      const { statusCode: status, headers } = response as IncomingMessage;
+      const retryAfter = headers['retry-after'];
+      return { status, retryAfter, text: await text(response as IncomingMessage) };
+    });
+    answer.catch(() => undefined);
+    return { sent, continued, answer };
+  }
+
+  /** Running ones of one user for Bundles that there are. */
+  async function beginMany(count: number, user: string) {
+    const running = Array.from({ length: count }, (_, index) => {
+      const name = `${user.replaceAll(':', '-')}-${index}`;
+      bundles.set(name, anUploadBundle(undefined, name));
+      return begin(name, user);
+    });
+    await eventually(() => {
+      for (const { continued } of running) expect(continued).toHaveBeenCalled();
+    });
+    return running;
+  }
+
+  test('of one Bundle are one: another one is refused before its body, until that has ended', async () => {
+    const first = begin('demo');
+    await eventually(() => expect(first.continued).toHaveBeenCalled());
+    const second = begin('demo', 'bob');
+    expect(await second.answer).toEqual({
+      status: 429,
+      retryAfter: '5',
+      text: 'Bundle "demo" is being uploaded already: wait until that upload has ended\n',
+    });
+    expect(second.continued).not.toHaveBeenCalled();
+    first.sent.end('first');
+    expect((await first.answer).status).toBe(201);
+    expect(await stored()).toBe('first');
+    expect(await send('/uploads/demo.tgz', { body: 'other' })).toMatchObject({ status: 201 });
+    const broken = begin('demo');
+    await eventually(() => expect(broken.continued).toHaveBeenCalled());
+    broken.sent.destroy();
+    await eventually(async () => {
+      expect(await send('/uploads/demo.tgz', { body: 'whole' })).toMatchObject({ status: 201 });
+    });
+  });
+
+  test('of one user are 4, and the ServiceAccounts of a namespace are one user', async () => {
+    const accounts = ['a', 'b'].map((name) => `system:serviceaccount:team:${name}`);
+    for (const account of accounts) await beginMany(2, account);
+    const refused = begin('demo', 'system:serviceaccount:team:c');
+    expect(await refused.answer).toEqual({
+      status: 429,
+      retryAfter: '5',
+      text: 'namespace team uploads 4 Bundles at the same time already: wait until one of them has ended\n',
+    });
+    expect(refused.continued).not.toHaveBeenCalled();
+    expect(await send('/uploads/demo.tgz', { body: 'bytes' })).toMatchObject({ status: 201 });
+  });
+
+  test('are 16 in all', async () => {
+    for (const user of ['a', 'b', 'c', 'd']) await beginMany(4, user);
+    const refused = begin('demo', 'e');
+    expect(await refused.answer).toEqual({
+      status: 503,
+      retryAfter: '5',
+      text: '16 Bundles are being uploaded at the same time already: try again\n',
+    });
+    expect(refused.continued).not.toHaveBeenCalled();
+  });
 });
 
 describe('GET', () => {

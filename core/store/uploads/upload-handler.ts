@@ -1,14 +1,20 @@
-import { createHash } from 'node:crypto';
-import { open, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import express, { type Request, type RequestHandler, type Response } from 'express';
 import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
+import { creatorOfUser } from '../../../api/v1alpha1/rules/creator.ts';
 import type { ContentKey } from '../../contracts/store.ts';
 import type { ReceivedUpload, UploadStore } from '../../contracts/upload-store.ts';
-import { errorMessage } from '../../errors.ts';
+import { Shares } from '../../platform/shares.ts';
 import { bundleNameOf } from '../archive.ts';
-import { temporaryPath } from '../temporary-files.ts';
 import { sendText } from '../text-response.ts';
+import {
+  notStored,
+  type ReceiveOptions,
+  receiveUpload,
+  tooLarge,
+  UploadRefusal,
+} from './receive-upload.ts';
 
 /** The Bundles in the API server, without a cache. */
 export interface UploadBundles {
@@ -35,13 +41,34 @@ interface UploadHandlerOptions extends ReceiveOptions {
 const timeLimit = 300_000;
 /** Milliseconds that a refused client may go on sending, so that it can read the answer. */
 const lingering = 2_000;
+/** Seconds. */
+const retryAfter = '5';
+
+/**
+ * Maximum running uploads of one creator, and of all: their bodies together must fit onto the disk,
+ * and with a store in the cluster into etcd.
+ */
+const maxOfCreator = 4;
+const maxRunning = 16;
+
+interface Running {
+  readonly ofCreators: Shares;
+  /** By UID: each holds the old content of its Bundle and the new one. */
+  readonly ofBundles: Shares;
+}
 
 /** PUT and GET of `/uploads/<bundle>.tgz`, for authorized requests. */
 export function createUploadHandler(options: UploadHandlerOptions): RequestHandler {
   const router = express.Router({ caseSensitive: true, strict: true });
+  const running: Running = {
+    ofCreators: new Shares({ each: maxOfCreator, total: maxRunning }),
+    ofBundles: new Shares({ each: 1 }),
+  };
   router.put('/uploads/:file', (request, response, next) => {
     const name = bundleNameOf(request.params.file);
-    return name === undefined ? next() : answerPut(options, name, { request, response });
+    return name === undefined
+      ? next()
+      : answerPut({ ...options, running }, name, { request, response });
   });
   router.get('/uploads/:file', (request, response, next) => {
     const name = bundleNameOf(request.params.file);
@@ -56,8 +83,12 @@ export function createUploadHandler(options: UploadHandlerOptions): RequestHandl
   return router;
 }
 
+interface Receiver extends UploadHandlerOptions {
+  readonly running: Running;
+}
+
 async function answerPut(
-  options: UploadHandlerOptions,
+  options: Receiver,
   name: string,
   { request, response }: { readonly request: Request; readonly response: Response },
 ): Promise<void> {
@@ -67,37 +98,67 @@ async function answerPut(
   } catch (error) {
     endAfterAnswer(request, response);
     if (!(error instanceof UploadRefusal)) throw error;
+    if (error.status === 429 || error.status === 503) response.set('Retry-After', retryAfter);
     sendText(response, error.status, error.message);
   }
 }
 
 /** Returns whether the content is new. */
 async function put(
-  options: UploadHandlerOptions,
+  options: Receiver,
   name: string,
   { request, response }: { readonly request: Request; readonly response: Response },
 ): Promise<boolean> {
-  await uploadBundle(options, name);
+  const { ofCreators, ofBundles } = options.running;
+  const creator = creatorOfUser(String(response.locals['user'] ?? ''));
+  using _ofCreator = place(ofCreators, creator, {
+    each: `${creator} uploads ${maxOfCreator} Bundles at the same time already: wait until one of them has ended`,
+    total: `${maxRunning} Bundles are being uploaded at the same time already: try again`,
+  });
+  const { uid = '' } = (await uploadBundle(options, name)).metadata;
+  using _ofBundle = place(ofBundles, uid, {
+    each: `Bundle "${name}" is being uploaded already: wait until that upload has ended`,
+  });
   const length = Number(request.headers['content-length'] ?? 0);
   if (length > options.maxBytes) throw tooLarge(options.maxBytes);
   if (request.headers.expect !== undefined) response.writeContinue();
   const upload = await receiveUpload(request, options);
   try {
-    return await store(options, name, upload);
+    return await store(options, { name, uid }, upload);
   } finally {
     await rm(upload.path, { force: true });
   }
 }
 
+/**
+ * A place in the shares until it is disposed.
+ * @throws UploadRefusal with the text of the bound that is reached.
+ */
+function place(
+  shares: Shares,
+  holder: string,
+  texts: { readonly each: string; readonly total?: string },
+): Disposable {
+  const refused = shares.take(holder);
+  if (refused !== undefined)
+    throw new UploadRefusal(refused === 'each' ? 429 : 503, texts[refused] ?? '');
+  return { [Symbol.dispose]: () => shares.giveBack(holder) };
+}
+
 async function store(
   { store, bundles }: UploadHandlerOptions,
-  name: string,
+  key: ContentKey,
   upload: ReceivedUpload,
 ): Promise<boolean> {
   const signal = AbortSignal.timeout(timeLimit);
   // The Bundle may have changed while the body arrived.
-  const bundle = await uploadBundle({ bundles }, name);
-  const key = { name, uid: bundle.metadata.uid ?? '' };
+  const bundle = await uploadBundle({ bundles }, key.name);
+  if (bundle.metadata.uid !== key.uid) {
+    throw new UploadRefusal(
+      404,
+      `Bundle.core.rukpak.io "${key.name}" was deleted during the upload`,
+    );
+  }
   const isKnown = (await store.digest(key, signal).catch(fail)) === upload.digest;
   if (!isKnown) {
     if (bundle.status?.phase === 'Unpacked') {
@@ -153,81 +214,4 @@ function endAfterAnswer(request: Request, response: Response): void {
     const timer = setTimeout(() => request.destroy(), lingering);
     request.once('close', () => clearTimeout(timer));
   });
-}
-
-interface ReceiveOptions {
-  /** Folder of the temporary file: on the file system of a store that keeps files. */
-  readonly directory: string;
-  readonly maxBytes: number;
-}
-
-/**
- * Writes a body to a file, synced to disk. Deletes an incomplete file.
- * @throws UploadRefusal with RukPak's words
- */
-export async function receiveUpload(
-  body: AsyncIterable<Uint8Array>,
-  { directory, maxBytes }: ReceiveOptions,
-): Promise<ReceivedUpload> {
-  const path = temporaryPath(directory);
-  const hash = createHash('sha256');
-  let size = 0;
-  async function* measured(): AsyncGenerator<Uint8Array> {
-    for await (const chunk of readable(body)) {
-      size += chunk.byteLength;
-      if (size > maxBytes) throw tooLarge(maxBytes);
-      hash.update(chunk);
-      yield chunk;
-    }
-  }
-  try {
-    await writeFile(path, measured());
-  } catch (error) {
-    await rm(path, { force: true });
-    throw error instanceof UploadRefusal ? error : notStored(error);
-  }
-  return { path, size, digest: hash.digest('hex') };
-}
-
-/** The refusal after an error of the disk or the cluster. */
-function notStored(error: unknown): UploadRefusal {
-  return new UploadRefusal(500, `failed to store bundle data: ${errorMessage(error)}`, {
-    cause: error,
-  });
-}
-
-async function writeFile(path: string, content: AsyncIterable<Uint8Array>): Promise<void> {
-  const file = await open(path, 'wx', 0o600);
-  try {
-    await file.writeFile(content);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-}
-
-async function* readable(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  try {
-    yield* body;
-  } catch (error) {
-    throw new UploadRefusal(500, `read request body: ${errorMessage(error)}`, { cause: error });
-  }
-}
-
-/** The reason for refusing a PUT, for the answer. */
-export class UploadRefusal extends Error {
-  override readonly name = 'UploadRefusal';
-  readonly status: number;
-
-  constructor(status: number, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.status = status;
-  }
-}
-
-function tooLarge(limit: number): UploadRefusal {
-  return new UploadRefusal(
-    413,
-    `the upload is larger than the limit of ${limit} bytes (--max-upload-bytes)`,
-  );
 }

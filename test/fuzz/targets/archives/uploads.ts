@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { unpackFetched } from '../../../../core/content/index.ts';
 import { TerminalError } from '../../../../core/errors.ts';
-import { receiveUpload, UploadRefusal } from '../../../../core/store/uploads/upload-handler.ts';
+import { receiveUpload, UploadRefusal } from '../../../../core/store/uploads/receive-upload.ts';
 import { type FuzzTarget, streamOf, Violation } from '../../fuzz-target.ts';
 import { expectTree, limits, sampleGzips } from './content.ts';
 
