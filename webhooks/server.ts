@@ -7,7 +7,7 @@ import type { SecureContextOptions, TlsOptions } from 'node:tls';
 import { errorMessage } from '../core/errors.ts';
 import type { KeyPair } from '../core/platform/certificates/index.ts';
 import type { Clock } from '../core/platform/clock.ts';
-import { guardConnections } from './connection-guard.ts';
+import { guardConnections } from '../core/platform/connection-guard.ts';
 import {
   createReviewHandler,
   type ReviewHandlerOptions,
@@ -64,7 +64,9 @@ export async function startWebhookServer(options: WebhookServerOptions): Promise
     },
     (request, response) => void serve(request, response),
   );
-  guardConnections(server, logger);
+  guardConnections(server, (crowd) => {
+    logger.warn(crowd, 'too many connections to the webhooks: idle ones are closed');
+  });
   server.on('tlsClientError', (error) => {
     logger.warn({ error: error.message }, 'TLS handshake with a client of the webhooks failed');
   });

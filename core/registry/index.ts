@@ -80,4 +80,3 @@ export {
 export { fallbackTag, indexOf, referrersOf } from './referrers.ts';
 export { RegistryClient } from './registry-client.ts';
 export { DeniedError, RefusedRequest, UnavailableError } from './registry-errors.ts';
-export { SharedWork } from './shared-work.ts';

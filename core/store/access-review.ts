@@ -1,8 +1,11 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import * as z from 'zod';
 import { record } from '../../api/record.ts';
-import type { Clock } from '../platform/clock.ts';
+import { type Clock, withDeadline } from '../platform/clock.ts';
 import type { KubeClient } from '../platform/kube/index.ts';
+import { FairSemaphore } from '../platform/runtime/index.ts';
+import { SharedWork } from '../platform/shared-work.ts';
+import { Shares } from '../platform/shares.ts';
 import type { Caller } from './authorize.ts';
 
 /** The action of a caller; the verb is RBAC's, such as `get`. */
@@ -46,7 +49,7 @@ const subjectAccessReview = z.object({
   status: z.object({ allowed: z.boolean(), denied: z.boolean().optional() }),
 });
 
-type Client = Pick<KubeClient, 'request'>;
+type ApiClient = Pick<KubeClient, 'request'>;
 
 type ReviewedUser = z.infer<typeof tokenReview>['status']['user'];
 
@@ -56,7 +59,7 @@ type ReviewedUser = z.infer<typeof tokenReview>['status']['user'];
  * server's own.
  */
 export function apiServerAccessReviewer(
-  client: Client,
+  client: ApiClient,
   audiences: readonly string[] = [],
 ): AccessReviewer {
   return {
@@ -80,7 +83,7 @@ export function apiServerAccessReviewer(
 }
 
 async function reviewToken(
-  client: Client,
+  client: ApiClient,
   { token, audiences }: { readonly token: string; readonly audiences: readonly string[] },
   signal: AbortSignal,
 ): Promise<ReviewedUser> {
@@ -101,7 +104,7 @@ async function reviewToken(
   return audiences.length === 0 || isForUs ? status.user : undefined;
 }
 
-async function mayAccess(client: Client, spec: object, signal: AbortSignal): Promise<boolean> {
+async function mayAccess(client: ApiClient, spec: object, signal: AbortSignal): Promise<boolean> {
   const answer = await client.request({
     method: 'POST',
     path: '/apis/authorization.k8s.io/v1/subjectaccessreviews',
@@ -123,32 +126,60 @@ const maxReviews = 1000;
 
 /** Maximum concurrent requests to the API server, which reconcilers need too. */
 const maxAsked = 16;
-const reviewTimeout = 10_000;
+/** Maximum reviews of one address that wait or are asked. Core's own processes ask for a few. */
+const maxOfAddress = 64;
+/** Milliseconds to wait for a place among those that are asked, and then for the answer. */
+const timeLimit = 10_000;
+
+/** The client of a request, which waits for its review until the signal is aborted. */
+interface Client {
+  readonly address: string;
+  readonly signal: AbortSignal;
+}
+
+/** An AccessReviewer that divides its places among the clients' addresses. */
+export interface SharedAccessReviewer {
+  /** Throws as an AccessReviewer, and TooManyReviews at once when the address has its share. */
+  review(caller: Caller, request: AccessRequest, client: Client): Promise<AccessReview>;
+}
+
+/** Too many requests of one address wait for their review. */
+export class TooManyReviews extends Error {
+  override readonly name = 'TooManyReviews';
+}
 
 /**
  * Caches reviews: ten seconds a yes, five a no. Keeps at most a thousand, and drops the least
  * recently used. Concurrent equal reviews share one request, and unknown tokens take few of the
- * connections to the API server. Stores no tokens, only keyed hashes that are useless outside this
- * process.
+ * connections to the API server, and few places of other addresses. Stores no tokens, only keyed
+ * hashes that are useless outside this process.
  */
-export function cachedAccessReviewer(reviewer: AccessReviewer, clock: Clock): AccessReviewer {
+export function cachedAccessReviewer(reviewer: AccessReviewer, clock: Clock): SharedAccessReviewer {
   const secret = randomBytes(32);
   const reviews = new Map<string, CachedReview>();
-  const running = new Map<string, Promise<AccessReview>>();
-  const waiting: (() => void)[] = [];
-  let asked = 0;
+  const running = new SharedWork<AccessReview>();
+  const places = new FairSemaphore({ places: maxAsked });
+  const shares = new Shares({ each: maxOfAddress });
 
-  async function ask(caller: Caller, request: AccessRequest): Promise<AccessReview> {
-    const signal = AbortSignal.timeout(reviewTimeout);
-    if (asked >= maxAsked) await new Promise<void>((resolve) => waiting.push(resolve));
-    else asked += 1;
+  async function ask(
+    caller: Caller,
+    request: AccessRequest,
+    { address, signal }: Client,
+  ): Promise<AccessReview> {
+    if (shares.take(address) !== undefined) {
+      throw new TooManyReviews(
+        `${maxOfAddress} requests of ${address} wait for their authorization already: try again`,
+      );
+    }
     try {
-      signal.throwIfAborted();
-      return await reviewer.review(caller, request, signal);
+      const leave = await inTime(signal, 'had no time for this', async (waiting) => {
+        return await places.take({ creator: address }, waiting);
+      });
+      return await inTime(signal, 'did not answer', async (asking) => {
+        return await reviewer.review(caller, request, asking);
+      }).finally(leave);
     } finally {
-      const next = waiting.shift();
-      if (next === undefined) asked -= 1;
-      else next();
+      shares.giveBack(address);
     }
   }
 
@@ -160,7 +191,7 @@ export function cachedAccessReviewer(reviewer: AccessReviewer, clock: Clock): Ac
   }
 
   return {
-    async review(caller, request, signal) {
+    async review(caller, request, { address, signal }) {
       const key = cacheKey(secret, caller, request);
       const cached = reviews.get(key);
       reviews.delete(key);
@@ -168,31 +199,23 @@ export function cachedAccessReviewer(reviewer: AccessReviewer, clock: Clock): Ac
         reviews.set(key, cached);
         return cached.review;
       }
-      let review = running.get(key);
-      if (review === undefined) {
-        review = ask(caller, request).finally(() => running.delete(key));
-        running.set(key, review);
-        review.then((known) => remember(key, known)).catch(() => undefined);
-      }
-      return await unlessGone(review, signal);
+      const work = async (signal: AbortSignal): Promise<AccessReview> => {
+        const review = await ask(caller, request, { address, signal });
+        remember(key, review);
+        return review;
+      };
+      return await running.run(key, work, signal);
     },
   };
 }
 
-/** Other callers may wait for the same review. */
-async function unlessGone(
-  review: Promise<AccessReview>,
+async function inTime<T>(
   signal: AbortSignal,
-): Promise<AccessReview> {
-  signal.throwIfAborted();
-  const gone = Promise.withResolvers<never>();
-  const leave = (): void => gone.reject(signal.reason);
-  signal.addEventListener('abort', leave, { once: true });
-  try {
-    return await Promise.race([review, gone.promise]);
-  } finally {
-    signal.removeEventListener('abort', leave);
-  }
+  problem: string,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const timeoutError = () => new Error(`the API server ${problem} within ${timeLimit / 1000} s`);
+  return await withDeadline({ ms: timeLimit, signal, timeoutError }, work);
 }
 
 function cacheKey(secret: Buffer, caller: Caller, request: AccessRequest): string {

@@ -4,11 +4,15 @@ import type { RequestHandler, Response } from 'express';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
 import type { Logger } from '../contracts/logger.ts';
 import { errorMessage } from '../errors.ts';
-import type { AccessRequest, AccessReview, AccessReviewer } from './access-review.ts';
+import {
+  type AccessRequest,
+  type AccessReview,
+  type SharedAccessReviewer,
+  TooManyReviews,
+} from './access-review.ts';
 import { deploymentOfPlan } from './plan-handler.ts';
 import { sendText } from './text-response.ts';
 
-const reviewTimeout = 10_000;
 /** Seconds. */
 const retryAfter = '5';
 
@@ -24,10 +28,10 @@ const verbs: ReadonlyMap<string, string> = new Map([
 
 /**
  * Passes a request when its caller may use its verb on its path as a non-resource URL, or on the
- * BundleDeployment of the requested plan: otherwise answers 401, 403, or 503 when the API server
- * does not answer.
+ * BundleDeployment of the requested plan: otherwise answers 401, 403, 429 when its address has its
+ * share of reviews, or 503 when the API server does not answer.
  */
-export function authorize(reviewer: AccessReviewer, logger: Logger): RequestHandler {
+export function authorize(reviewer: SharedAccessReviewer, logger: Logger): RequestHandler {
   return async (request, response, next) => {
     const caller = callerOf(request);
     if (caller === undefined) return sendUnauthorized(response);
@@ -35,8 +39,13 @@ export function authorize(reviewer: AccessReviewer, logger: Logger): RequestHand
     const access = accessOf(verbs.get(request.method) ?? '', path);
     let review: AccessReview;
     try {
-      review = await reviewer.review(caller, access, reviewSignal(response));
+      const { remoteAddress: address = '' } = request.socket;
+      review = await reviewer.review(caller, access, { address, signal: goneSignal(response) });
     } catch (error) {
+      if (error instanceof TooManyReviews) {
+        response.set('Retry-After', retryAfter);
+        return sendText(response, 429, error.message);
+      }
       logger.error({ error: errorMessage(error), path }, 'cannot authorize request');
       response.set('Retry-After', retryAfter);
       return sendText(response, 503, 'the API server could not be asked whether to allow this');
@@ -67,10 +76,10 @@ function sendUnauthorized(response: Response): void {
   sendText(response, 401, 'Unauthorized');
 }
 
-function reviewSignal(response: Response): AbortSignal {
+function goneSignal(response: Response): AbortSignal {
   const gone = new AbortController();
   response.once('close', () => gone.abort());
-  return AbortSignal.any([gone.signal, AbortSignal.timeout(reviewTimeout)]);
+  return gone.signal;
 }
 
 /** The caller: a token to review, or the user of a certificate that TLS verified. */

@@ -7,14 +7,20 @@ import type { Logger } from '../contracts/logger.ts';
 import { errorMessage } from '../errors.ts';
 import { createTlsServer, type TlsFiles } from '../platform/certificates/index.ts';
 import type { Clock } from '../platform/clock.ts';
+import { guardConnections } from '../platform/connection-guard.ts';
 import type { ContentMetrics } from '../platform/observe/index.ts';
 import { Shares } from '../platform/shares.ts';
-import { type AccessReviewer, cachedAccessReviewer } from './access-review.ts';
+import {
+  type AccessReviewer,
+  cachedAccessReviewer,
+  type SharedAccessReviewer,
+} from './access-review.ts';
 import { authorize } from './authorize.ts';
 import { type ServeArchiveOptions, serveArchive } from './serve-archive.ts';
 import { sendText } from './text-response.ts';
 
 export interface ContentServerOptions extends ContentAppOptions {
+  readonly reviewer: AccessReviewer;
   /** Without a host, all interfaces; port 0 for any free one. */
   readonly address: { readonly host?: string; readonly port: number };
   /** Serves HTTPS; without, plain HTTP. */
@@ -39,6 +45,8 @@ const idleTimeout = 60_000;
  * slow lines.
  */
 const requestTimeout = 30 * 60_000;
+/** Milliseconds for the headers of a request. */
+const headersTimeout = 15_000;
 const closeTimeout = 5_000;
 
 /**
@@ -48,7 +56,7 @@ const closeTimeout = 5_000;
 export async function startContentServer(options: ContentServerOptions): Promise<ContentServer> {
   const logger = options.logger.child({ logger: 'http' });
   const reviewer = cachedAccessReviewer(options.reviewer, options.clock);
-  const app = createContentApp({ ...options, logger, reviewer });
+  const app = createContentApp({ ...options, logger }, reviewer);
   const stopped = new AbortController();
   const server =
     options.tls === undefined
@@ -61,8 +69,12 @@ export async function startContentServer(options: ContentServerOptions): Promise
         });
   server.setTimeout(idleTimeout);
   server.requestTimeout = requestTimeout;
+  server.headersTimeout = headersTimeout;
   // Handlers request the body; Node would request it before the request is authorized.
-  server.on('checkContinue', app);
+  server.on('checkContinue', (request, response) => server.emit('request', request, response));
+  guardConnections(server, (crowd) => {
+    logger.warn(crowd, 'too many connections to the content server: idle ones are closed');
+  });
   try {
     await listen(server, options.address);
   } catch (error) {
@@ -98,7 +110,6 @@ async function close(server: Server): Promise<void> {
 }
 
 interface ContentAppOptions extends ServeArchiveOptions {
-  readonly reviewer: AccessReviewer;
   readonly logger: Logger;
   /** The answer of `/metrics`; 404 without it. */
   readonly renderMetrics?: () => Promise<{ readonly contentType: string; readonly body: string }>;
@@ -107,7 +118,7 @@ interface ContentAppOptions extends ServeArchiveOptions {
 }
 
 /** `/bundles/<name>.tgz` and `/metrics`; authorizes and logs each request. */
-function createContentApp(options: ContentAppOptions): Express {
+function createContentApp(options: ContentAppOptions, reviewer: SharedAccessReviewer): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -115,7 +126,7 @@ function createContentApp(options: ContentAppOptions): Express {
   app.enable('case sensitive routing');
   app.enable('strict routing');
   app.use(allowListeners, logResponses(options.logger), measureResponses(options.metrics));
-  app.use(authorize(options.reviewer, options.logger));
+  app.use(authorize(reviewer, options.logger));
   app.get('/bundles/:file', shareReaders(), serveArchive(options));
   app.all('/bundles/:file', methodNotAllowed);
   const { renderMetrics } = options;

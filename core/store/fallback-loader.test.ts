@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import { generate } from 'selfsigned';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BundleFilesBuilder, defaultLimits, packBundle } from '../content/index.ts';
-import { TerminalError } from '../errors.ts';
+import { TerminalError, WaitingError } from '../errors.ts';
 import { stamped } from './archive.ts';
 import { createFallbackLoader, type FallbackLoaderOptions } from './fallback-loader.ts';
 
@@ -92,6 +92,12 @@ describe('the fallback loader', () => {
     const server = await serve((_request, response) => response.writeHead(404).end('gone'));
     const refused = loader(server).load({ ...bundle, contentURL: `${server}/b.tgz` }, signal);
     await expect(refused).rejects.toThrow(new Error('unexpected response status "404 Not Found"'));
+  });
+
+  it.each([429, 503])('waits for a server that answers %i', async (status) => {
+    const server = await serve((_request, response) => response.writeHead(status).end());
+    const refused = loader(server).load({ ...bundle, contentURL: `${server}/b.tgz` }, signal);
+    await expect(refused).rejects.toBeInstanceOf(WaitingError);
   });
 
   it('shows its token to configured servers alone', async () => {

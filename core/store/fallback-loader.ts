@@ -87,8 +87,9 @@ async function fetchContent(
 
 function unexpectedStatus({ statusCode, statusText }: Dispatcher.ResponseData): Error {
   const message = `unexpected response status "${statusCode} ${statusText}"`;
-  // The server is restoring lost content, or has just started.
-  return statusCode === 503 ? new WaitingError(message) : new Error(message);
+  // The server is restoring lost content, has just started, or is crowded.
+  const mayPass = statusCode === 503 || statusCode === 429;
+  return mayPass ? new WaitingError(message) : new Error(message);
 }
 
 /**

@@ -28,9 +28,13 @@ interface Reader {
 }
 
 /** Asks for an archive, reads how the answer begins, and takes nothing more. */
-async function stalledReader(server: string, token: string): Promise<Reader> {
-  const { hostname, port } = new URL(server);
-  const socket = connect(Number(port), hostname);
+async function stalledReader(
+  server: string,
+  token: string,
+  localAddress = '127.0.0.1',
+): Promise<Reader> {
+  const { hostname: host, port } = new URL(server);
+  const socket = connect({ port: Number(port), host, localAddress });
   onTestFinished(() => void socket.destroy());
   socket.on('error', () => undefined);
   socket.write(
@@ -54,7 +58,9 @@ test('a user who reads too much at once is told so; others are served, and stall
     },
   });
   const readers = await Promise.all(
-    Array.from({ length: 300 }, () => stalledReader(server, 'greedy')),
+    Array.from({ length: 300 }, (_, index) =>
+      stalledReader(server, 'greedy', index % 2 === 0 ? '127.0.0.2' : '127.0.0.3'),
+    ),
   );
   const refused = readers.filter(({ start }) => start.startsWith('HTTP/1.1 429 '));
   expect(refused).toHaveLength(300 - 64);

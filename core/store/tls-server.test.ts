@@ -1,7 +1,8 @@
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { Server } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect as tlsConnect } from 'node:tls';
@@ -115,6 +116,16 @@ describe('the certificate', () => {
     await expect(start()).rejects.toThrow(`cannot be used: ${problem}`);
   });
 });
+
+it('a client that begins no TLS is dropped after 5 s', async () => {
+  await writeCertificate('first');
+  const { hostname, port } = new URL(await start());
+  const socket = connect(Number(port), hostname);
+  const started = performance.now();
+  socket.resume();
+  await once(socket, 'close');
+  expect(performance.now() - started).toBeGreaterThan(4_500);
+}, 30_000);
 
 describe('client certificates', () => {
   let ca: KeyPair;

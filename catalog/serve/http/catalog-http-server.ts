@@ -1,6 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { errorMessage, TerminalError } from '../../../core/errors.ts';
+import { guardConnections } from '../../../core/platform/connection-guard.ts';
 import type { ServedCatalog } from '../served-catalog.ts';
 import { type CatalogHandlerOptions, catalogHandler } from './catalog-handler.ts';
 
@@ -17,11 +18,6 @@ export interface HttpServerOptions {
   readonly onAnswered?: CatalogHandlerOptions['onAnswered'];
 }
 
-/**
- * Maximum number of connections, each of which may hold a piece of a catalog while its client
- * reads.
- */
-const maxConnections = 512;
 /** Maximum milliseconds for a client to send a request, and without any byte read or written. */
 const requestTimeout = 15_000;
 const idleTimeout = 60_000;
@@ -45,7 +41,11 @@ export class CatalogHttpServer {
     const listener = catalogHandler({ find, onError, onAnswered });
     const server = (await createSecureServer?.(listener)) ?? createServer(listener);
     this.#server = server;
-    server.maxConnections = maxConnections;
+    // Each may hold a piece of a catalog while its client reads.
+    guardConnections(server, ({ address: from, connections }) => {
+      const crowd = `${connections} connections are open, and one more came from ${from}`;
+      onError(new Error(`${crowd}: idle ones are closed`));
+    });
     server.requestTimeout = requestTimeout;
     server.headersTimeout = requestTimeout;
     server.timeout = idleTimeout;

@@ -125,7 +125,7 @@ describe('one download for Bundles of an image by its tag and by its digest', ()
     const bundles = [`:v1`, `@${digest}`].map((version) => {
       const image = { type: 'image', image: { ref: `${registry.host}/app${version}` } };
       const fixture = new BundleFixture(aKeptBundle({ source: image }), { memory });
-      fixture.fetch.mockImplementation(source.fetch);
+      fixture.fetch.mockImplementation(async (...fetched) => await source.fetch(...fetched));
       return fixture;
     });
     const [payer, other] = bundles as [BundleFixture, BundleFixture];

@@ -19,6 +19,9 @@ interface TlsServerOptions {
   readonly signal: AbortSignal;
 }
 
+/** Milliseconds. */
+const handshakeTimeout = 5_000;
+
 /**
  * A server that uses new files and client CAs without a restart. It asks clients for a certificate,
  * and serves them without one too, because each request is authorized separately.
@@ -30,7 +33,7 @@ export async function createTlsServer(
   let current = await readCertificate(files);
   const context = (): SecureContextOptions => contextOf(current, clientAuthorities);
   const clients = { requestCert: clientAuthorities !== undefined, rejectUnauthorized: false };
-  const server = createServer({ ...context(), ...clients }, app);
+  const server = createServer({ ...context(), ...clients, handshakeTimeout }, app);
   clientAuthorities?.onChange(() => server.setSecureContext(context()));
   void followCertificate(files, {
     ...options,

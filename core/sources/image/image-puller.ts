@@ -3,6 +3,7 @@ import type { ContentMemory } from '../../contracts/source.ts';
 import { TerminalError, WaitingError } from '../../errors.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { AddressPolicy, ProxyConfig } from '../../platform/net/index.ts';
+import { SharedWork } from '../../platform/shared-work.ts';
 import {
   type Credentials,
   credentialsKey,
@@ -27,7 +28,6 @@ import {
   RegistryClient,
   registryHost,
   repositoryName,
-  SharedWork,
   TokenService,
   Transports,
   UnavailableError,

@@ -1,5 +1,4 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { type CatalogHandlerOptions, CatalogHttpServer } from '../../../catalog/serve/index.ts';
 import {
   aborted,
@@ -45,12 +44,8 @@ export function catalogServer({
       const server = new CatalogHttpServer({
         catalogs: find,
         address,
-        createSecureServer: async (app) => {
-          const own = { app, clock, logger, signal };
-          const server = tls === undefined ? createServer(app) : await createTlsServer(tls, own);
-          shareConnections(server);
-          return server;
-        },
+        createSecureServer:
+          tls && (async (app) => await createTlsServer(tls, { app, clock, logger, signal })),
         onAnswered: (status, seconds) => metrics?.answered(status, seconds),
         onError: (error) => logger.error({ error: errorMessage(error) }, 'request failed'),
       });
@@ -65,26 +60,4 @@ export function catalogServer({
     },
   };
   return { runnable, listening: listening.promise };
-}
-
-/** Half of what the content server has. A proxy in front of many clients is one address. */
-const maxOfAddress = 256;
-
-/** Closes further connections of an address that has its share: the others are for other clients. */
-function shareConnections(server: Server): void {
-  const connections = new Map<string, number>();
-  server.on('connection', (socket: Socket) => {
-    const { remoteAddress = '' } = socket;
-    const count = connections.get(remoteAddress) ?? 0;
-    if (count >= maxOfAddress) {
-      socket.destroy();
-      return;
-    }
-    connections.set(remoteAddress, count + 1);
-    socket.once('close', () => {
-      const left = (connections.get(remoteAddress) ?? 0) - 1;
-      if (left > 0) connections.set(remoteAddress, left);
-      else connections.delete(remoteAddress);
-    });
-  });
 }

@@ -1,10 +1,19 @@
-import type { Server } from 'node:https';
+import type { Server } from 'node:http';
 import { Socket } from 'node:net';
-import type { Logger } from '../core/contracts/logger.ts';
 
-/** An API server has at most 200 concurrent changes by default, each with a connection. */
+/**
+ * An API server has at most 200 concurrent changes by default, each with a connection to a webhook,
+ * and is one address for all users of its proxy.
+ */
 const maxOfAddress = 256;
 const maxConnections = 512;
+
+interface Crowd {
+  /** Of the closed connection. */
+  readonly address: string;
+  /** Number of those that remain. */
+  readonly connections: number;
+}
 
 interface Connection {
   readonly key: string;
@@ -19,9 +28,12 @@ interface Connection {
 /**
  * Limits the connections of a server, in total and per address. A further one replaces an idle one:
  * first one that never sent a request, of the address with the most connections.
+ *
+ * `onCrowded` is called for the first one that is closed, and for each thousandth: a flood of
+ * connections must not become a flood of log lines.
  */
-export function guardConnections(server: Server, logger: Logger): void {
-  const guard = new ConnectionGuard(logger);
+export function guardConnections(server: Server, onCrowded: (crowd: Crowd) => void): void {
+  const guard = new ConnectionGuard(onCrowded);
   server.on('connection', (socket) => {
     if (socket instanceof Socket) guard.add(socket);
   });
@@ -33,11 +45,11 @@ export function guardConnections(server: Server, logger: Logger): void {
 
 class ConnectionGuard {
   readonly #connections = new Map<string, Connection>();
-  readonly #logger: Logger;
+  readonly #onCrowded: (crowd: Crowd) => void;
   #closed = 0;
 
-  constructor(logger: Logger) {
-    this.#logger = logger;
+  constructor(onCrowded: (crowd: Crowd) => void) {
+    this.#onCrowded = onCrowded;
   }
 
   add(socket: Socket): void {
@@ -72,14 +84,9 @@ class ConnectionGuard {
     connection.hasServed = true;
   }
 
-  // A flood of connections must not become a flood of log lines.
   #say({ address }: Pick<Connection, 'address'>): void {
     if (this.#closed % 1_000 === 0) {
-      const { size: connections } = this.#connections;
-      this.#logger.warn(
-        { address, connections },
-        'too many connections to the webhooks: idle ones are closed',
-      );
+      this.#onCrowded({ address, connections: this.#connections.size });
     }
     this.#closed += 1;
   }
