@@ -217,8 +217,11 @@ export class FakeKubeClient implements KubeClient {
 
   async delete(_: Resource, key: ObjectKey, options: DeleteOptions = {}): Promise<void> {
     await this.#enter('delete', options.signal);
-    const { uid } = this.#existing(key).metadata;
-    if (options.uid !== undefined && options.uid !== uid) throw refusal(409, 'Conflict');
+    const { uid, resourceVersion } = this.#existing(key).metadata;
+    const wanted = { uid, resourceVersion, ...options };
+    if (wanted.uid !== uid || wanted.resourceVersion !== resourceVersion) {
+      throw refusal(409, 'Conflict');
+    }
     this.drop(key);
   }
 

@@ -1,10 +1,12 @@
 import type { JsonObject } from '../../../api/json.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
+import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
-import { label } from '../../../api/v1alpha1/labels.ts';
+import { bundleDeploymentCondition } from '../../../api/v1alpha1/conditions.ts';
+import { annotation, finalizer, label } from '../../../api/v1alpha1/labels.ts';
 import { bundleDeploymentResource, bundleResource } from '../../../api/v1alpha1/resources.ts';
 import { errorMessage } from '../../../core/errors.ts';
-import { isNotFound, liveObject } from '../../../core/platform/kube/index.ts';
+import { isConflict, liveObject, unlessNotFound } from '../../../core/platform/kube/index.ts';
 import type { Cluster } from '../cluster.ts';
 
 /** A BundleDeployment with uploaded content. */
@@ -87,7 +89,8 @@ export async function deployed(
 }
 
 /**
- * Deletes a BundleDeployment without its content, unless somebody changed it since it was `made`.
+ * Deletes a BundleDeployment without its content, unless somebody changed it since it was `made`,
+ * or core may install it: core may have adopted objects and a Bundle of an earlier deployment.
  * Returns the message for the failure, with the result of the deletion.
  */
 export async function withoutUnfinished(
@@ -98,27 +101,61 @@ export async function withoutUnfinished(
   const { name = '' } = made.metadata;
   const end = (outcome: string) => new Error(`${errorMessage(error)}${outcome}`, { cause: error });
   try {
-    return end(await removal(made, cluster));
+    return end(await removal(name, made, cluster));
   } catch (failure) {
     return end(
-      `; BundleDeployment "${name}", which is new, could not be deleted (${errorMessage(failure)}): kubectl delete bundledeployment ${name}`,
+      `; BundleDeployment "${name}", which is new, could not be deleted (${errorMessage(failure)}): rukpakctl status ${name} says what it has installed`,
     );
   }
 }
 
-async function removal({ metadata }: KubernetesObject, { client }: Cluster): Promise<string> {
-  const { name = '', uid = '', generation } = metadata;
+async function removal(name: string, made: KubernetesObject, { client }: Cluster): Promise<string> {
+  const { uid = '' } = made.metadata;
   const signal = AbortSignal.timeout(patience);
   const target = { resource: bundleDeploymentResource, key: { name } };
-  const live = await liveObject(client, target, signal);
-  if (live?.metadata.uid !== uid) return '';
-  if (live.metadata.generation !== generation) {
-    return `; BundleDeployment "${name}" was kept, because somebody changed it meanwhile`;
+  for (;;) {
+    const live = await liveObject(client, target, signal);
+    if (live?.metadata.uid !== uid || live.metadata.deletionTimestamp !== undefined) return '';
+    const reason = await reasonToKeep(live as BundleDeployment, { made, client, signal });
+    if (reason !== undefined) return `; BundleDeployment "${name}" was kept, because ${reason}`;
+    // Core writes its finalizer before it applies anything, and that makes another version.
+    const { resourceVersion = '' } = live.metadata;
+    const options = { uid, resourceVersion, signal };
+    try {
+      await unlessNotFound(client.delete(bundleDeploymentResource, { name }, options));
+      return `; BundleDeployment "${name}", which was new, is deleted again`;
+    } catch (error) {
+      if (!isConflict(error)) throw error;
+    }
   }
-  try {
-    await client.delete(bundleDeploymentResource, { name }, { uid, signal });
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
-  }
-  return `; BundleDeployment "${name}", which was new, is deleted again`;
+}
+
+interface Removal extends Pick<Cluster, 'client' | 'signal'> {
+  readonly made: KubernetesObject;
+}
+
+async function reasonToKeep(
+  live: BundleDeployment,
+  { made, client, signal }: Removal,
+): Promise<string | undefined> {
+  const { name = '', generation } = live.metadata;
+  if (generation !== made.metadata.generation) return 'somebody changed it meanwhile';
+  const advice = `rukpakctl status ${name}`;
+  if (isBegun(live)) return `core has begun to install it: ${advice}`;
+  const labelSelector = `${label.ownerKind}=${bundleDeploymentResource.kind},${label.ownerName}=${name}`;
+  const { items } = await client.list(bundleResource, { labelSelector, signal });
+  const bundle = (items as readonly Bundle[]).find(hasContent);
+  return bundle && `its Bundle "${bundle.metadata.name}" has content: ${advice}`;
+}
+
+function hasContent({ metadata, status }: Bundle): boolean {
+  const isUploaded = metadata.annotations?.[annotation.uploadDigest] !== undefined;
+  return isUploaded || status?.phase === 'Unpacked';
+}
+
+function isBegun({ metadata, status = {} }: BundleDeployment): boolean {
+  const { installed } = bundleDeploymentCondition;
+  if (metadata.finalizers?.includes(finalizer.deleteObjects)) return true;
+  if (status.activeBundle !== undefined) return true;
+  return status.conditions?.some(({ type }) => type === installed) === true;
 }
