@@ -52,7 +52,9 @@ async function up(options: UpOptions, signal: AbortSignal): Promise<void> {
 async function down(dir: string): Promise<void> {
   const folder = fromUser(dir);
   const stopped = await stopCluster(folder);
-  say(stopped ? `stopped, and removed ${folder}` : `nothing is up in ${folder}`);
+  if (stopped === undefined) say(`nothing is up in ${folder}`);
+  else if (stopped.kept.length === 0) say(`stopped, and removed ${folder}`);
+  else say(`stopped; ${folder} is kept, with files of yours: ${stopped.kept.join(', ')}`);
 }
 
 async function binaries(signal: AbortSignal): Promise<void> {
@@ -72,14 +74,16 @@ function program(signal: AbortSignal): Command {
     .action(() => binaries(signal));
   root
     .command('up')
-    .description('start a cluster, or say how to use the one that is up')
+    .description(
+      'start a cluster, or say how to use the one that is up; refuses a folder with one that is not up',
+    )
     .option(...dirOption)
     .option('--port <number>', "the API server's port (default: 16443, or a free one)", parsePort)
     .option('--audit', 'write one line per API request to audit.log in the folder')
     .action((options: UpOptions) => up(options, signal));
   root
     .command('down')
-    .description('stop a cluster and remove its folder')
+    .description('stop a cluster and remove its folder with all data; other files in it are kept')
     .option(...dirOption)
     .action(({ dir }: { dir: string }) => down(dir));
   return root;

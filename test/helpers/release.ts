@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { inject } from 'vitest';
 import { withLock } from '../../deploy/go-build/index.ts';
+import { layoutOf } from '../../deploy/local/cluster/layout.ts';
 import { packedDigest } from './packed-package.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -33,11 +34,12 @@ export class Release {
     if (first === undefined) throw new Error('there is no control plane');
     const { stdout } = await run('git', ['rev-parse', 'HEAD'], { cwd: root });
     const of = `${await packedDigest()}-${stdout.trim()}`;
-    const folder = join(first.clusterDir, `release-${of}`);
+    const { companions } = layoutOf(first.clusterDir);
+    const folder = join(companions, `release-${of}`);
     const onProgress = (line: string) => void process.stderr.write(`${line}\n`);
     const { signal } = new AbortController();
     const options = { purpose: 'making a release', onProgress, signal };
-    return await withLock(join(first.clusterDir, 'release.lock'), options, async () => {
+    return await withLock(join(companions, 'release.lock'), options, async () => {
       // Only a complete release has this name.
       if (existsSync(join(folder, 'release'))) return await Release.#in(folder, first.registry);
       return await Release.#makeIn(folder, first.registry);

@@ -4,6 +4,7 @@ import { extname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { layoutOf } from '../../../deploy/local/cluster/layout.ts';
 import { freePorts } from '../../../deploy/local/cluster/ports.ts';
 import type { Cluster } from '../../../deploy/local/cluster/start-cluster.ts';
 import { readableLine } from '../output/readable-line.ts';
@@ -91,13 +92,14 @@ export class DevManager {
   #flags(): readonly string[] {
     const { cluster, module } = this.#options;
     const [content, health, webhooks] = this.#ports;
+    const { companions } = layoutOf(cluster.dir);
     return [
       `--provisioner=${module}`,
       `--http-bind-address=127.0.0.1:${content}`,
       `--health-probe-bind-address=127.0.0.1:${health}`,
       `--webhook-bind-address=127.0.0.1:${webhooks}`,
-      `--provisioner-storage-dir=${join(cluster.dir, 'bundles')}`,
-      `--upload-storage-dir=${join(cluster.dir, 'uploads')}`,
+      `--provisioner-storage-dir=${join(companions, 'bundles')}`,
+      `--upload-storage-dir=${join(companions, 'uploads')}`,
       `--insecure-registry=${cluster.registry}`,
     ];
   }

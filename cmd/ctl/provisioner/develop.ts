@@ -22,7 +22,8 @@ export async function develop(options: Development, signal: AbortSignal): Promis
   const { folder, say } = options;
   say('starting a control plane; the first time on a machine this can take ten minutes');
   const dir = devClusterFolder(folder);
-  const cluster = await startCluster({ dir, onProgress: say, signal });
+  // It would have been deleted at the end of the earlier command.
+  const cluster = await startCluster({ dir, replaceFormer: true, onProgress: say, signal });
   try {
     await runOn(cluster, options, signal);
   } finally {

@@ -176,7 +176,7 @@ async function startParts(plan: Plan): Promise<void> {
 /** Starts every part of a new cluster in an empty folder; returns when all are ready. */
 export async function launch(options: LaunchOptions): Promise<ClusterState> {
   const { layout } = options;
-  for (const dir of [layout.pki, layout.logs, layout.config]) {
+  for (const dir of [layout.pki, layout.logs, layout.config, layout.companions]) {
     await mkdir(dir, { recursive: true, mode: 0o700 });
   }
   const ports = await choosePorts(options);

@@ -15,6 +15,8 @@ export interface Layout {
   readonly config: string;
   readonly etcdData: string;
   readonly registryData: string;
+  /** Files of programs that use the cluster; removed with it. */
+  readonly companions: string;
 }
 
 export function layoutOf(dir: string): Layout {
@@ -29,6 +31,7 @@ export function layoutOf(dir: string): Layout {
     config: join(dir, 'config'),
     etcdData: join(dir, 'etcd'),
     registryData: join(dir, 'registry'),
+    companions: join(dir, 'companions'),
   };
 }
 

@@ -18,7 +18,7 @@ const DEFAULT_PORT = 16_443;
 const LAUNCH_ATTEMPTS = 5;
 
 export interface StartOptions {
-  /** The cluster's folder; created if missing, otherwise empty or a cluster's. */
+  /** The cluster's folder; created if missing, otherwise empty or a running cluster's. */
   readonly dir: string;
   /** Port of the API server (default: 16443 if it is free, otherwise a random one). */
   readonly port?: number;
@@ -35,6 +35,8 @@ export interface StartOptions {
    * machine need different ranges.
    */
   readonly serviceRange?: string;
+  /** Delete a former cluster in the folder that is not up, with its data (default: refuse). */
+  readonly replaceFormer?: boolean;
   readonly onProgress?: Progress;
   readonly signal?: AbortSignal;
 }
@@ -82,10 +84,17 @@ export async function runningCluster(dir: string): Promise<Cluster | undefined> 
   return alive.every(Boolean) ? clusterOf(layout, state, true) : undefined;
 }
 
-/** Deletes the files of an earlier cluster; stops at any other file in the folder. */
-async function clear(layout: Layout, onProgress: Progress): Promise<void> {
-  if ((await readState(layout)) !== undefined) {
-    onProgress(`the cluster in ${layout.dir} is not up as a whole; it is replaced by a new one`);
+/** @throws Error if the folder has a former cluster that must not be replaced, or other files. */
+async function clear({ layout, replaceFormer = false, onProgress }: Request): Promise<void> {
+  const former = await readState(layout);
+  if (former !== undefined) {
+    const problem = `the cluster in ${layout.dir} is not up, because ${await whyNotUp(former)}`;
+    if (!replaceFormer) {
+      throw new Error(
+        `${problem}: nothing was changed; "npm run cluster -- down --dir ${layout.dir}" removes it with its data`,
+      );
+    }
+    onProgress(`${problem}: it is replaced by a new one`);
     await stopCluster(layout.dir);
   }
   if ((await entriesOf(layout.dir)).length > 0) {
@@ -93,6 +102,15 @@ async function clear(layout: Layout, onProgress: Progress): Promise<void> {
       `${layout.dir} contains files that do not belong to a cluster; name an empty folder`,
     );
   }
+}
+
+async function whyNotUp({ ready, processes }: ClusterState): Promise<string> {
+  if (!ready) return 'its start did not finish';
+  const alive = await Promise.all(processes.map(isRunning));
+  const ended = processes.filter((_, index) => !alive[index]).map(({ name }) => name);
+  return ended.length === 1
+    ? `${ended.join()} has ended`
+    : `${ended.slice(0, -1).join(', ')} and ${ended.at(-1)} have ended`;
 }
 
 async function choosePort(wanted: number | undefined): Promise<number> {
@@ -119,7 +137,7 @@ function lostPort(error: unknown): boolean {
 async function startNew(request: Request): Promise<Cluster> {
   const { layout, onProgress, signal, registryPort, audit = false } = request;
   const { serviceRange = SERVICE_RANGE, controllerRate = CONTROLLER_RATE } = request;
-  await clear(layout, onProgress);
+  await clear(request);
   const binaries = await findBinaries({ onProgress, signal });
   for (let attempt = 1; ; attempt++) {
     const port = await choosePort(request.port);

@@ -29,7 +29,7 @@ export interface GitOptions {
 
 /** Files of the demo itself, in the cluster's folder and removed with it. */
 export function demoFolder(dir: string): string {
-  return join(dir, 'demo');
+  return join(layoutOf(dir).companions, 'demo');
 }
 
 /** The command that runs the system against the demo's cluster. */
