@@ -50,6 +50,42 @@ export function aClusterExtension(
   };
 }
 
+/** The BundleDeployment of an extension, with a bundle of `painter` installed. */
+export function installedDeployment(
+  { kind, metadata }: KubernetesObject,
+  version: string,
+): KubernetesObject {
+  const { name = '', uid } = metadata;
+  const image = `example.com/painter:${version}`;
+  const selected = {
+    package: 'painter',
+    name: `painter.v${version}`,
+    version,
+    image,
+    catalog: 'colours',
+    className: 'core-rukpak-io-registry',
+  };
+  const record = { of: `${kind}/${name}`, applied: '', selected, earlier: [] };
+  const template = {
+    metadata: {},
+    spec: {
+      provisionerClassName: 'core-rukpak-io-registry',
+      source: { type: 'image' as const, image: { ref: image } },
+    },
+  };
+  return {
+    apiVersion: 'core.rukpak.io/v1alpha1',
+    kind: 'BundleDeployment',
+    metadata: {
+      name,
+      annotations: { 'core.rukpak.io/selected-bundle': JSON.stringify(record) },
+      ownerReferences: [{ kind, name, uid: uid ?? '', apiVersion: 'x/v1', controller: true }],
+    },
+    spec: { provisionerClassName: 'core-rukpak-io-plain', template },
+    status: { activeBundle: bundleName(name, templateHash(template)) },
+  };
+}
+
 /** Bundle `painter.v<version>` of image `example.com/painter:<version>`. */
 export function aCatalogBundle(version: string, properties: Bundle['properties'] = []): Bundle {
   const image = `example.com/painter:${version}`;

@@ -6,9 +6,17 @@ import type { KubernetesObject } from '../../../api/meta.ts';
 import { clusterCatalogResource, clusterExtensionResource } from '../../../api/olm/v1/index.ts';
 import { operatorResource } from '../../../api/operators/v1alpha1/index.ts';
 import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
-import { anOperator } from '../../../test/helpers/extension-fixture.ts';
+import {
+  aClusterExtension,
+  anOperator,
+  installedDeployment,
+} from '../../../test/helpers/extension-fixture.ts';
 import { FakeApiServer } from '../../../test/helpers/fake-api-server.ts';
-import { aServedCatalog, packageOf } from '../../../test/helpers/remote-catalogs.ts';
+import {
+  aServedCatalog,
+  aServedClusterCatalog,
+  packageOf,
+} from '../../../test/helpers/remote-catalogs.ts';
 import { type CtlResult, rukpakctl } from '../../../test/helpers/rukpakctl.ts';
 
 let api: FakeApiServer;
@@ -230,7 +238,56 @@ describe('upgrade', () => {
       'there is no Operator or ClusterExtension "painter"\n',
     );
   });
+
+  test('--watch does not overwrite what somebody else sets between two upgrades', async () => {
+    content = linesOf(packageOf('painter', { versions: ['1.0.0', '1.1.0', '1.2.0'] }));
+    const { port } = server.address() as AddressInfo;
+    const catalog = aServedClusterCatalog('colours');
+    const urls = { base: `http://127.0.0.1:${port}/catalogs/colours` };
+    api.put(clusterCatalogResource, {
+      ...catalog,
+      status: { ...(catalog['status'] as object), urls },
+    });
+    api.put(bundleDeploymentResource, installedDeployment(aClusterExtension(), '1.0.0'));
+    let extension = installedExtension({ version: '1.0.0' }, 1);
+    api.put(clusterExtensionResource, extension);
+    const patched: unknown[] = [];
+    const colleagues = installedExtension({ version: '1.1.0', channels: ['old'] }, 3);
+    const answers = [() => extension, () => colleagues];
+    api.answer(
+      '/apis/olm.operatorframework.io/v1/clusterextensions/painter',
+      ({ method, body }) => {
+        // Read while the first upgrade is awaited, and again after it.
+        if (method === 'GET') return (answers.length > 1 ? answers.shift() : answers[0])?.();
+        patched.push(JSON.parse(body));
+        extension = installedExtension({ version: '1.1.0' }, 2);
+        return extension;
+      },
+    );
+    const { code, stdout, stderr } = await ctl('upgrade', 'painter', '--to=1.2.0', '--watch');
+    expect(stderr).toContain(
+      'somebody changed ClusterExtension "painter" meanwhile: nothing more is changed\n',
+    );
+    expect(code).toBe(1);
+    expect(stdout).not.toContain('changed to version "1.2.0"');
+    expect(patched).toHaveLength(1);
+  });
 });
+
+/** A ClusterExtension whose version is installed. */
+function installedExtension(
+  wish: { readonly version: string; readonly channels?: readonly string[] },
+  generation: number,
+): KubernetesObject {
+  const { metadata, ...extension } = aClusterExtension(wish);
+  const ready = { type: 'Ready', status: 'True', reason: 'Healthy', message: '' };
+  const bundle = { name: `painter.v${wish.version}`, version: wish.version };
+  return {
+    ...extension,
+    metadata: { ...metadata, generation, resourceVersion: String(generation) },
+    status: { conditions: [{ ...ready, observedGeneration: generation }], install: { bundle } },
+  };
+}
 
 test('a path follows the catalog where the feature gate of the process is off', async () => {
   content = linesOf(packageOf('painter', { versions: ['1.0.0', '2.0.0'] }));

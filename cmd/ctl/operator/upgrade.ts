@@ -116,10 +116,21 @@ async function carryOut(
     );
     if (flags.watch !== true) continue;
     states.push(await awaitReady(session, { resource, name, timeout: flags.timeout }));
-    current = await session.cluster.client.get(resource, { name }, session.signal);
+    const now = await session.cluster.client.get(resource, { name }, session.signal);
+    if (!isSameSpec(now, current)) {
+      throw new TerminalError(
+        `somebody changed ${kind} "${name}" meanwhile: nothing more is changed`,
+      );
+    }
+    current = now;
   }
   if (flags.force === true) await session.report.line(forcedText(kind));
   return states;
+}
+
+/** The controller writes the status and annotations, and these are no other generation. */
+function isSameSpec({ metadata: now }: KubernetesObject, { metadata }: KubernetesObject): boolean {
+  return now.uid === metadata.uid && now.generation === metadata.generation;
 }
 
 function forcedText(kind: ExtensionKindName): string {

@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { bundleDeploymentResource } from '../../../api/v1alpha1/index.ts';
-import { bundleName, templateHash } from '../../../api/v1alpha1/rules/template-hash.ts';
-import { aClusterExtension, anOperator } from '../../../test/helpers/extension-fixture.ts';
+import {
+  aClusterExtension,
+  anOperator,
+  installedDeployment,
+} from '../../../test/helpers/extension-fixture.ts';
 import { aPackage, FixedContents } from '../../../test/helpers/fixed-contents.ts';
 import { listing } from '../../../test/helpers/remote-catalogs.ts';
 import { ClusterExtensions } from './cluster-extensions.ts';
@@ -16,39 +19,6 @@ const kinds = ['Operator', 'ClusterExtension', bundleDeploymentResource.kind];
 
 async function clusterOf(...objects: readonly KubernetesObject[]): Promise<ClusterExtensions> {
   return await ClusterExtensions.read(listing(objects, kinds), signal);
-}
-
-/** The BundleDeployment of an extension, with a bundle of `painter` installed. */
-function deploymentOf({ kind, metadata }: KubernetesObject, version: string): KubernetesObject {
-  const { name = '', uid } = metadata;
-  const image = `example.com/painter:${version}`;
-  const selected = {
-    package: 'painter',
-    name: `painter.v${version}`,
-    version,
-    image,
-    catalog: 'colours',
-    className: 'core-rukpak-io-registry',
-  };
-  const record = { of: `${kind}/${name}`, applied: '', selected, earlier: [] };
-  const template = {
-    metadata: {},
-    spec: {
-      provisionerClassName: 'core-rukpak-io-registry',
-      source: { type: 'image' as const, image: { ref: image } },
-    },
-  };
-  return {
-    apiVersion: 'core.rukpak.io/v1alpha1',
-    kind: 'BundleDeployment',
-    metadata: {
-      name,
-      annotations: { 'core.rukpak.io/selected-bundle': JSON.stringify(record) },
-      ownerReferences: [{ kind, name, uid: uid ?? '', apiVersion: 'x/v1', controller: true }],
-    },
-    spec: { provisionerClassName: 'core-rukpak-io-plain', template },
-    status: { activeBundle: bundleName(name, templateHash(template)) },
-  };
 }
 
 function colours(kind: 'Catalog' | 'ClusterCatalog' = 'Catalog'): FixedContents {
@@ -108,7 +78,7 @@ describe('the extensions of a cluster', () => {
 describe('an explanation', () => {
   test('is that of what the controller selects', async () => {
     const operator = anOperator({ version: '1.x' });
-    const all = await clusterOf(operator, deploymentOf(operator, '1.0.0'));
+    const all = await clusterOf(operator, installedDeployment(operator, '1.0.0'));
     const found = await explainExtension(await all.subjectOf(operator), colours());
     expect(found.selected).toEqual({
       name: 'painter.v1.2.0',
@@ -131,7 +101,7 @@ describe('an explanation', () => {
     const brush = aPackage({ name: 'brush' });
     contents.serve({}, aPackage({ name: 'wall', properties }), aPackage(), brush);
     const operator = anOperator();
-    const all = await clusterOf(operator, deploymentOf(operator, '1.0.0'));
+    const all = await clusterOf(operator, installedDeployment(operator, '1.0.0'));
     const wall = anOperator({ packageName: 'wall' }, 'wall');
     const { requires } = await explainExtension(await all.subjectOf(wall), contents);
     expect(requires).toEqual([
@@ -157,7 +127,7 @@ describe('a path', () => {
   const extension = aClusterExtension();
 
   test('leads from the installed version along the graph', async () => {
-    const all = await clusterOf(extension, deploymentOf(extension, '1.0.0'));
+    const all = await clusterOf(extension, installedDeployment(extension, '1.0.0'));
     const subject = await all.subjectOf(extension);
     const { from, path } = await extensionPath(subject, colours('ClusterCatalog'), { to: '1.2.0' });
     expect(from).toBe('1.0.0');
@@ -192,7 +162,7 @@ describe('a path', () => {
 
 describe('a plan', () => {
   async function planOf(object: KubernetesObject, installed: string, version: string) {
-    const all = await clusterOf(object, deploymentOf(object, installed));
+    const all = await clusterOf(object, installedDeployment(object, installed));
     const isOperator = object.kind === 'Operator';
     const contents = colours(isOperator ? 'Catalog' : 'ClusterCatalog');
     return await planUpgrade(await all.subjectOf(withWish(object, { version })), contents);
