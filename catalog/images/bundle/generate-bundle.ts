@@ -24,6 +24,8 @@ export interface GenerateBundle {
   readonly baseImage: string;
   /** Whether to overwrite existing files. If false, existing annotations must match the options. */
   readonly overwrite: boolean;
+  /** Ends the error about annotations that do not match. opm has none. */
+  readonly cure?: (annotationsFile: string) => string;
   /** Called for each step, with opm's message. */
   readonly log: (message: string) => void;
 }
@@ -33,10 +35,12 @@ const annotationsFile = 'annotations.yaml';
 
 /**
  * Writes `metadata/annotations.yaml` of a bundle, and `bundle.Dockerfile` into the working directory.
+ * Returns the paths of existing files that it kept, relative to the working directory.
  * @throws TerminalError in opm's words.
  */
-export async function generateBundle(options: GenerateBundle): Promise<void> {
-  const { baseImage, overwrite, log } = options;
+export async function generateBundle(options: GenerateBundle): Promise<readonly string[]> {
+  const { baseImage, overwrite, log, cure } = options;
+  const kept: string[] = [];
   const directory = resolve(options.directory);
   const mediaType = await mediaTypeOf(directory);
   const metadata = { mediaType, ...(await namedPackage(directory, options)) };
@@ -46,17 +50,22 @@ export async function generateBundle(options: GenerateBundle): Promise<void> {
   if (options.outputDir !== '') {
     log('Generating output manifests directory');
     manifests = join(folder, 'manifests');
-    await copyFolder(directory, manifests, overwrite);
+    kept.push(...(await copyFolder(directory, manifests, overwrite)));
   }
   const metadataFolder = join(folder, 'metadata');
-  const existing = overwrite ? undefined : await textOf(join(metadataFolder, annotationsFile));
+  const file = join(metadataFolder, annotationsFile);
+  const existing = overwrite ? undefined : await textOf(file);
   if (existing === undefined) {
     const written = { name: annotationsFile, text: bundleAnnotations(metadata) };
     await write(metadataFolder, written, log);
   } else {
     log('An annotations.yaml already exists in the directory: metadata/');
     log('Validating existing annotations.yaml');
-    checkAnnotations(existing, bundleLabels(metadata));
+    const problem = annotationsProblem(existing, bundleLabels(metadata));
+    if (problem !== undefined) {
+      throw new TerminalError(cure === undefined ? problem : `${problem}: ${cure(fromHere(file))}`);
+    }
+    kept.push(file);
   }
   log('Building Dockerfile');
   const paths = { manifests: fromHere(manifests), metadata: fromHere(metadataFolder) };
@@ -66,7 +75,9 @@ export async function generateBundle(options: GenerateBundle): Promise<void> {
     await write(here, { name: dockerfile, text }, log);
   } else {
     log(`A bundle.Dockerfile already exists in current working directory: ${here}`);
+    kept.push(dockerfile);
   }
+  return kept.map((path) => fromHere(resolve(path)));
 }
 
 async function mediaTypeOf(directory: string): Promise<string> {
@@ -116,24 +127,40 @@ async function namedPackage(directory: string, options: GenerateBundle): Promise
   };
 }
 
-/** Copies a folder. As in opm, the files of all subfolders go into one folder with its name. */
-async function copyFolder(from: string, to: string, overwrite: boolean): Promise<void> {
+/**
+ * Copies a folder, and returns the existing files that it kept. As in opm, the files of all
+ * subfolders go into one folder with its name.
+ */
+async function copyFolder(
+  from: string,
+  to: string,
+  overwrite: boolean,
+): Promise<readonly string[]> {
+  const kept: string[] = [];
   await mkdir(to, { recursive: true });
   for (const entry of await readdir(from, { withFileTypes: true })) {
     const source = join(from, entry.name);
     if (entry.isDirectory()) {
-      await copyFolder(source, join(to, from.slice(from.lastIndexOf('/') + 1)), overwrite);
+      const folder = join(to, from.slice(from.lastIndexOf('/') + 1));
+      kept.push(...(await copyFolder(source, folder, overwrite)));
       continue;
     }
     const target = join(to, entry.name);
-    if (!overwrite && (await textOf(target)) !== undefined) continue;
+    if (!overwrite && (await textOf(target)) !== undefined) {
+      kept.push(target);
+      continue;
+    }
     await copyFile(source, target);
     await chmod(target, (await stat(source)).mode);
   }
+  return kept;
 }
 
-/** @throws TerminalError that lists missing and different annotations */
-function checkAnnotations(existing: string, expected: ReadonlyMap<string, string>): void {
+/** Missing and different annotations, in opm's words. */
+function annotationsProblem(
+  existing: string,
+  expected: ReadonlyMap<string, string>,
+): string | undefined {
   const annotations = mapOf(mapOf(parseYaml(existing))['annotations']);
   const problems = [...expected].flatMap(([key, value]) => {
     const annotation = annotations[key];
@@ -144,12 +171,18 @@ function checkAnnotations(existing: string, expected: ReadonlyMap<string, string
       `Expect field ${goQuote(key)} to have value ${goQuote(value)} instead of ${goQuote(found)}`,
     ];
   });
-  if (problems.length === 0) return;
-  throw new TerminalError(problems.length === 1 ? problems.join('') : `[${problems.join(', ')}]`);
+  if (problems.length === 0) return undefined;
+  return problems.length === 1 ? problems.join('') : `[${problems.join(', ')}]`;
 }
 
+/** Undefined for a file that does not exist: one that cannot be read must not be replaced. */
 async function textOf(file: string): Promise<string | undefined> {
-  return await readFile(file, 'utf8').catch(() => undefined);
+  return await ofFile(file, () =>
+    readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return undefined;
+      throw error;
+    }),
+  );
 }
 
 interface WrittenFile {

@@ -7,6 +7,7 @@ interface GenerateFlags extends OutputFlags {
   readonly defaultChannel: string;
   readonly outputDir: string;
   readonly baseImage: string;
+  readonly overwrite?: true;
 }
 
 /** `rukpakctl bundle generate`: the metadata of a bundle, and a Dockerfile for its image. */
@@ -26,6 +27,7 @@ export function generateCommand(): Command {
       '',
     )
     .option('--base-image <reference>', 'Image that the Dockerfile begins with', 'scratch')
+    .option('--overwrite', 'Replace existing files. By default they are kept')
     .addOption(outputOption())
     .action(generate);
 }
@@ -33,7 +35,7 @@ export function generateCommand(): Command {
 async function generate(directory: string, flags: GenerateFlags): Promise<void> {
   const { generateBundle } = await import('../../../catalog/images/index.ts');
   const steps: string[] = [];
-  await progressOn(process.stderr)(`reading ${directory}`, () =>
+  const kept = await progressOn(process.stderr)(`reading ${directory}`, () =>
     generateBundle({
       directory,
       outputDir: flags.outputDir,
@@ -41,11 +43,13 @@ async function generate(directory: string, flags: GenerateFlags): Promise<void> 
       channels: flags.channels,
       defaultChannel: flags.defaultChannel,
       baseImage: flags.baseImage,
-      overwrite: true,
+      overwrite: flags.overwrite === true,
+      cure: (file) => `--overwrite replaces ${file}`,
       log: (step) => steps.push(step),
     }),
   );
   const report = new Report(flags);
   await report.lines(steps.filter((step) => step.startsWith('Writing ')));
-  await report.result({ directory, steps });
+  await report.lines(kept.map((file) => `Kept ${file}`));
+  await report.result({ directory, steps, kept });
 }
