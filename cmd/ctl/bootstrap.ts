@@ -33,7 +33,7 @@ function bootstrapCommand(): Command {
 
 async function bootstrap(name: string, flags: BootstrapFlags): Promise<void> {
   if (process.stdin.isTTY) throw new TerminalError('the manifests are read from standard input');
-  const [{ withCluster }, { runBundle }, { applyAsRelease }] = await Promise.all([
+  const [{ withCluster }, { runBundle, uploadTarget }, { applyAsRelease }] = await Promise.all([
     import('./cluster.ts'),
     import('./server/run-bundle.ts'),
     import('./deployments/bootstrap-objects.ts'),
@@ -46,6 +46,8 @@ async function bootstrap(name: string, flags: BootstrapFlags): Promise<void> {
   const progress = progressOn(process.stderr);
   const result = await withCluster(flags, async (cluster) => {
     const { signal } = cluster;
+    // Before anything is applied for it.
+    await uploadTarget(name, { cluster, signal });
     await progress(`applying ${objects.length} objects`, () =>
       applyAsRelease(objects, { name, systemNamespace, signal }, cluster),
     );

@@ -51,8 +51,7 @@ interface RunResult {
 export async function runBundle(request: RunRequest, context: RunContext): Promise<RunResult> {
   const { cluster, signal } = context;
   const { archive, digest } = await packUpload(request.files);
-  const before = await deployed(cluster, request.name, signal);
-  if (before !== undefined) refuseOtherSource(before);
+  const before = await uploadTarget(request.name, context);
   // Before the deployment is applied: a user who cannot upload must change nothing.
   const contentServer = await contentServerFor(request, context);
   try {
@@ -74,12 +73,17 @@ export async function runBundle(request: RunRequest, context: RunContext): Promi
 }
 
 /**
- * An apply would add its source to the present one, and nobody asked to replace that.
+ * The present BundleDeployment of a name; undefined when there is none. An apply would add its
+ * source to another one, and nobody asked to replace that.
  * @throws TerminalError with the command that switches the deployment to uploads.
  */
-function refuseOtherSource({ metadata: { name = '' }, spec }: BundleDeployment): void {
-  const { type } = spec.template.spec.source;
-  if (type === 'upload') return;
+export async function uploadTarget(
+  name: string,
+  { cluster, signal }: Pick<RunContext, 'cluster' | 'signal'>,
+): Promise<BundleDeployment | undefined> {
+  const before = await deployed(cluster, name, signal);
+  const type = before?.spec.template.spec.source.type ?? 'upload';
+  if (type === 'upload') return before;
   const source = { type: 'upload', upload: {}, [type]: null };
   const patch = JSON.stringify({ spec: { template: { spec: { source } } } });
   throw new TerminalError(
