@@ -1,3 +1,4 @@
+import type { KubernetesObject, ObjectMeta } from '../../api/meta.ts';
 import { finalizer } from '../../api/v1alpha1/labels.ts';
 import { bundleDeploymentResource as resource } from '../../api/v1alpha1/resources.ts';
 import { applySetKey } from '../../core/apply/index.ts';
@@ -18,32 +19,39 @@ const attempts = 5;
 
 /**
  * Prepares BundleDeployments for RukPak v0.16: removes core's finalizer, which RukPak would never
- * remove, and the label by which a later migration would take them for core's own.
+ * remove, and the label by which a later migration would take them for core's own. Without the
+ * finalizer, one that is being deleted would vanish, and leave its objects without an owner.
  */
 export async function returnToRukpak({ client, dryRun, print }: ReturnOptions): Promise<void> {
-  const options = { metadataOnly: true, transform: ({ metadata }: Named) => metadata.name ?? '' };
-  for (const name of (await listAll(client, resource, options)).items) {
-    if (!dryRun) await release(client, name);
-    print(`bundledeployment.core.rukpak.io/${name} released${dryRun ? ' (dry run)' : ''}`);
+  const options = { metadataOnly: true, transform: ({ metadata }: KubernetesObject) => metadata };
+  for (const metadata of (await listAll(client, resource, options)).items) {
+    const { name = '' } = metadata;
+    const isReleased = dryRun ? !isDeleted(metadata) : await release(client, name);
+    const what = isReleased
+      ? `released${dryRun ? ' (dry run)' : ''}`
+      : 'is being deleted, and only core deletes its objects: "rukpak install" continues with it';
+    print(`bundledeployment.core.rukpak.io/${name} ${what}`);
   }
 }
 
-interface Named {
-  readonly metadata: { readonly name?: string };
+function isDeleted({ deletionTimestamp }: ObjectMeta): boolean {
+  return deletionTimestamp !== undefined;
 }
 
-async function release(client: ReturnOptions['client'], name: string): Promise<void> {
+/** False for one that is being deleted. */
+async function release(client: ReturnOptions['client'], name: string): Promise<boolean> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       const { metadata } = await client.get(resource, { name });
+      if (isDeleted(metadata)) return false;
       const { uid, resourceVersion, finalizers = [] } = metadata;
       const left = finalizers.filter((each) => each !== finalizer.deleteObjects);
       const labels = { [applySetKey.id]: null };
       const patch = { metadata: { uid, resourceVersion, finalizers: left, labels } };
       await client.patch({ resource, key: { name } }, patch, { type: 'merge' });
-      return;
+      return true;
     } catch (error) {
-      if (isNotFound(error)) return;
+      if (isNotFound(error)) return true;
       if (!isConflict(error) || attempt === attempts) throw error;
     }
   }
