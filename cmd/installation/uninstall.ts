@@ -57,7 +57,16 @@ export async function uninstall(
     const manifests = everyManifest(systemNamespace);
     // Core deletes the objects of its deployments, and removes their finalizers.
     if (deleteWorkloads) for (const resource of kinds) await deleteAll(resource, run);
-    for (const object of inOrder(manifests)) await deleteObject(object, run);
+    let ownDeployments = 0;
+    for (const object of inOrder(manifests)) {
+      const isFound = await deleteObject(object, run);
+      if (isFound && isOwnDeployment(object, run)) ownDeployments += 1;
+    }
+    if (ownDeployments === 0) {
+      print(
+        `Warning: namespace "${systemNamespace}" has no Deployment of RukPak: processes elsewhere go on, without permissions and webhooks; --system-namespace names their namespace`,
+      );
+    }
     const names = new Set(kinds.map(definitionName));
     const definitions = manifests.filter(
       ({ kind, metadata }) => kind === 'CustomResourceDefinition' && names.has(metadata.name ?? ''),
@@ -85,6 +94,14 @@ function inOrder(manifests: readonly KubernetesObject[]): readonly KubernetesObj
   return manifests
     .filter(({ kind }) => !stays.test(kind))
     .toSorted((one, other) => rank(one) - rank(other));
+}
+
+/** Others, such as that of crdvalidator, have the same namespace in every installation. */
+function isOwnDeployment(
+  { kind, metadata }: KubernetesObject,
+  { systemNamespace }: Uninstallation,
+): boolean {
+  return kind === 'Deployment' && metadata.namespace === systemNamespace;
 }
 
 async function deleteAll(resource: Resource, run: Uninstallation): Promise<void> {
@@ -138,13 +155,14 @@ function nameOf({ metadata }: KubernetesObject): string {
   return metadata.name ?? '';
 }
 
-async function deleteObject(object: KubernetesObject, run: Uninstallation): Promise<void> {
+/** False when there is no such object. */
+async function deleteObject(object: KubernetesObject, run: Uninstallation): Promise<boolean> {
   const { kube, print, dryRun, timeout } = run;
   const target = await targetOf(object, run);
-  if (target === undefined) return;
+  if (target === undefined) return false;
   const live = (): Promise<KubernetesObject | undefined> =>
     liveObject(kube.client, target, AbortSignal.timeout(timeout));
-  if ((await live()) === undefined) return;
+  if ((await live()) === undefined) return false;
   try {
     if (!dryRun) {
       const propagationPolicy = 'Foreground';
@@ -157,6 +175,7 @@ async function deleteObject(object: KubernetesObject, run: Uninstallation): Prom
     throw new Error(what, { cause: error });
   }
   print(`${describe(object)} ${deleted(run)}`);
+  return true;
 }
 
 /** Undefined when the kind is not served, such as cert-manager's. */

@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
+import { anObjectOf, FakeApiServer } from '../../test/helpers/fake-api-server.ts';
+import { uninstall } from './uninstall.ts';
+
+const role = {
+  group: 'rbac.authorization.k8s.io',
+  version: 'v1',
+  kind: 'ClusterRole',
+  plural: 'clusterroles',
+  namespaced: false,
+};
+const deployment = {
+  group: 'apps',
+  version: 'v1',
+  kind: 'Deployment',
+  plural: 'deployments',
+  namespaced: true,
+};
+let api: FakeApiServer;
+
+beforeAll(async () => {
+  api = await FakeApiServer.start();
+});
+
+afterAll(() => api.stop());
+
+beforeEach(() => {
+  api.reset();
+  api.serve(bundleDeploymentResource);
+  api.put(role, anObjectOf(role, 'bundle-reader'));
+  api.put(deployment, anObjectOf(deployment, 'core', { metadata: { namespace: 'rukpak-system' } }));
+  const metadata = { namespace: 'crdvalidator-system' };
+  api.put(deployment, anObjectOf(deployment, 'crd-validation-webhook', { metadata }));
+});
+
+/** The lines of a dry run. */
+async function linesOf(systemNamespace: string): Promise<readonly string[]> {
+  const lines: string[] = [];
+  const { kubeconfig } = api;
+  const options = { kubeconfig, systemNamespace, deleteWorkloads: false, dryRun: true };
+  await uninstall({ ...options, timeout: 10_000 }, (line) => void lines.push(line));
+  return lines;
+}
+
+test('warns if the system’s namespace has none of its Deployments', async () => {
+  expect(await linesOf('rukpack')).toContain(
+    'Warning: namespace "rukpack" has no Deployment of RukPak: processes elsewhere go on, without permissions and webhooks; --system-namespace names their namespace',
+  );
+});
+
+test('does not warn otherwise', async () => {
+  const lines = await linesOf('rukpak-system');
+  expect(lines).toContain('deployment.apps/core deleted (dry run)');
+  expect(lines.filter((line) => line.startsWith('Warning'))).toEqual([]);
+});
