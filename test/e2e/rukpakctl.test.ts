@@ -239,6 +239,28 @@ describe('rukpakctl run', () => {
     );
     await drop('ctl-lost');
   });
+
+  test('that fails keeps what core adopts from an orphaned deployment', async () => {
+    const name = 'ctl-orphan';
+    const directory = await aDirectory(name, { a: '1' });
+    expect((await ctl(['run', name, directory, '--wait'])).code).toBe(0);
+    const { metadata } = await kubectl.get('configmap', name, 'default');
+    await kubectl.must(['delete', 'bundledeployment', name, '--cascade=orphan', '--timeout=300s']);
+    const lost = ['--server=https://127.0.0.1:1', '--timeout=2s'];
+    const { code, stderr } = await ctl(['run', name, directory, ...lost]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /; BundleDeployment "ctl-orphan" was kept, because (core has begun to install it|its Bundle "ctl-orphan-\w+" has content): rukpakctl status ctl-orphan\n/,
+    );
+    await eventually(async () => {
+      const { activeBundle } = (await kubectl.get('bundledeployment', name))[
+        'status'
+      ] as BundleDeploymentStatus;
+      expect(activeBundle).toMatch(/^ctl-orphan-/);
+    });
+    expect((await kubectl.get('configmap', name, 'default')).metadata.uid).toBe(metadata.uid);
+    await drop(name);
+  });
 });
 
 describe('rukpakctl alpha bootstrap', () => {
