@@ -101,6 +101,11 @@ export const annotation = {
   pin: 'core.rukpak.io/pin',
   /** On a Bundle older than its BundleDeployment: UID of that BundleDeployment; set by core. */
   adoptedBy: 'core.rukpak.io/adopted-by',
+  /**
+   * On the Bundle of a BundleDeployment: `<namespace>/<name>` of the ServiceAccount that reads its
+   * Secrets, empty for core; set by the deployment's reconciler.
+   */
+  sourceReader: 'core.rukpak.io/source-reader',
   /** On a Secret: the hosts that may receive it, such as `git.example.com,*.corp:8443`. */
   sourceHosts: 'core.rukpak.io/source-hosts',
   /** On a Bundle of source upload: SHA-256 of the last upload. */

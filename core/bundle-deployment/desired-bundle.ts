@@ -9,6 +9,7 @@ import { isAlreadyExists, isConflict, isNotFound } from '../platform/kube/index.
 import { isMadeFrom, isOwn } from './bundles.ts';
 import type { BundleDeploymentDependencies } from './dependencies.ts';
 import { longestWait, type PhaseContext } from './phase.ts';
+import { checkMayUse, readerMark } from './source-reader.ts';
 
 /** Creates the Bundle for the deployment's template. */
 export async function createBundle(
@@ -22,7 +23,7 @@ export async function createBundle(
   const { client, bundles } = dependencies;
   const hash = templateHash(deployment.spec.template);
   const plain = withFinalizer(desiredBundle(deployment, hash), dependencies);
-  const desired = withMark(plain, deployment, dependencies);
+  const desired = withMarks(plain, deployment, dependencies);
   try {
     const created = (await client.create(bundleResource, desired, signal)) as Bundle;
     bundles.upsertIfNewer(created);
@@ -36,7 +37,10 @@ export async function createBundle(
     const live = (await client.get(bundleResource, key, signal)) as Bundle;
     // The cache may lag behind core's own create; core does not take over a foreign Bundle of that
     // name.
-    if (isMadeFrom(live, deployment, hash)) return live;
+    if (isMadeFrom(live, deployment, hash)) {
+      checkMayUse(live, deployment, dependencies);
+      return live;
+    }
     // Its deletion sends no event, because it may lack labels.
     wakeAfter(longestWait);
     throw new Error(
@@ -92,6 +96,7 @@ export function desiredBundle(deployment: BundleDeployment, hash: string): Bundl
   const {
     [annotation.configured]: __,
     [annotation.pin]: ___,
+    [annotation.sourceReader]: ____,
     ...annotations
   } = metadata?.annotations ?? {};
   return {
@@ -125,14 +130,28 @@ export function ownerReferenceTo({ metadata }: BundleDeployment): OwnerReference
 }
 
 type Classes = Pick<BundleDeploymentDependencies, 'bundleClasses'>;
+type Marking = Classes & Pick<BundleDeploymentDependencies, 'sources'>;
 
-/** Marks a Bundle whose class adapts the content to spec.config before it is deployed. */
-const mark = { [annotation.configured]: 'true' };
+/** Annotations by which the deployment tells the Bundle's reconciler of its spec. */
+interface Marks {
+  /** Set for a class that adapts the content to spec.config before it is deployed. */
+  readonly [annotation.configured]: string | undefined;
+  readonly [annotation.sourceReader]: string | undefined;
+}
 
-/** A new Bundle, with the mark if it needs it. */
-function withMark(bundle: Bundle, deployment: BundleDeployment, classes: Classes): Bundle {
-  if (!isConfigured(deployment, classes)) return bundle;
-  const annotations = { ...bundle.metadata.annotations, ...mark };
+function wantedMarks(bundle: Bundle, deployment: BundleDeployment, marking: Marking): Marks {
+  return {
+    [annotation.configured]: isConfigured(deployment, marking) ? 'true' : undefined,
+    [annotation.sourceReader]: readerMark(bundle, deployment, marking.sources),
+  };
+}
+
+/** A new Bundle, with the marks that it needs. */
+function withMarks(bundle: Bundle, deployment: BundleDeployment, marking: Marking): Bundle {
+  const wanted = Object.entries(wantedMarks(bundle, deployment, marking));
+  const marks = wanted.filter((mark): mark is [string, string] => mark[1] !== undefined);
+  if (marks.length === 0) return bundle;
+  const annotations = { ...bundle.metadata.annotations, ...Object.fromEntries(marks) };
   return { ...bundle, metadata: { ...bundle.metadata, annotations } };
 }
 
@@ -142,22 +161,23 @@ interface Surroundings {
 }
 
 /**
- * Sets or removes the mark of an existing Bundle when the config is added or removed: core then
- * unpacks again a Bundle that failed without the mark. Sends no request when the mark is right, or
- * when the deployment does not own the Bundle.
+ * Sets or removes the marks of an existing Bundle when config or account of the deployment change:
+ * core then unpacks again a Bundle that failed. Sends no request when the marks are right, or when
+ * the deployment does not own the Bundle.
  */
-export async function keepMark(
+export async function keepMarks(
   bundle: Bundle,
   deployment: BundleDeployment,
   surroundings: Surroundings,
 ): Promise<Bundle> {
-  const wanted = isConfigured(deployment, surroundings.dependencies)
-    ? mark[annotation.configured]
-    : undefined;
-  if (bundle.metadata.annotations?.[annotation.configured] === wanted) return bundle;
-  if (bundle.metadata.deletionTimestamp !== undefined || !isOwn(bundle, deployment)) return bundle;
+  const { annotations = {}, deletionTimestamp } = bundle.metadata;
+  const wanted = Object.entries(wantedMarks(bundle, deployment, surroundings.dependencies));
+  const changed = wanted.filter(([key, value]) => annotations[key] !== value);
+  if (changed.length === 0) return bundle;
+  if (deletionTimestamp !== undefined || !isOwn(bundle, deployment)) return bundle;
   try {
-    return await writeMark(bundle, wanted, surroundings);
+    const marks = Object.fromEntries(changed.map(([key, value]) => [key, value ?? null]));
+    return await writeMarks(bundle, marks, surroundings);
   } catch (error) {
     // The cache has not shown yet that the Bundle was deleted or replaced.
     if (isNotFound(error) || isConflict(error)) return bundle;
@@ -165,13 +185,13 @@ export async function keepMark(
   }
 }
 
-async function writeMark(
+async function writeMarks(
   { metadata: { name = '', uid = '' } }: Bundle,
-  value: string | undefined,
+  annotations: Readonly<Record<string, string | null>>,
   { dependencies: { client, bundles }, signal }: Surroundings,
 ): Promise<Bundle> {
   // With the uid, the API server refuses the patch for a replaced Bundle.
-  const patch = { metadata: { uid, annotations: { [annotation.configured]: value ?? null } } };
+  const patch = { metadata: { uid, annotations } };
   const target = { resource: bundleResource, key: { name } };
   const marked = (await client.patch(target, patch, { type: 'merge', signal })) as Bundle;
   bundles.upsertIfNewer(marked);

@@ -1,4 +1,4 @@
-export { creatorOfBundle, isMadeFrom, isOwn, isRolledOut, wantedBundle } from './bundles.ts';
+export { creatorOfBundle, isOwn, isRolledOut, wantedBundle } from './bundles.ts';
 export {
   type CertificateOptions,
   type CertificateProvider,
@@ -19,4 +19,5 @@ export { type FullPlan, planCounts } from './plan/full-plan.ts';
 export { parsePlan, StoredPlans } from './plan/stored-plans.ts';
 export { BundleDeploymentReconciler } from './reconciler.ts';
 export { LostContentError } from './rendering/render.ts';
-export { isRevision, keepTemplateManager } from './revisions/history.ts';
+export { keepTemplateManager } from './revisions/history.ts';
+export { sourceReader } from './source-reader.ts';

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { stringifyJson } from '../../api/json.ts';
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { BundleSource, BundleStatus } from '../../api/v1alpha1/bundle.ts';
+import type { BundleDeploymentSpec } from '../../api/v1alpha1/bundle-deployment.ts';
 import { anArchive, checksumOf } from '../helpers/archives.ts';
 import { eventually, patiently } from '../helpers/eventually.ts';
 import { FileServer } from '../helpers/file-server.ts';
@@ -161,6 +162,40 @@ describe('where their servers may be reached', () => {
     await told(name, 'Successfully unpacked');
     const login = Buffer.from(`robot:of-${team}`).toString('base64');
     expect(shown()).toEqual([`Basic ${login}`]);
+  });
+
+  test('a deployment with a ServiceAccount has no Secret of the system, paused or orphaned', async () => {
+    files.files.set('/p.tgz', await content('private'));
+    await aSecret(systemNamespace, new URL(files.url).host);
+    await kubectl.run(['delete', 'secret', 'login', '--namespace', team]);
+    const metadata = { name: 'deployer', namespace: team };
+    await kubectl.apply({ apiVersion: 'v1', kind: 'ServiceAccount', metadata });
+    const name = 'tenants-private';
+    const wanted = aBundleDeployment({ name, source: source('/p.tgz', 'login') });
+    const { spec } = wanted as unknown as { spec: BundleDeploymentSpec };
+    const deployment = { ...wanted, spec: { ...spec, serviceAccount: metadata } };
+    await kubectl.apply(deployment);
+    const bundle = (await bundleOf(name)).metadata.name ?? '';
+    await told(bundle, `Secret "login"`);
+    const other = { ...spec.template, spec: { ...spec.template.spec, source: source('/q.tgz') } };
+    const paused = { ...deployment.spec, template: other, paused: true };
+    await kubectl.apply({ ...deployment, spec: paused });
+    await kubectl.must(['annotate', '--overwrite', 'bundle', bundle, 'retry=1']);
+    await told(bundle, `BundleDeployment "${name}", for which this Bundle was made, does not ask`);
+    // What the garbage collector does; it does not know yet the kinds of a new cluster.
+    const orphaned = '--patch={"metadata":{"ownerReferences":null}}';
+    await kubectl.must(['patch', 'bundle', bundle, '--type=merge', orphaned]);
+    await kubectl.must(['delete', 'bundledeployment', name, '--cascade=orphan']);
+    await kubectl.must(['annotate', '--overwrite', 'bundle', bundle, 'retry=2']);
+    await told(
+      bundle,
+      `BundleDeployment "${name}", for which this Bundle was made, does not exist`,
+    );
+    expect(shown()).toEqual([]);
+    // Its own Bundle again, so the account reads, and finds no Secret of its own.
+    await kubectl.apply(deployment);
+    await told(bundle, `Secret "login"`);
+    expect(shown()).toEqual([]);
   });
 
   test('who may write statuses alone changes no content', async () => {

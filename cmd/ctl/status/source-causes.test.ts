@@ -94,7 +94,7 @@ async function messageOf({ source, secret, account, through }: Failure): Promise
     sources: sourceTypes,
     system: { read },
     as: ({ namespace }) => ({ place: `namespace "${namespace}"`, read }),
-    accountOf: () => account,
+    readerOf: () => account ?? 'core',
     allowUnscoped: false,
   }).of(aStoredBundle({ source }));
   const insecureRegistries = [registry.host];

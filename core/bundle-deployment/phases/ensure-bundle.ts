@@ -8,9 +8,10 @@ import { errorMessage } from '../../errors.ts';
 import { isConflict, isNotFound } from '../../platform/kube/index.ts';
 import { deleteBundle, isMadeFrom, ownBundles } from '../bundles.ts';
 import type { BundleDeploymentDependencies } from '../dependencies.ts';
-import { createBundle, keepMark, ownerReferenceTo } from '../desired-bundle.ts';
+import { createBundle, keepMarks, ownerReferenceTo } from '../desired-bundle.ts';
 import type { BundleDeploymentState, Found, PhaseContext } from '../phase.ts';
 import { isRevision } from '../revisions/history.ts';
+import { checkMayUse } from '../source-reader.ts';
 import { hasValidBundle } from '../status.ts';
 
 /** Finds or creates the Bundle of the current template. */
@@ -28,8 +29,9 @@ export async function ensureBundle(
   let bundle: Bundle | undefined;
   try {
     if (found !== undefined) {
+      checkMayUse(found, deployment, dependencies);
       const own = await adoptBundle(found, deployment, surroundings);
-      bundle = await keepMark(own, deployment, surroundings);
+      bundle = await keepMarks(own, deployment, surroundings);
       await adoptRevisions(state, labelled, surroundings);
       return { bundle };
     }

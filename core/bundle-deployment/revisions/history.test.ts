@@ -1,10 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { Revision } from '../../../api/v1alpha1/index.ts';
-import { aTemplate } from '../../../test/helpers/stored-objects.ts';
+import { annotation } from '../../../api/v1alpha1/labels.ts';
+import { aBundleOf, v1, v2 } from '../../../test/helpers/bundle-deployment-fixture.ts';
+import { aStoredDeployment, aTemplate } from '../../../test/helpers/stored-objects.ts';
 import {
   lastHealthy,
   type NewRevision,
   trimmed,
+  withActive,
   withHealthy,
   withRevision,
   withRolledBack,
@@ -89,4 +92,20 @@ test('large templates leave room for fewer revisions, but for what is needed', (
       .join(' ');
   expect(names('e')).toBe('e a');
   expect(names('b')).toBe('e b a');
+});
+
+test('the template of a Bundle of before there was a history has nothing that core wrote', () => {
+  const bundle = aBundleOf(v1, undefined, {
+    annotations: {
+      note: 'x',
+      [annotation.pin]: 'sha256:0',
+      [annotation.configured]: 'true',
+      [annotation.sourceReader]: '',
+      [annotation.adoptedBy]: 'uid',
+    },
+  });
+  const stored = aStoredDeployment({ template: v2 });
+  const deployment = { ...stored, spec: { ...stored.spec, revisionHistoryLimit: 2 } };
+  const { history } = withActive({ deployment, status: {} }, bundle, 'Installed');
+  expect(history?.[0]?.template).toEqual({ ...v1, metadata: { annotations: { note: 'x' } } });
 });

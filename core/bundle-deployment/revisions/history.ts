@@ -198,21 +198,31 @@ function changedBy(deployment: BundleDeployment): string | undefined {
   return manager === undefined ? undefined : `${manager} (field manager)`;
 }
 
-/** The template of a Bundle, as far as the Bundle shows it: without what core has added. */
+/** Labels and annotations that core writes on a deployment's Bundle. */
+const ofCore: ReadonlySet<string> = new Set([
+  label.ownerKind,
+  label.ownerName,
+  label.templateHash,
+  annotation.pin,
+  annotation.configured,
+  annotation.sourceReader,
+  annotation.adoptedBy,
+  annotation.uploadDigest,
+]);
+
+/** The template of a Bundle, as far as the Bundle shows it. */
 function templateOf({ metadata, spec }: Bundle): BundleTemplate {
-  const labels = without(metadata.labels, [label.ownerKind, label.ownerName, label.templateHash]);
-  const { pin, configured, adoptedBy, uploadDigest } = annotation;
-  const annotations = without(metadata.annotations, [pin, configured, adoptedBy, uploadDigest]);
-  const known = { ...(labels && { labels }), ...(annotations && { annotations }) };
+  const labels = ofUsers(metadata.labels);
+  const annotations = ofUsers(metadata.annotations);
+  const known = {
+    ...(Object.keys(labels).length > 0 && { labels }),
+    ...(Object.keys(annotations).length > 0 && { annotations }),
+  };
   return { ...(Object.keys(known).length > 0 && { metadata: known }), spec };
 }
 
-function without(
-  values: Readonly<Record<string, string>> = {},
-  keys: readonly string[],
-): Readonly<Record<string, string>> | undefined {
-  const rest = Object.entries(values).filter(([key]) => !keys.includes(key));
-  return rest.length === 0 ? undefined : Object.fromEntries(rest);
+function ofUsers(map: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(map).filter(([key]) => !ofCore.has(key)));
 }
 
 /** Name of the last field manager that set spec.template. */

@@ -4,8 +4,9 @@ import type { ServiceAccountRef } from '../../../api/v1alpha1/deployment-policie
 import { sourceTypes } from '../../../test/helpers/source-types.ts';
 import { aStoredBundle } from '../../../test/helpers/stored-objects.ts';
 import type { SecretContent } from '../../contracts/source.ts';
+import { WaitingError } from '../../errors.ts';
 import { ApiError } from '../../platform/kube/index.ts';
-import { SourceSecrets } from './source-secrets.ts';
+import { type SourceReader, SourceSecrets } from './source-secrets.ts';
 
 const { signal } = new AbortController();
 const auth = { secret: { name: 'login' } };
@@ -20,6 +21,8 @@ function git(repository: string): BundleSource {
 }
 
 interface Given {
+  /** Default: the account, or core. */
+  readonly reader?: SourceReader;
   readonly hosts?: readonly string[] | undefined;
   readonly allowUnscoped?: boolean;
   readonly account?: ServiceAccountRef;
@@ -27,7 +30,13 @@ interface Given {
   readonly ofAccount?: () => Promise<SecretContent | undefined>;
 }
 
-function secrets({ hosts, allowUnscoped = false, account, ofAccount }: Given): SourceSecrets {
+function secrets({
+  hosts,
+  allowUnscoped = false,
+  account,
+  ofAccount,
+  ...given
+}: Given): SourceSecrets {
   const secret: SecretContent = { type: 'Opaque', data: new Map(), ...(hosts && { hosts }) };
   return new SourceSecrets({
     sources: sourceTypes,
@@ -36,7 +45,7 @@ function secrets({ hosts, allowUnscoped = false, account, ofAccount }: Given): S
       place: `namespace "${namespace}"`,
       read: ofAccount ?? (async () => secret),
     }),
-    accountOf: () => account,
+    readerOf: () => given.reader ?? account ?? 'core',
     allowUnscoped,
   });
 }
@@ -129,5 +138,26 @@ describe('of a deployment with a ServiceAccount', () => {
     expect(of(image, { account })).toBe('team-a/deployer');
     expect(of(source, {})).toBe('');
     expect(of({ type: 'image', image: { ref: 'a' } }, { account })).toBe('');
+  });
+});
+
+describe('as long as nobody may read', () => {
+  const reader = new WaitingError('BundleDeployment "demo" does not ask for it now');
+  const given: Given = { reader, hosts: ['files.example.com'], allowUnscoped: true };
+  const http1 = http('https://files.example.com/a.tgz');
+  const image = { type: 'image', image: { ref: 'example.com/app:v1', pullSecret: 'login' } };
+
+  test.each([http1, image, git('https://files.example.com/r'), { type: 'acme' }])(
+    'no Secret is read, and none of another reader: %j',
+    async (source) => {
+      await expect(reading(source, given)).rejects.toBe(reader);
+      expect(secrets(given).identityOf(aStoredBundle({ source }))).toBe('Bundle uid-of-demo');
+    },
+  );
+
+  test('a source without a Secret shares its content, and does not wait', () => {
+    const bundle = aStoredBundle();
+    expect(secrets(given).identityOf(bundle)).toBe('');
+    expect(() => secrets(given).of(bundle)).not.toThrow();
   });
 });

@@ -2,10 +2,16 @@ import type { Bundle, BundleSource } from '../../../api/v1alpha1/bundle.ts';
 import type { ServiceAccountRef } from '../../../api/v1alpha1/deployment-policies.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import type { SecretContent, SecretReader, SourceServer } from '../../contracts/source.ts';
-import { errorMessage } from '../../errors.ts';
+import { errorMessage, WaitingError } from '../../errors.ts';
 import { isForbidden } from '../../platform/kube/index.ts';
 import { matchesHost } from '../../registry/index.ts';
 import type { SourceTypes } from './pin.ts';
+
+/**
+ * Who reads the Secrets of a Bundle's source: a ServiceAccount, core, or nobody as long as the
+ * error holds.
+ */
+export type SourceReader = ServiceAccountRef | 'core' | WaitingError;
 
 interface SourceSecretsOptions {
   readonly sources: SourceTypes;
@@ -13,8 +19,7 @@ interface SourceSecretsOptions {
   readonly system: SecretReader;
   /** Reads Secrets of a ServiceAccount's namespace, with its permissions. */
   readonly as: (account: ServiceAccountRef) => SecretReader;
-  /** The ServiceAccount of a Bundle's deployment. */
-  readonly accountOf: (bundle: Bundle) => ServiceAccountRef | undefined;
+  readonly readerOf: (bundle: Bundle) => SourceReader;
   /** Allow sources to send a Secret without host annotation to any host. */
   readonly allowUnscoped: boolean;
 }
@@ -32,22 +37,25 @@ export class SourceSecrets {
 
   /**
    * The identity that reads the Secret of a Bundle's source; empty for core's own, or without a
-   * Secret.
+   * Secret. A Bundle for which nobody reads shares it with no other.
    */
   identityOf(bundle: Bundle): string {
-    const { sources, accountOf } = this.#options;
-    const { source } = bundle.spec;
-    const type = sources.get(source.type);
-    const readsSecrets = type?.secret === undefined || type.secret(source);
-    const account = readsSecrets && accountOf(bundle);
-    return account ? `${account.namespace}/${account.name}` : '';
+    const { sources, readerOf } = this.#options;
+    if (!readsSecrets(bundle.spec.source, sources)) return '';
+    const reader = readerOf(bundle);
+    if (reader === 'core') return '';
+    if (reader instanceof WaitingError) return `Bundle ${bundle.metadata.uid}`;
+    return `${reader.namespace}/${reader.name}`;
   }
 
   /** The reader of Secrets for a Bundle's source. */
   of(bundle: Bundle): SecretReader {
-    const { system, as, accountOf, sources } = this.#options;
+    const { system, as, readerOf, sources } = this.#options;
     const { source } = bundle.spec;
-    const account = accountOf(bundle);
+    const who = readerOf(bundle);
+    // A source without a Secret must not wait for who would read it.
+    if (who instanceof WaitingError) return { read: () => Promise.reject(who) };
+    const account = who === 'core' ? undefined : who;
     const reader = account === undefined ? system : as(account);
     return {
       place: reader.place,
@@ -79,6 +87,12 @@ export class SourceSecrets {
       `Secret "${name}" of ${place} ${problem}: to show it to "${host}", add that to its annotation ${annotation.sourceHosts}, a list such as "${host},*.example.com:8443"`,
     );
   }
+}
+
+/** Whether a source names a Secret, or may read any. */
+export function readsSecrets(source: BundleSource, sources: SourceTypes): boolean {
+  const type = sources.get(source.type);
+  return type?.secret === undefined || Boolean(type.secret(source));
 }
 
 async function read(

@@ -1,7 +1,4 @@
 import type { ServiceAccountRef } from '../../../api/v1alpha1/deployment-policies.ts';
-import type { Bundle, BundleDeployment } from '../../../api/v1alpha1/index.ts';
-import { label } from '../../../api/v1alpha1/labels.ts';
-import { templateHash } from '../../../api/v1alpha1/rules/template-hash.ts';
 import {
   ContentRestorer,
   SharedFetches,
@@ -9,7 +6,7 @@ import {
   type UnpackDependencies,
   UnpackSlots,
 } from '../../bundle/index.ts';
-import { creatorOfBundle, isMadeFrom, isOwn, isRevision } from '../../bundle-deployment/index.ts';
+import { creatorOfBundle, sourceReader } from '../../bundle-deployment/index.ts';
 import type { EventSink } from '../../contracts/event-sink.ts';
 import type { SecretReader } from '../../contracts/source.ts';
 import type { ContentStore } from '../../contracts/store.ts';
@@ -129,7 +126,7 @@ function unpackDependencies(settings: ManagerSettings, parts: UnpackParts): Unpa
       sources: byType,
       system: createSecretReader(client, systemNamespace),
       as: (account) => accountReader(client, account),
-      accountOf: (bundle) => sourceAccount(bundle, deployments),
+      readerOf: (bundle) => sourceReader(bundle, deployments),
       allowUnscoped: settings.allowUnscopedSourceSecrets,
     }),
     configMaps: createConfigMapReader(client, systemNamespace),
@@ -144,33 +141,4 @@ function unpackDependencies(settings: ManagerSettings, parts: UnpackParts): Unpa
 function accountReader(client: KubeClient, account: ServiceAccountRef): SecretReader {
   const { namespace } = account;
   return createSecretReader(client.impersonate(account), namespace, `namespace "${namespace}"`);
-}
-
-interface Deployments {
-  get(key: { readonly name: string }): BundleDeployment | undefined;
-}
-
-/**
- * The ServiceAccount of a Bundle's deployment; undefined when there is none. Everybody who may
- * create Bundles can write an owner and labels, so the Bundle must match the deployment's template
- * or a revision of it.
- */
-export function sourceAccount(
-  bundle: Bundle,
-  deployments: Deployments,
-): ServiceAccountRef | undefined {
-  const { labels = {} } = bundle.metadata;
-  const deployment = deployments.get({ name: labels[label.ownerName] ?? '' });
-  const account = deployment?.spec.serviceAccount;
-  if (deployment === undefined || account === undefined || !isOwn(bundle, deployment))
-    return undefined;
-  return isOfTemplate(bundle, deployment) ? account : undefined;
-}
-
-function isOfTemplate(bundle: Bundle, deployment: BundleDeployment): boolean {
-  const { status = {}, spec } = deployment;
-  const { name, labels = {} } = bundle.metadata;
-  if (isMadeFrom(bundle, deployment, templateHash(spec.template))) return true;
-  const isNamed = name === status.activeBundle || isRevision(bundle, status);
-  return isNamed && isMadeFrom(bundle, deployment, labels[label.templateHash] ?? '');
 }
