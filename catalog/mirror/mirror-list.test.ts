@@ -21,6 +21,7 @@ describe('blocked images are left out', () => {
   test.each([
     ['an image', 'quay.example/a/b:v1', ['quay.example/a/b:v2']],
     ['all of a repository', 'quay.example/a/b', []],
+    ['another spelling', 'Quay.example:443/a/b:v1', ['quay.example/a/b:v2']],
     ['another repository', 'quay.example/a', ['quay.example/a/b:v1', 'quay.example/a/b:v2']],
   ])('%s', (_what, blocked, left) => {
     const list = listed([blocked], 'quay.example/a/b:v1', 'quay.example/a/b:v2');

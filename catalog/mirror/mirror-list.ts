@@ -1,5 +1,6 @@
 import { errorMessage, quoted, TerminalError } from '../../core/errors.ts';
 import {
+  canonicalRepository,
   type ImageReference,
   manifestReference,
   parseImageReference,
@@ -80,11 +81,12 @@ export class MirrorList {
     return wanted;
   }
 
-  #isBlocked({ domain, path, tag, digest }: ImageReference): boolean {
+  #isBlocked(reference: ImageReference): boolean {
+    const { tag, digest } = reference;
+    const repository = canonicalRepository(reference);
     return this.#blocked.some(
       (blocked) =>
-        blocked.domain === domain &&
-        blocked.path === path &&
+        canonicalRepository(blocked) === repository &&
         (blocked.tag === undefined || blocked.tag === tag) &&
         (blocked.digest === undefined || blocked.digest === digest),
     );

@@ -69,13 +69,16 @@ export { mediaTypes } from './media-types.ts';
 export { nodePlatform, type Platform } from './platform.ts';
 export { RegistryTarget } from './push/registry-target.ts';
 export {
+  canonicalRepository,
   digestOf,
   digestProblem,
   type ImageReference,
   manifestReference,
+  normalPattern,
   parseImageReference,
   registryHost,
   repositoryName,
+  spellings,
 } from './reference.ts';
 export { fallbackTag, indexOf, referrersOf } from './referrers.ts';
 export { RegistryClient } from './registry-client.ts';

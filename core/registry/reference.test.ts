@@ -2,10 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { cpuTime } from '../../test/helpers/cpu-time.ts';
 import { TerminalError } from '../errors.ts';
 import {
+  canonicalDomain,
+  canonicalRepository,
   manifestReference,
+  normalPattern,
   parseImageReference,
   registryHost,
   repositoryName,
+  spellings,
 } from './reference.ts';
 
 const hex = 'a'.repeat(64);
@@ -92,4 +96,66 @@ describe('parseImageReference', () => {
 it('knows where Docker Hub answers', () => {
   expect(registryHost('docker.io')).toBe('registry-1.docker.io');
   expect(registryHost('quay.io')).toBe('quay.io');
+});
+
+describe('one registry', () => {
+  it.each([
+    ['Registry.Corp', 'registry.corp'],
+    ['registry.corp:443', 'registry.corp'],
+    ['registry.corp:0443', 'registry.corp'],
+    ['registry.corp.', 'registry.corp'],
+    ['registry.corp.:443', 'registry.corp'],
+    ['registry.corp:05000', 'registry.corp:5000'],
+    ['registry.corp:80', 'registry.corp:80'],
+    ['index.docker.io', 'docker.io'],
+    ['Registry-1.Docker.io:443', 'docker.io'],
+    ['registry.hub.docker.com', 'docker.io'],
+    ['docker.io:5000', 'docker.io:5000'],
+    ['10.5:5000', '10.0.0.5:5000'],
+    ['0xa.0.0.5:5000', '10.0.0.5:5000'],
+    ['[2001:DB8:0::1]:443', '[2001:db8::1]'],
+    // No URL has it: it is compared as it is.
+    ['registry.corp:99999', 'registry.corp:99999'],
+    ['', ''],
+  ])('%s is compared as %s', (domain, canonical) => {
+    expect(canonicalDomain(domain)).toBe(canonical);
+    expect(canonicalDomain(canonical)).toBe(canonical);
+  });
+
+  it('has its repositories under one name', () => {
+    const named = (text: string) => canonicalRepository(parseImageReference(text));
+    expect(named('Registry.corp:443/team/app:v1')).toBe('registry.corp/team/app');
+    expect(named('registry-1.docker.io/nginx')).toBe('docker.io/library/nginx');
+    expect(named('nginx')).toBe('docker.io/library/nginx');
+  });
+
+  it.each([
+    ['Registry.corp./Team', 'registry.corp/Team'],
+    ['Registry.corp:0443', 'registry.corp:443'],
+    ['registry.corp:80/a', 'registry.corp:80/a'],
+    ['index.docker.io/library', 'docker.io/library'],
+    ['*.Corp:443/a', '*.corp:443/a'],
+    ['**', '**'],
+    ['', ''],
+  ])('has a prefix or pattern %s that is compared as %s', (text, expected) => {
+    expect(normalPattern(text)).toBe(expected);
+  });
+
+  it('may be written in several ways, with the ports of HTTPS and HTTP', () => {
+    expect(spellings({ domain: 'Registry.corp', path: 'a/b' })).toEqual([
+      'registry.corp/a/b',
+      'registry.corp:443/a/b',
+      'registry.corp:80/a/b',
+      'Registry.corp/a/b',
+    ]);
+    const plain = spellings({ domain: 'registry.corp', path: 'a/b' });
+    expect(new Set(spellings({ domain: 'registry.corp:80', path: 'a/b' }))).toEqual(new Set(plain));
+    expect(spellings({ domain: 'registry.corp:5000', path: 'a/b' })).toEqual([
+      'registry.corp:5000/a/b',
+    ]);
+    expect(spellings({ domain: 'registry-1.docker.io', path: 'nginx' })).toEqual([
+      ...spellings({ domain: 'docker.io', path: 'library/nginx' }),
+      'registry-1.docker.io/nginx',
+    ]);
+  });
 });

@@ -39,7 +39,7 @@ export function parseImageReference(text: string): ImageReference {
 }
 
 /** The repository with its registry, `docker.io/library/nginx`. */
-export function repositoryName(reference: ImageReference): string {
+export function repositoryName(reference: Repository): string {
   return `${reference.domain}/${reference.path}`;
 }
 
@@ -51,6 +51,58 @@ export function manifestReference(reference: ImageReference): string {
 /** The host of Docker Hub's API differs from the domain of its images. */
 export function registryHost(domain: string): string {
   return domain === defaultDomain ? 'registry-1.docker.io' : domain;
+}
+
+/** Names of Docker Hub's registry. */
+const dockerHubHosts: ReadonlySet<string> = new Set([
+  defaultDomain,
+  'index.docker.io',
+  'registry-1.docker.io',
+  'registry.hub.docker.com',
+]);
+
+/**
+ * The one spelling by which domains are compared: that of a URL of HTTPS, in lower case and without
+ * its port 443. Requests and statuses keep what users wrote.
+ */
+export function canonicalDomain(domain: string): string {
+  const name = domain.toLowerCase().replace(/\.(?=$|:)/, '');
+  if (!domainPattern.test(name)) return domain;
+  const host = URL.parse(`https://${name}`)?.host ?? name;
+  return dockerHubHosts.has(host) ? defaultDomain : host;
+}
+
+type Repository = Pick<ImageReference, 'domain' | 'path'>;
+
+/** The one spelling of `<domain>/<path>` by which repositories are compared. */
+export function canonicalRepository({ domain, path }: Repository): string {
+  const canonical = canonicalDomain(domain);
+  return `${canonical}/${qualified(canonical, path)}`;
+}
+
+/**
+ * A repository in all spellings that prefixes and patterns of `normalPattern` may have: with and
+ * without the default port, and as written. Port 80 is the default of a registry without TLS.
+ */
+export function spellings(repository: Repository): readonly string[] {
+  const { domain, path } = repository;
+  const base = canonicalDomain(domain).replace(/:80$/, '');
+  const domains = /:[0-9]+$/.test(base) ? [base] : [base, `${base}:443`, `${base}:80`];
+  const names = domains.map((each) => `${each}/${qualified(base, path)}`);
+  return [...new Set([...names, repositoryName(repository)])];
+}
+
+/** A prefix or glob of repositories that admins wrote, to compare with `spellings`. */
+export function normalPattern(text: string): string {
+  const [domain = ''] = text.split('/', 1);
+  return normalDomain(domain) + text.slice(domain.length);
+}
+
+/** Keeps the default port: the prefix `host` is also for the other ports of the host. */
+function normalDomain(domain: string): string {
+  if (domain.includes('*')) return domain.toLowerCase();
+  const canonical = canonicalDomain(domain);
+  return /:0*443$/.test(domain) && canonical !== domain ? `${canonical}:443` : canonical;
 }
 
 /** A first part without dot, colon or upper case belongs to the path and is no host. */

@@ -27,6 +27,11 @@ describe('credentials for an image', () => {
     ['docker.io', 'nginx'],
     ['index.docker.io', 'docker.io/library/nginx'],
     ['registry-1.docker.io', 'org/app'],
+    ['docker.io', 'registry.hub.docker.com/org/app'],
+    ['quay.io', 'Quay.io:443/a/b'],
+    ['QUAY.io:443', 'quay.io/a/b'],
+    ['*.io:443', 'quay.io/a/b'],
+    ['*.docker.io', 'registry-1.docker.io/org/app'],
   ])('%s is for %s', (location, image) => {
     expect(found({ [location]: entry }, image)).toEqual(['u:p']);
   });
@@ -35,6 +40,8 @@ describe('credentials for an image', () => {
     ['quay.io', 'evil.io/a'],
     ['quay.io', 'quay.io.evil.io/a'],
     ['quay.io', 'quay.io:8443/a'],
+    ['quay.io', 'quay.io:80/a'],
+    ['*.docker.io', 'org/app'],
     ['quay.io/b', 'quay.io/a/b'],
     ['127.0.0.1', '127.0.0.1:5000/x'],
     ['docker.io', 'quay.io/docker.io/x'],

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { record } from '../../../api/record.ts';
 import { matchesWildcard } from '../../platform/net/index.ts';
-import type { ImageReference } from '../reference.ts';
+import { canonicalDomain, type ImageReference } from '../reference.ts';
 
 export interface Credentials {
   readonly username: string;
@@ -27,12 +27,6 @@ interface Entry {
   readonly path: string;
   readonly credentials: Credentials;
 }
-
-const dockerHubHosts: ReadonlySet<string> = new Set([
-  'docker.io',
-  'index.docker.io',
-  'registry-1.docker.io',
-]);
 
 const authSchema = z.looseObject({
   auth: z.string().optional(),
@@ -102,7 +96,7 @@ function entryOf(location: string, auth: z.infer<typeof authSchema>): Entry | un
   if (host === undefined || credentials === undefined) return undefined;
   const below = (path ?? '').replace(/^\/v[12]\//, '/');
   return {
-    host: dockerHubHosts.has(host.toLowerCase()) ? 'docker.io' : host.toLowerCase(),
+    host: host.includes('*') ? host.toLowerCase().replace(/:443$/, '') : canonicalDomain(host),
     path: below === '/' ? '' : below,
     credentials,
   };
@@ -121,10 +115,9 @@ function credentialsOf(auth: z.infer<typeof authSchema>): Credentials | undefine
 
 /** The kubelet's rule: the host by its pattern, the path as a plain prefix. */
 function matches(entry: Entry, reference: ImageReference): boolean {
-  return (
-    matchesHost(entry.host, reference.domain.toLowerCase()) &&
-    `/${reference.path}`.startsWith(entry.path)
-  );
+  const { domain, path } = reference;
+  const names = [canonicalDomain(domain), domain.toLowerCase()];
+  return names.some((name) => matchesHost(entry.host, name)) && `/${path}`.startsWith(entry.path);
 }
 
 /**

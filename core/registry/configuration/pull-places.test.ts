@@ -112,3 +112,56 @@ test('a location that makes no reference of an image is named', () => {
     'the registries configuration (--registries-conf) makes "m.example/UPPER/app:1" of "quay.io/app:1": error parsing image reference: ',
   );
 });
+
+describe('another spelling of a registry', () => {
+  const spelled = (location: string, more = '') =>
+    `[[registry]]\nlocation = "${location}"\n${more}`;
+  const blocked = (location: string) => spelled(location, 'blocked = true\n');
+
+  test.each([
+    ['registry.corp', 'Registry.corp/app:1'],
+    ['registry.corp', 'registry.corp:443/app:1'],
+    ['registry.corp/team', 'REGISTRY.corp:443/team/app:1'],
+    ['registry.corp:443', 'registry.corp/app:1'],
+    ['Registry.Corp:443/team', 'registry.corp/team/app:1'],
+    ['registry.corp.', 'registry.corp/app:1'],
+    ['registry.corp:80', 'registry.corp/app:1'],
+    ['10.0.0.5:5000', '10.5:05000/app:1'],
+    ['[2001:db8::1]:5000', '[2001:DB8:0::1]:5000/app:1'],
+    ['docker.io', 'registry-1.docker.io/library/nginx'],
+    ['docker.io/library', 'registry.hub.docker.com/nginx'],
+    ['registry-1.docker.io', 'nginx'],
+    ['index.docker.io/library/nginx', 'nginx'],
+  ])('does not escape a block of %s: %s', (location, image) => {
+    expect(() => placesOf(image, blocked(location))).toThrow('is blocked by the registries conf');
+  });
+
+  test.each([
+    ['registry.corp:443', 'registry.corp:5000/app:1'],
+    ['registry.corp:5000', 'registry.corp/app:1'],
+    ['registry.corp/team', 'registry.corp/teams/app:1'],
+  ])('is not the registry of another port or path: %s, %s', (location, image) => {
+    expect(placesOf(image, blocked(location))).toEqual([image]);
+  });
+
+  test('does not escape one at the end of a host', () => {
+    const conf = '[[registry]]\nprefix = "*.Corp"\nblocked = true\n';
+    expect(() => placesOf('Registry.CORP:443/app:1', conf)).toThrow('is blocked');
+  });
+
+  test('has the same mirrors, and is asked by the name that users wrote', () => {
+    const conf = spelled('Registry.corp:443/a', '[[registry.mirror]]\nlocation = "m.example"\n');
+    expect(placesOf('registry.Corp/a/b:1', conf)).toEqual(['m.example/b:1', 'registry.Corp/a/b:1']);
+    const hub = spelled('docker.io', '[[registry.mirror]]\nlocation = "m.example"\n');
+    expect(placesOf('registry-1.docker.io/nginx:1', hub)).toEqual([
+      'm.example/library/nginx:1',
+      'registry-1.docker.io/nginx:1',
+    ]);
+  });
+
+  test('of a mirror does not escape its block', () => {
+    const mirror = '[[registry.mirror]]\nlocation = "Quay.io:443/a"\n';
+    const conf = blocked('quay.io') + spelled('a.example', mirror);
+    expect(placesOf('a.example/app:1', conf)).toEqual(['a.example/app:1']);
+  });
+});

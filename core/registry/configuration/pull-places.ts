@@ -1,5 +1,10 @@
 import { errorMessage, TerminalError, WaitingError } from '../../errors.ts';
-import { type ImageReference, parseImageReference } from '../reference.ts';
+import {
+  type ImageReference,
+  parseImageReference,
+  repositoryName,
+  spellings,
+} from '../reference.ts';
 import { DeniedError, UnavailableError } from '../registry-errors.ts';
 import type { Keychain } from './keychain.ts';
 
@@ -54,7 +59,7 @@ function moved(
 ): ImageReference {
   if (location === undefined) return reference;
   const text = referenceText(reference);
-  const target = location + text.slice(prefixEnd(prefix, text));
+  const target = location + (restOf(prefix, reference) ?? '');
   try {
     return parseImageReference(target);
   } catch (error) {
@@ -137,7 +142,7 @@ export interface RegistriesConfig {
 
 /** One `[[registry]]`. */
 export interface RegistryRule {
-  /** The beginning of the images' names, or `*.` and the end of their host. */
+  /** The beginning of the images' names, or `*.` and the end of their host; see `normalPattern`. */
   readonly prefix: string;
   /** Replacement of the prefix; undefined keeps the name. */
   readonly location: string | undefined;
@@ -159,10 +164,9 @@ export function ruleFor(
   { registries }: RegistriesConfig,
   reference: ImageReference,
 ): RegistryRule | undefined {
-  const text = referenceText(reference);
   let found: RegistryRule | undefined;
   for (const rule of registries) {
-    if (prefixEnd(rule.prefix, text) === undefined) continue;
+    if (restOf(rule.prefix, reference) === undefined) continue;
     if (found === undefined || rule.prefix.length > found.prefix.length) found = rule;
   }
   return found;
@@ -175,6 +179,17 @@ export function referenceText({ domain, path, tag, digest }: ImageReference): st
     ...(tag === undefined ? [] : [`:${tag}`]),
     ...(digest === undefined ? [] : [`@${digest}`]),
   ].join('');
+}
+
+/** What follows the prefix in a spelling of the reference; undefined if none has the prefix. */
+function restOf(prefix: string, reference: ImageReference): string | undefined {
+  const version = referenceText(reference).slice(repositoryName(reference).length);
+  for (const name of spellings(reference)) {
+    const text = `${name}${version}`;
+    const end = prefixEnd(prefix, text);
+    if (end !== undefined) return text.slice(end);
+  }
+  return undefined;
 }
 
 /** End of the prefix in a reference; undefined if the prefix does not match. */

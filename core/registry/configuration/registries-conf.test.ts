@@ -30,7 +30,8 @@ test('later files take the place of a registry, and add others', async () => {
     file,
     `short-name-mode = ""\n${registry('a.b', 'one.x')}${registry('c.d', 'x.y')}`,
   );
-  await writeDropIn('20.conf', registry('a.b', 'three.x'));
+  // Another spelling is the same registry.
+  await writeDropIn('20.conf', registry('A.b.', 'three.x'));
   await writeDropIn('10.conf', registry('a.b', 'two.x') + registry('e.f', 'x.y'));
   await writeDropIn('30.conf.bak', 'not read');
   const { registries, ignored } = readRegistriesConf(file);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
 import { z } from 'zod';
 import { errorMessage, quoted } from '../../errors.ts';
+import { normalPattern } from '../reference.ts';
 import type { RegistryMirror, RegistryRule } from './pull-places.ts';
 
 /**
@@ -124,7 +125,7 @@ function ruleOf(registry: Registry, path: readonly PropertyKey[]): RegistryRule 
   if (location !== '') checkLocation(location, [...path, 'location']);
   if (prefix !== location) checkPrefix(prefix, [...path, 'prefix']);
   return {
-    prefix,
+    prefix: normalPattern(prefix),
     location: location === '' || location === prefix ? undefined : location,
     insecure: registry.insecure,
     blocked: registry.blocked,

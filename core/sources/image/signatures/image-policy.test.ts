@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { cpuTime } from '../../../../test/helpers/cpu-time.ts';
 import { parseImagePolicies } from './image-policy.ts';
 
@@ -59,4 +59,46 @@ test('a pattern takes no time over a text that a stranger chose', () => {
   expect(identity?.matches({ issuer: 'a', subject: 'x'.repeat(40) })).toBe(true);
   expect(policy?.matches(`registry.example/${'a'.repeat(200)}`)).toBe(false);
   expect(cpuTime() - start).toBeLessThan(1_000);
+});
+
+describe('a policy is for each spelling of a registry:', () => {
+  function matches(glob: string, repository: string): boolean | undefined {
+    const [policy] = policies({ images: [{ glob }], authorities }) as ReturnType<
+      typeof parseImagePolicies
+    >;
+    return policy?.matches(repository);
+  }
+
+  test.each([
+    ['registry.corp/**', 'registry.corp/team/app'],
+    ['registry.corp/**', 'Registry.corp/team/app'],
+    ['registry.corp/**', 'registry.corp:443/team/app'],
+    ['registry.corp/**', 'registry.corp:80/team/app'],
+    ['Registry.Corp:443/**', 'registry.corp/team/app'],
+    ['registry.corp./**', 'registry.corp/team/app'],
+    ['registry.corp:*/**', 'Registry.corp/team/app'],
+    ['registry.corp:05000/**', 'registry.corp:5000/team/app'],
+    ['*.corp/**', 'REGISTRY.CORP:443/team/app'],
+    ['*.Corp:443/**', 'registry.corp/team/app'],
+    ['Registry**', 'registry.corp:5000/team/app'],
+    ['10.0.0.5:5000/**', '0xa.0.0.5:5000/app'],
+    ['[2001:db8::1]/**', '[2001:DB8::1]:443/app'],
+    ['docker.io/library/*', 'registry-1.docker.io/library/nginx'],
+    ['docker.io/library/*', 'registry.hub.docker.com/nginx'],
+    ['index.docker.io/library/*', 'docker.io/library/nginx'],
+  ])('%s, %s', (glob, repository) => {
+    expect(matches(glob, repository)).toBe(true);
+  });
+
+  test.each([
+    ['registry.corp/**', 'registry.corp:5000/team/app'],
+    ['registry.corp:5000/**', 'registry.corp/team/app'],
+    ['registry.corp/*', 'registry.corp/team/app'],
+    ['registry.corp', 'registry.corp/team/app'],
+    ['docker.io/library/*', 'docker.io/org/app'],
+    ['*.docker.io/**', 'docker.io/library/nginx'],
+    ['docker.io/**', 'docker.io.evil.example/library/nginx'],
+  ])('but for no other: %s, %s', (glob, repository) => {
+    expect(matches(glob, repository)).toBe(false);
+  });
 });

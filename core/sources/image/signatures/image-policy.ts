@@ -3,6 +3,7 @@ import { RE2JS } from 're2js';
 import { z } from 'zod';
 import { errorMessage } from '../../../errors.ts';
 import { parseManifests } from '../../../manifests/index.ts';
+import { normalPattern, spellings } from '../../../registry/index.ts';
 
 /** The required signers of an image's manifest; any one authority of a policy suffices. */
 export interface ImagePolicy {
@@ -98,15 +99,24 @@ export function parseImagePolicies(file: string, content: Uint8Array): readonly 
     const result = policySchema.safeParse(object);
     if (!result.success) throw new Error(`${where}: ${problemOf(result.error)}`);
     const { metadata, spec } = result.data;
-    const globs = spec.images.map(({ glob }) => globPattern(glob));
+    const globs = spec.images.map(({ glob }) => globPattern(normalPattern(glob)));
     return {
       name: metadata.name,
-      matches: (repository) => globs.some((pattern) => pattern.test(repository)),
+      matches: (repository) => {
+        const names = spellingsOf(repository);
+        return globs.some((pattern) => names.some((name) => pattern.test(name)));
+      },
       authorities: spec.authorities.map((authority, position) =>
         authorityOf(authority, `${where}: spec.authorities[${position}]`),
       ),
     };
   });
+}
+
+/** A policy that names no spelling of a repository would not be asked about it. */
+function spellingsOf(repository: string): readonly string[] {
+  const [domain = ''] = repository.split('/', 1);
+  return spellings({ domain, path: repository.slice(domain.length + 1) });
 }
 
 function problemOf({ issues: [issue] }: z.ZodError): string {
