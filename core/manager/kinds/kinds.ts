@@ -23,7 +23,7 @@ import { IndexedCache, type Runnable, reflectorRunnable } from '../../platform/r
 /** The watched kinds of the reconcilers. */
 export interface Kinds {
   readonly bundles: IndexedCache<Bundle>;
-  /** Empty when this process does not apply. */
+  /** Known in each process: they decide whose Secrets a Bundle may use. */
   readonly deployments: IndexedCache<BundleDeployment>;
   /** ConfigMaps of the system namespace without content; empty when no source reads them. */
   readonly configMaps: IndexedCache;
