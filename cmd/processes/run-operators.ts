@@ -113,13 +113,15 @@ function managerOf(
     metricsServer(flags.metricsBindAddress, metrics),
   );
   manager.add(kinds);
-  manager.add(...catalogs.reflectors, ...extensions.caches);
+  const caches = [...catalogs.reflectors, ...extensions.caches];
+  manager.add(...caches);
   manager.add(...catalogs.runnables);
   manager.add(
     leaderRunnable([catalogs.leader, ...extensions.controllers], {
       ...shared,
       namespace: systemNamespaceOf(flags),
       leaseName: flags.leaderElect ? leaseName : undefined,
+      caches,
     }),
   );
   return manager;

@@ -75,7 +75,8 @@ export async function runReconcilers(options: ManagerSettings, signal: AbortSign
     if (name !== undefined)
       ofLeader.push(createCrdReaderRole({ client, name, clock, logger, metrics }));
     const { systemNamespace: namespace, leaseName } = options;
-    const ours = { client, namespace, leaseName, events, metrics, clock, logger };
+    const caches = kinds.reflectors;
+    const ours = { client, namespace, leaseName, caches, events, metrics, clock, logger };
     manager.add(leaderRunnable(ofLeader, ours));
     logger.info({ server: kube.server, classes: classNames(options) }, 'starting');
     await manager.run(signal);

@@ -25,6 +25,7 @@ interface OpenWatch {
   readonly wake: () => void;
   readonly queue: LoggedEvent[];
   end: { readonly error?: Error } | undefined;
+  isSilent?: boolean;
 }
 
 interface SentPatch {
@@ -45,6 +46,8 @@ export class FakeKubeClient implements KubeClient {
   readonly faults: Partial<Record<Call, (Error | undefined)[]>> = {};
   /** Runs before each call is answered. */
   beforeCall: (call: Call, signal?: AbortSignal) => void | Promise<void> = () => undefined;
+  /** Delays the answer of a list: it has what was there when the list was asked for. */
+  afterCall: (call: 'list') => void | Promise<void> = () => undefined;
   /** The fate of a watch that requests initial events; old servers refuse or ignore it. */
   initialEvents: 'refused' | 'ignored' | 'sent' = 'refused';
   readonly #objects = new Map<string, KubernetesObject>();
@@ -104,6 +107,11 @@ export class FakeKubeClient implements KubeClient {
     }
   }
 
+  /** No open watch gets another event; those opened later do. */
+  silenceWatches(): void {
+    for (const watch of this.#watches) watch.isSilent = true;
+  }
+
   /** Forgets all history: watches from older versions get 410. Returns the resourceVersion. */
   compact(): string {
     this.#version += 1;
@@ -149,6 +157,7 @@ export class FakeKubeClient implements KubeClient {
     const to = options.limit === undefined ? all.length : from + options.limit;
     const resourceVersion = String(this.#version);
     const more = to < all.length;
+    await this.afterCall('list');
     return {
       metadata: { resourceVersion, ...(more && { continue: String(to) }) },
       items: all.slice(from, to),
@@ -264,6 +273,7 @@ export class FakeKubeClient implements KubeClient {
 
   #deliver(logged: LoggedEvent): void {
     for (const watch of this.#watches) {
+      if (watch.isSilent === true) continue;
       watch.queue.push(logged);
       watch.wake();
     }

@@ -308,6 +308,74 @@ describe('Reflector', () => {
     expect(client.count('list')).toBe(3);
   });
 
+  test.each(['refused', 'sent'] as const)(
+    'is renewed on request, past a watch that is open and silent (initial events %s)',
+    async (initialEvents) => {
+      const client = new FakeKubeClient();
+      client.initialEvents = initialEvents;
+      client.put(aWidget('old'));
+      const { sink, reflector } = start({}, client);
+      await settle();
+      client.silenceWatches();
+      client.drop({ name: 'old' });
+      client.put(aWidget('new'));
+      await settle();
+      expect(sink.names).toEqual(new Set(['old']));
+      await reflector.refresh(AbortSignal.timeout(60_000));
+      expect(sink.names).toEqual(new Set(['new']));
+      client.put(aWidget('newer'));
+      await settle();
+      expect(sink.names).toEqual(new Set(['new', 'newer']));
+      expect(client.openWatches).toBe(1);
+    },
+  );
+
+  test('a list that began before the request to renew does not count', async () => {
+    const client = new FakeKubeClient();
+    client.put(aWidget('old'));
+    const answer = Promise.withResolvers<void>();
+    let lists = 0;
+    client.afterCall = async (call) => {
+      if (call === 'list' && ++lists === 1) await answer.promise;
+    };
+    const { sink, reflector } = start({}, client);
+    await settle();
+    client.drop({ name: 'old' });
+    client.put(aWidget('new'));
+    const renewed = reflector.refresh(AbortSignal.timeout(60_000));
+    answer.resolve();
+    await renewed;
+    expect(sink.calls).toEqual(['replace new']);
+  });
+
+  test('a request to renew ends the pause after an error, and is heard until it succeeds', async () => {
+    const client = new FakeKubeClient();
+    const { sink, clock, reflector } = start({}, client);
+    await settle();
+    client.faults.list = [new Error('away'), new Error('still away')];
+    client.endWatches(new Error('away'));
+    await settle();
+    client.put(aWidget('new'));
+    clock.advance(1_600);
+    await settle();
+    const renewed = reflector.refresh(AbortSignal.timeout(60_000));
+    await settle();
+    expect(sink.names).toEqual(new Set());
+    clock.advance(30_000);
+    await renewed;
+    expect(sink.names).toEqual(new Set(['new']));
+  });
+
+  test('a request to renew can be aborted', async () => {
+    const { client, reflector } = start();
+    await settle();
+    client.faults.list = [new Error('away')];
+    const abort = new AbortController();
+    const renewed = reflector.refresh(abort.signal);
+    abort.abort(new Error('the process stops'));
+    await expect(renewed).rejects.toThrow('the process stops');
+  });
+
   test('strips managedFields, or does what it is told instead', async () => {
     const managed = { ...aWidget('a'), spec: { size: 1 } };
     const client = new FakeKubeClient();

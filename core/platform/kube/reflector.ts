@@ -60,16 +60,16 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
   readonly #options: ReflectorOptions<T>;
   readonly #transform: (object: KubernetesObject) => T;
   readonly #backoff = new Backoff({ initial: 800, max: 30_000 });
-  readonly #firstSync = Promise.withResolvers<void>();
+  #nextList = Promise.withResolvers<void>();
+  /** Ends the present list, watch or pause. */
+  #round = new AbortController();
   #synced = false;
   #lastError: Error | undefined;
   /** Whether the watch has worked since the last error. */
   #progressed = false;
   /** Version to watch from; undefined to request everything. */
   #resourceVersion: string | undefined;
-  /**
-   * The server was unavailable: its store may have been restored to a state before that version.
-   */
+  /** The server was unavailable: its store may have been restored to before that version. */
   #doubtful = false;
   /** The received part of a streamed list. */
   #initial: InitialEvents<T> | undefined;
@@ -92,23 +92,37 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
 
   /** Resolves at the first whole list; rejects with the signal's reason. */
   async whenSynced(signal: AbortSignal): Promise<void> {
-    await abortable(this.#firstSync.promise, signal);
+    if (!this.#synced) await abortable(this.#nextList.promise, signal);
+  }
+
+  /**
+   * Requests everything anew, and resolves when the sink has all that was written before the call:
+   * an open watch may be silent or behind. Rejects with the signal's reason.
+   */
+  async refresh(signal: AbortSignal): Promise<void> {
+    this.#resourceVersion = undefined;
+    this.#round.abort(new Error('everything is requested anew'));
+    await abortable(this.#nextList.promise, signal);
   }
 
   /** Resolves when the signal is aborted, and never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      try {
-        await this.#checkPlace(signal);
-        if (this.#resourceVersion === undefined && !this.#streams) await this.#list(signal);
-        await this.#watch(signal);
-      } catch (error) {
-        if (signal.aborted) return;
-        if (this.#mustList(error)) continue;
-        if (this.#forgotten(error)) continue;
-        this.#failed(error);
-        await this.#options.clock.sleep(this.#backoff.next(), signal).catch(() => undefined);
-      }
+      this.#round = new AbortController();
+      await this.#turn(AbortSignal.any([signal, this.#round.signal]));
+    }
+  }
+
+  /** One watch, with the list before it and the pause after an error. */
+  async #turn(signal: AbortSignal): Promise<void> {
+    try {
+      await this.#checkPlace(signal);
+      if (this.#resourceVersion === undefined && !this.#streams) await this.#list(signal);
+      await this.#watch(signal);
+    } catch (error) {
+      if (signal.aborted || this.#mustList(error) || this.#forgotten(error)) return;
+      this.#failed(error);
+      await this.#options.clock.sleep(this.#backoff.next(), signal).catch(() => undefined);
     }
   }
 
@@ -146,6 +160,7 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
       // The version counts only after the server has confirmed it.
       this.#resourceVersion = undefined;
       const { metadata } = await client.list(resource, options);
+      signal.throwIfAborted();
       const order = compareResourceVersions(metadata.resourceVersion, place);
       if (order === undefined || order >= 0) this.#resourceVersion = place;
     }
@@ -154,7 +169,8 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
 
   #hasSynced(): void {
     this.#synced = true;
-    this.#firstSync.resolve();
+    this.#nextList.resolve();
+    this.#nextList = Promise.withResolvers<void>();
   }
 
   /** Switches to lists when the server does not stream them. */

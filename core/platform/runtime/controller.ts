@@ -4,13 +4,17 @@ import { errorMessage, TerminalError, WaitingError } from '../../errors.ts';
 import { aborted, type Clock } from '../clock.ts';
 import { ApiError, isConflict } from '../kube/index.ts';
 import type { QueueSnapshot } from '../observe/index.ts';
+import { LeadershipLostError } from './leader/leader-elector.ts';
 import type { Claim, Precedence } from './queue/fair-queue.ts';
 import type { FairSemaphore } from './queue/semaphore.ts';
 import { WorkQueue } from './queue/work-queue.ts';
 import { conditionMessage } from './status.ts';
 
 export interface ReconcileContext {
-  /** Aborted only when a stop has waited long enough: until then, finish. */
+  /**
+   * Aborted when another process may lead, or when a stop has waited long enough: until then,
+   * finish.
+   */
   readonly signal: AbortSignal;
   /** Aborted when a stop begins: tasks that have not started reject with its reason. */
   readonly stopping: AbortSignal;
@@ -89,10 +93,13 @@ export class Controller {
     const running = this.#serve(signal, reconciles.signal).finally(() => stopped.abort());
     await Promise.race([aborted(signal), running]);
     this.#queue.shutDown();
-    await Promise.race([running, this.#pause(stopGrace, stopped.signal)]);
+    // Two processes must not write at the same time.
+    const isLost = signal.reason instanceof LeadershipLostError;
+    if (!isLost) await Promise.race([running, this.#pause(stopGrace, stopped.signal)]);
     if (stopped.signal.aborted) return;
-    this.#log('stopping: running reconciles took too long and are aborted');
-    reconciles.abort(new Error('the controller stops'));
+    const cause = isLost ? 'are aborted: leadership is lost' : 'took too long and are aborted';
+    this.#log(`stopping: running reconciles ${cause}`);
+    reconciles.abort(isLost ? signal.reason : new Error('the controller stops'));
     await Promise.race([running, this.#pause(abortGrace, stopped.signal)]);
     if (!stopped.signal.aborted) this.#log('stopping: a reconcile ignores its signal');
   }

@@ -11,6 +11,8 @@ export interface Runnable {
   run(signal: AbortSignal): Promise<void>;
   /** Resolves when the next stage may start (default: at once). */
   ready?(signal: AbortSignal): Promise<void>;
+  /** Of a cache: resolves when it has everything that was written before the call. */
+  refresh?(signal: AbortSignal): Promise<void>;
 }
 
 interface Started {
@@ -93,12 +95,13 @@ async function stopAll(stage: readonly Started[]): Promise<void> {
 /** A reflector as a part of the process; the next stage starts when its sink is filled. */
 export function reflectorRunnable(
   name: string,
-  reflector: Pick<Reflector, 'run' | 'whenSynced'>,
+  reflector: Pick<Reflector, 'run' | 'whenSynced' | 'refresh'>,
 ): Runnable {
   return {
     name,
     run: (signal) => reflector.run(signal),
     ready: (signal) => reflector.whenSynced(signal),
+    refresh: (signal) => reflector.refresh(signal),
   };
 }
 

@@ -281,4 +281,25 @@ describe('LeaderElector', () => {
     expect(leaseOf(client)).toMatchObject({ holderIdentity: '' });
     expect(onLost).not.toHaveBeenCalled();
   });
+
+  test('an error of the work is no unhandled rejection while the lease is given back', async () => {
+    const unhandled = vi.fn<() => void>();
+    process.on('unhandledRejection', unhandled);
+    const client = new FakeKubeClient();
+    client.beforeCall = async (call) => {
+      if (call === 'update') await settle();
+    };
+    const elector = new LeaderElector({
+      client,
+      ...key,
+      identity: 'a',
+      clock: new ManualClock(),
+      logger: silentLogger,
+    });
+    const onStarted = async (): Promise<void> => await Promise.reject(new Error('it failed'));
+    const running = elector.run(new AbortController().signal, { onStarted, onLost: () => {} });
+    await expect(running).rejects.toThrow('it failed');
+    process.off('unhandledRejection', unhandled);
+    expect(unhandled).not.toHaveBeenCalled();
+  });
 });

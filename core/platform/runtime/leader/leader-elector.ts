@@ -15,6 +15,13 @@ interface LeaderCallbacks {
   onLost(): void;
 }
 
+/** The reason of the leader's signal when another process may lead: send nothing any more. */
+export class LeadershipLostError extends Error {
+  constructor() {
+    super('leadership is lost: the lease was not renewed in time');
+  }
+}
+
 /** Milliseconds, as in client-go; shorter than the Lease's 15 s. */
 const renewDeadline = 10_000;
 const retryPeriod = 2_000;
@@ -49,12 +56,13 @@ export class LeaderElector {
     signal.addEventListener('abort', onStop, { once: true });
     if (signal.aborted) onStop();
     const work = callbacks.onStarted(lead.signal).finally(() => finished.abort());
+    // Its error is for the caller, after the release: until then it must not end the process.
+    work.catch(() => undefined);
     // Renews the Lease until the work is finished, so that no other process starts before.
     const lost = await this.#renewUntil(finished.signal);
     signal.removeEventListener('abort', onStop);
     if (lost) {
-      work.catch(() => undefined);
-      const error = new Error('leadership is lost: the lease was not renewed in time');
+      const error = new LeadershipLostError();
       lead.abort(error);
       callbacks.onLost();
       throw error;

@@ -12,6 +12,11 @@ interface LeaderOptions {
   readonly namespace: string;
   /** Name of the Lease; without it the process leads at once. */
   readonly leaseName: string | undefined;
+  /**
+   * What the parts read. Renewed after the Lease is taken: a watch may be behind what the leader
+   * before has written, and acting on that would undo it.
+   */
+  readonly caches: readonly Pick<Runnable, 'refresh'>[];
   readonly events: EventSink;
   readonly metrics: { readonly leader: { leads(lease: string, leads: boolean): void } };
   readonly clock: Clock;
@@ -23,11 +28,10 @@ export function leaderRunnable(
   runnables: readonly Pick<Runnable, 'run'>[],
   options: LeaderOptions,
 ): Runnable {
-  const runAll = async (signal: AbortSignal): Promise<void> => {
-    await Promise.all(runnables.map((runnable) => runnable.run(signal)));
-  };
-  const { client, namespace, leaseName, clock, logger } = options;
-  if (leaseName === undefined) return { name: 'controllers', run: runAll };
+  const { client, namespace, leaseName, caches, clock, logger } = options;
+  const run = async (signal: AbortSignal): Promise<void> => await runAll(runnables, signal);
+  // The process has just read everything, and no leader was before it.
+  if (leaseName === undefined) return { name: 'controllers', run };
   const identity = `${hostname()}_${randomUUID()}`;
   const lock = { client, namespace, name: leaseName, identity };
   const elector = new LeaderElector({ ...lock, clock, logger });
@@ -39,7 +43,11 @@ export function leaderRunnable(
       elector.run(signal, {
         onStarted: async (leading) => {
           announce(true);
-          await runAll(leading).finally(() => announce(false));
+          try {
+            if (await areRenewed(caches, leading)) await run(leading);
+          } finally {
+            announce(false);
+          }
         },
         onLost: () => {
           announce(false);
@@ -47,6 +55,30 @@ export function leaderRunnable(
         },
       }),
   };
+}
+
+/** Stops all when one fails, and ends when all have: the Lease must not be free before. */
+async function runAll(
+  runnables: readonly Pick<Runnable, 'run'>[],
+  signal: AbortSignal,
+): Promise<void> {
+  const failure = new AbortController();
+  const stop = AbortSignal.any([signal, failure.signal]);
+  const runs = runnables.map(async (runnable) => {
+    await runnable.run(stop).catch((error: unknown) => failure.abort(error));
+  });
+  await Promise.all(runs);
+  failure.signal.throwIfAborted();
+}
+
+/** False when the signal is aborted first. */
+async function areRenewed(caches: LeaderOptions['caches'], signal: AbortSignal): Promise<boolean> {
+  try {
+    await Promise.all(caches.map(async (cache) => await cache.refresh?.(signal)));
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+  return !signal.aborted;
 }
 
 /** Reports the leader in metrics, and changes in Events on the Lease, as client-go does. */
