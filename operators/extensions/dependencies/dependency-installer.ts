@@ -72,12 +72,17 @@ export class DependencyInstaller implements DependencyGate {
     const errors = [...(await this.#writer.release(signal))];
     const requeueAfter = this.#patience();
     if (requeueAfter > 0) return { requeueAfter };
-    const world = worldOf(this.#options, (name) => this.#writer.failure(name));
-    const plan = await planDependencies(world, this.#requirers, this.#library);
-    this.#publish(plan);
+    const plan = await planDependencies(worldOf(this.#options), this.#requirers, this.#library);
+    const unwritten = new Set<string>();
     for (const wanted of plan.wanted) {
-      await this.#writer.make(wanted, signal).catch((error: unknown) => errors.push(error));
+      const isWritten = await this.#writer.make(wanted, signal).catch((error: unknown) => {
+        errors.push(error);
+        return false;
+      });
+      if (!isWritten) unwritten.add(wanted.packageName);
     }
+    // Only now: what does not name an Operator yet is deleted with the others that require it.
+    this.#publish(plan, unwritten);
     for (const object of plan.unneeded) {
       await this.#writer.remove(object, signal).catch((error: unknown) => errors.push(error));
     }
@@ -108,10 +113,14 @@ export class DependencyInstaller implements DependencyGate {
     });
   }
 
-  #publish(plan: Plan): void {
+  #publish(plan: Plan, unwritten: ReadonlySet<string>): void {
     const { operators, wake } = this.#options;
     const before = this.#outcomes;
-    this.#outcomes = outcomesOf(plan, (name) => operators.get({ name }));
+    this.#outcomes = outcomesOf(plan, {
+      operator: (name) => operators.get({ name }),
+      failure: (name) => this.#writer.failure(name),
+      unwritten,
+    });
     for (const [name, outcome] of this.#outcomes) {
       if (!isDeepStrictEqual(before.get(name), outcome)) wake(name);
     }

@@ -45,14 +45,17 @@ export class OperatorWriter {
     return this.#failures.get(name);
   }
 
-  /** Rejects if the API server refuses it for another reason than a change since it was read. */
-  async make(wanted: WantedOperator, signal: AbortSignal): Promise<void> {
+  /**
+   * Whether it is as wanted now; false if it has changed since it was read. Rejects if the API server
+   * refuses it for another reason.
+   */
+  async make(wanted: WantedOperator, signal: AbortSignal): Promise<boolean> {
     const { client, operators } = this.#options;
     const { packageName: name } = wanted;
     const live = operators.get({ name });
     if (live !== undefined && isAsWanted(live, wanted)) {
       this.#failures.delete(name);
-      return;
+      return true;
     }
     const object = madeOperator(wanted, live);
     const resourceVersion = live?.metadata.resourceVersion;
@@ -67,11 +70,12 @@ export class OperatorWriter {
       operators.upsertIfNewer(applied);
       this.#failures.delete(name);
     } catch (error) {
-      if (isConflict(error)) return;
+      if (isConflict(error)) return false;
       this.#failures.set(name, refusalOf(name, live ? 'updated' : 'created', error));
       throw error;
     }
     if (live === undefined) this.#reportCreation(wanted);
+    return true;
   }
 
   /** Rejects if the API server refuses it for another reason than a change since it was read. */

@@ -30,17 +30,27 @@ interface Judgement {
   readonly isIgnored?: boolean;
 }
 
+/** What has become of the Operators that a plan makes. */
+interface Making {
+  readonly operator: (name: string) => KubernetesObject | undefined;
+  /** Why the last attempt to write it failed. */
+  readonly failure: (name: string) => string | undefined;
+  /** Those that do not name all yet that require them. */
+  readonly unwritten: ReadonlySet<string>;
+}
+
 /** What each Operator is told, by its name. */
 export function outcomesOf(
   { judged }: Plan,
-  operator: (name: string) => KubernetesObject | undefined,
+  { unwritten, ...written }: Making,
 ): ReadonlyMap<string, Outcome> {
+  const making = { ...written, unwritten: withDependents(unwritten, judged) };
   const all = new Map<Requirer, readonly Judgement[]>();
   for (const [requirer, list] of judged) {
     if (list.length > 0)
       all.set(
         requirer,
-        list.map((each) => judgementOf(each, operator)),
+        list.map((each) => judgementOf(each, requirer, making)),
       );
   }
   const waits = new Waits(all);
@@ -59,10 +69,21 @@ export function outcomesOf(
   return new Map(outcomes);
 }
 
-function judgementOf(
-  judged: JudgedDependency,
-  operator: (name: string) => KubernetesObject | undefined,
-): Judgement {
+/** Also the placed Operators that require one of them, directly or through others. */
+function withDependents(names: ReadonlySet<string>, judged: Plan['judged']): ReadonlySet<string> {
+  // Iterating a Set includes values that are added meanwhile.
+  const reached = new Set(names);
+  for (const name of reached) {
+    const leadsTo = ({ target }: JudgedDependency) =>
+      target.kind === 'package' && target.name === name;
+    for (const [requirer, list] of judged) {
+      if (requirer.isPlaced && list.some(leadsTo)) reached.add(requirer.name);
+    }
+  }
+  return reached;
+}
+
+function judgementOf(judged: JudgedDependency, { isPlaced }: Requirer, making: Making): Judgement {
   const { dependency, target, refusal } = judged;
   const { text } = dependency;
   if (target.kind === 'met') return { state: 'met', text: `${text} (of ${target.of})` };
@@ -70,7 +91,7 @@ function judgementOf(
     return { state: 'missing', text: `${text}: ${target.text}`, isIgnored: !target.holds };
   }
   if (refusal !== undefined) return { state: 'missing', text: `${text}: ${refusal}` };
-  if (target.kind === 'package') return ofMade(judged, target.name, operator(target.name));
+  if (target.kind === 'package') return ofMade(judged, target.name, { isPlaced, ...making });
   const { by } = target;
   const { name = '' } = by.metadata;
   const subject = `${text}: ${by.kind} ${goQuote(name)}, which has the package,`;
@@ -111,12 +132,18 @@ function isCause({ state, isIgnored = false }: Judgement): boolean {
 function ofMade(
   { dependency: { text, metBy }, isInstalled }: JudgedDependency,
   name: string,
-  made: KubernetesObject | undefined,
+  { isPlaced, operator, failure, unwritten }: Making & Pick<Requirer, 'isPlaced'>,
 ): Judgement {
-  const operator = `Operator ${goQuote(name)}`;
-  const subject = `${text}: ${operator}, made for it,`;
+  const quoted = `Operator ${goQuote(name)}`;
+  const subject = `${text}: ${quoted}, made for it,`;
+  const refusal = failure(name);
+  if (refusal !== undefined) return { state: 'missing', text: `${text}: ${refusal}` };
+  if (!isPlaced && unwritten.has(name)) {
+    return { state: 'awaited', text: `${subject} is not marked as required yet` };
+  }
   if (metBy?.isInstalled === true) return { state: 'met', text: `${text} (of ${metBy.of})` };
-  if (isInstalled) return { state: 'met', text: `${text} (of ${operator})` };
+  if (isInstalled) return { state: 'met', text: `${text} (of ${quoted})` };
+  const made = operator(name);
   if (made !== undefined) return { ...awaiting(subject, made), operator: name };
   return { state: 'awaited', subject, text: `${subject} is not there yet`, operator: name };
 }

@@ -23,8 +23,6 @@ export interface World {
   readonly obstacle: (packageName: string) => string | undefined;
   readonly installed: (name: string) => BundleRecord | undefined;
   readonly request: (packageName: string) => Omit<PackageRequest, 'version'>;
-  /** Why the last attempt to write an Operator failed. */
-  readonly failure: (name: string) => string | undefined;
 }
 
 export interface JudgedDependency {
@@ -157,7 +155,7 @@ function planOf(
     if (full !== undefined) {
       return `Operator ${goQuote(full)} has ${mostMade} Operators made for it, which is the maximum: create an Operator for it.`;
     }
-    return decisions.get(target.name)?.refusals.get(requirer.name) ?? world.failure(target.name);
+    return decisions.get(target.name)?.refusals.get(requirer.name);
   };
   const judge = (each: Found, requirer: Requirer): JudgedDependency => {
     const { target } = each;

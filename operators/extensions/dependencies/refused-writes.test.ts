@@ -114,3 +114,85 @@ test('an Operator that cannot be released keeps no other one from its dependenci
     expect(cluster.get('Operator', 'taken-1')?.metadata.labels ?? {}).toEqual({});
   });
 });
+
+/** `app` is installed with `db`, and the catalog has another package that requires it. */
+async function installed(): Promise<void> {
+  contents.serve({}, app, db, other);
+  await cluster.start();
+  await eventually(async () => {
+    cluster.coreInstalls();
+    expect(condition()).toMatch(/^True Satisfied/);
+  });
+}
+
+const other = aPackage({ name: 'other', properties: [required] });
+const ofOther = () => cluster.condition('Operator', 'other', 'DependenciesSatisfied');
+
+function refuseUpdate(name: string, error: ApiError): void {
+  cluster.refuses = (request) =>
+    request.kind === 'Operator' && request.verb === 'patch' && request.name === name
+      ? error
+      : undefined;
+}
+
+async function otherIsInstalledIn(end: () => void): Promise<void> {
+  expect(cluster.image('other')).toBeUndefined();
+  cluster.refuses = () => undefined;
+  end();
+  await eventually(async () => {
+    cluster.coreInstalls();
+    expect(ofOther()).toMatch(/^True Satisfied/);
+    expect(cluster.image('other')).toBeDefined();
+  });
+  cluster.remove('Operator', 'app');
+  cluster.collectGarbage();
+  expect(cluster.names('Operator')).toContain('db');
+}
+
+test('nothing is installed before what it requires names it: it would go with its other owner', async () => {
+  await installed();
+  const message = 'admission webhook "policy.example.com" denied the request: frozen';
+  refuseUpdate('db', new ApiError(403, { message, code: 403 }));
+  cluster.put(anOperator({ packageName: 'other' }, 'other'));
+  await eventually(async () => {
+    expect(ofOther()).toContain(`Operator "db" was not updated: ${message}`);
+  });
+  await otherIsInstalledIn(() => undefined);
+});
+
+test('nor where somebody else has just changed what it requires', async () => {
+  await installed();
+  refuseUpdate('db', new ApiError(409, { reason: 'Conflict', code: 409 }));
+  cluster.put(anOperator({ packageName: 'other' }, 'other'));
+  await eventually(async () => {
+    expect(ofOther()).toMatch(/Operator "db", made for it, is not marked as required yet$/);
+  });
+  await otherIsInstalledIn(() => cluster.put(cluster.get('Operator', 'db')!));
+});
+
+test('nor before the dependencies of its dependencies name it', async () => {
+  const value = { packageName: 'app', versionRange: '>=1.0.0' };
+  const above = { type: 'olm.package.required', value };
+  cluster.remove('Operator', 'app');
+  cluster.put(anOperator({ packageName: 'first' }, 'first'));
+  contents.serve({}, app, db, aPackage({ name: 'first', properties: [above] }));
+  const ofFirst = () => cluster.condition('Operator', 'first', 'DependenciesSatisfied');
+  await cluster.start();
+  await eventually(async () => {
+    cluster.coreInstalls();
+    expect(ofFirst()).toMatch(/^True Satisfied/);
+  });
+  contents.serve(
+    {},
+    app,
+    db,
+    aPackage({ name: 'first', properties: [above] }),
+    aPackage({ name: 'other', properties: [above] }),
+  );
+  refuseUpdate('db', new ApiError(409, { reason: 'Conflict', code: 409 }));
+  cluster.put(anOperator({ packageName: 'other' }, 'other'));
+  await eventually(async () => {
+    expect(ofOther()).toMatch(/Operator "app", made for it, is not marked as required yet$/);
+  });
+  expect(cluster.image('other')).toBeUndefined();
+});

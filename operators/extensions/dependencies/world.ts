@@ -18,10 +18,7 @@ export interface WorldSources {
 }
 
 /** The cluster as the caches have it now. */
-export function worldOf(
-  sources: WorldSources,
-  failure: (name: string) => string | undefined,
-): World {
+export function worldOf(sources: WorldSources): World {
   const operators = sources.operators.list();
   const made = new Map<string, KubernetesObject>();
   for (const object of operators) {
@@ -46,7 +43,6 @@ export function worldOf(
     obstacle: (packageName) => obstacleTo(packageName, sources),
     installed,
     request: (packageName) => requestFor(packageName, sources, installed(packageName)?.image),
-    failure,
   };
 }
 

@@ -47,8 +47,10 @@ function lead(
     clock.advance(30_000);
     await running;
   });
-  const holder = (): string | undefined =>
-    (client.peek(key) as Lease | undefined)?.spec?.holderIdentity;
+  const holder = (): string | undefined => {
+    const lease: Lease | undefined = client.peek(key);
+    return lease?.spec?.holderIdentity;
+  };
   return { client, clock, abort, running, holder };
 }
 
