@@ -5,7 +5,7 @@ import { FakeKubeClient } from '../../test/helpers/fake-kube-client.ts';
 import { ManualClock } from '../../test/helpers/manual-clock.ts';
 import { aStoredBundle } from '../../test/helpers/stored-objects.ts';
 import { withoutSummary } from '../../test/helpers/summary-conditions.ts';
-import { announceUpload } from './announce-upload.ts';
+import { announceUpload, claimUpload } from './announce-upload.ts';
 
 const { signal } = new AbortController();
 const source = { type: 'upload', upload: {} };
@@ -81,5 +81,41 @@ describe('an upload that was received', () => {
     };
     expect(await announce()).toEqual({ phase: 'Unpacked' });
     expect(client.count('patch')).toBe(3);
+  });
+});
+
+describe('an upload that is about to replace another one', () => {
+  const claim = async () =>
+    await claimUpload({ name: 'demo', uid: 'uid-of-demo' }, { client, signal, digest: 'abc' });
+  const note = () => client.peek({ name: 'demo' })?.metadata.annotations;
+
+  test('changes the Bundle: what is unpacked meanwhile does not count', async () => {
+    client.put(aStoredBundle({ source, status: { phase: 'Pending' } }));
+    expect(await claim()).toBe(true);
+    const claimed = client.peek({ name: 'demo' })?.metadata.resourceVersion;
+    await announce('uid-of-demo', 'abc');
+    expect(client.peek({ name: 'demo' })?.metadata.resourceVersion).not.toBe(claimed);
+    expect(note()).toEqual({ 'core.rukpak.io/upload-digest': 'abc' });
+  });
+
+  test('is too late for a Bundle that is unpacked, also at this moment', async () => {
+    client.put(aStoredBundle({ source, status: { phase: 'Pending' } }));
+    client.beforeCall = (call) => {
+      if (call !== 'patch') return;
+      client.beforeCall = () => undefined;
+      client.put(aStoredBundle({ source, status: { phase: 'Unpacked' } }));
+    };
+    expect(await claim()).toBe(false);
+    expect(note()).toBeUndefined();
+    expect(await claim()).toBe(false);
+  });
+
+  test('is no matter of a namesake, or of a Bundle that is gone', async () => {
+    expect(await claim()).toBe(true);
+    client.put(
+      aStoredBundle({ source, metadata: { uid: 'another' }, status: { phase: 'Unpacked' } }),
+    );
+    expect(await claim()).toBe(true);
+    expect(note()).toBeUndefined();
   });
 });

@@ -52,6 +52,39 @@ export async function announceUpload(key: ContentKey, options: AnnounceOptions):
 }
 
 /**
+ * Changes a Bundle that is about to get other bytes, so that an unpacking of the earlier ones does not
+ * count. False if it is unpacked already, which the API server decides: its content stays.
+ */
+export async function claimUpload(
+  { name, uid }: ContentKey,
+  {
+    client,
+    digest,
+    signal,
+  }: Pick<AnnounceOptions, 'client' | 'signal'> & { readonly digest: string },
+): Promise<boolean> {
+  const target = { resource: bundleResource, key: { name } };
+  for (let tries = 1; ; tries += 1) {
+    const bundle = await findBundle(client, name, signal);
+    // Nothing is unpacked from what is stored under its UID.
+    if (bundle?.metadata.uid !== uid) return true;
+    if (bundle.status?.phase === 'Unpacked') return false;
+    const { resourceVersion } = bundle.metadata;
+    // Another value than that of the announcement, which has to change the Bundle as well.
+    const annotations = { [annotation.uploadDigest]: `receiving ${digest}` };
+    const patch = { metadata: { uid, resourceVersion, annotations } };
+    try {
+      await client.patch(target, patch, { type: 'merge', signal });
+      return true;
+    } catch (error) {
+      if (!isConflict(error) && !isNotFound(error)) throw error;
+      if (tries === maxTries)
+        throw new Error(`Bundle "${name}" changes too often`, { cause: error });
+    }
+  }
+}
+
+/**
  * Changes the Bundle even if its status already reports a received upload: an unpacking of the
  * earlier bytes must not count as one of these.
  */

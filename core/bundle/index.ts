@@ -1,4 +1,4 @@
-export { announceUpload, findBundle } from './announce-upload.ts';
+export { announceUpload, claimUpload, findBundle } from './announce-upload.ts';
 export { ContentRestorer } from './content-restorer.ts';
 export type { UnpackDependencies } from './dependencies.ts';
 export type { SourceTypes } from './fetch/pin.ts';

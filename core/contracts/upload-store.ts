@@ -9,6 +9,11 @@ export interface ReceivedUpload {
   readonly digest: string;
 }
 
+interface NewUpload extends ReceivedUpload {
+  /** Called right before readers see the bytes; a rejection leaves the stored upload as it is. */
+  readonly confirm?: () => Promise<void>;
+}
+
 /**
  * Uploads for Bundles, byte for byte. Keyed by UID too, so that a recreated Bundle never gets its
  * predecessor's upload.
@@ -17,7 +22,7 @@ export interface UploadStore {
   /** SHA-256 of the stored upload as hex; undefined when there is none. */
   digest(key: ContentKey, signal: AbortSignal): Promise<string | undefined>;
   /** Replaces the stored upload in one step: readers see the old bytes or the new, never a mix. */
-  put(key: ContentKey, upload: ReceivedUpload, signal: AbortSignal): Promise<void>;
+  put(key: ContentKey, upload: NewUpload, signal: AbortSignal): Promise<void>;
   /** The bytes; undefined when there are none. */
   read(key: ContentKey, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | undefined>;
   /** No error when there is none. */

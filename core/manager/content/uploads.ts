@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express';
-import { announceUpload, findBundle } from '../../bundle/index.ts';
+import { announceUpload, claimUpload, findBundle } from '../../bundle/index.ts';
 import type { EventSink } from '../../contracts/event-sink.ts';
 import type { ContentKey } from '../../contracts/store.ts';
 import type { UploadStore } from '../../contracts/upload-store.ts';
@@ -47,6 +47,7 @@ export function createUploads(options: ManagerSettings, parts: UploadParts): Upl
     maxBytes,
     bundles: {
       find: (name, signal) => findBundle(client, name, signal),
+      claim: (key, upload) => claimUpload(key, { client, ...upload }),
       announce: (key, announcement) =>
         announceUpload(key, { client, clock, events, ...announcement }),
     },

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import type { ContentKey } from '../../contracts/store.ts';
-import type { ReceivedUpload, UploadStore } from '../../contracts/upload-store.ts';
+import type { UploadStore } from '../../contracts/upload-store.ts';
 import {
   collectionPath,
   isAlreadyExists,
@@ -51,9 +51,19 @@ export class ClusterUploads implements UploadStore {
     return (await this.#current(key, signal))?.digest;
   }
 
-  async put(key: ContentKey, upload: ReceivedUpload, signal: AbortSignal): Promise<void> {
+  async put(
+    key: ContentKey,
+    upload: Parameters<UploadStore['put']>[1],
+    signal: AbortSignal,
+  ): Promise<void> {
     const set = randomBytes(8).toString('hex');
     const chunks = await this.#writeChunks(key, { ...upload, set }, signal);
+    try {
+      await upload.confirm?.();
+    } catch (error) {
+      await this.#deleteWhere(uploadLabel.set, set, signal).catch(() => undefined);
+      throw error;
+    }
     const replaced = await this.#writeIndex(key, { set, chunks, digest: upload.digest }, signal);
     if (replaced === undefined) return;
     // `collect` deletes what remains, here or after an error above.

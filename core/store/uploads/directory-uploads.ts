@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises';
 import type { ContentKey } from '../../contracts/store.ts';
-import type { ReceivedUpload, UploadStore } from '../../contracts/upload-store.ts';
+import type { UploadStore } from '../../contracts/upload-store.ts';
 import { errorMessage } from '../../errors.ts';
 import { shortList } from '../../short-list.ts';
 import { archivePath, bundleNameOf } from '../archive.ts';
@@ -26,7 +26,8 @@ export class DirectoryUploads implements UploadStore {
     return stream && (await digestOf(stream));
   }
 
-  async put(key: ContentKey, { path }: ReceivedUpload): Promise<void> {
+  async put(key: ContentKey, { path, confirm }: Parameters<UploadStore['put']>[1]): Promise<void> {
+    await confirm?.();
     await rename(path, this.#pathOf(key));
     await syncDirectory(this.#directory);
   }

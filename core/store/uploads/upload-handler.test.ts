@@ -22,12 +22,14 @@ let server: Server;
 let store: DirectoryUploads;
 let bundles: Map<string, Bundle>;
 const announce = vi.fn<UploadBundles['announce']>();
+const claim = vi.fn<UploadBundles['claim']>();
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'upload-handler-'));
   store = new DirectoryUploads(directory);
   bundles = new Map([['demo', anUploadBundle()]]);
   announce.mockReset();
+  claim.mockReset().mockResolvedValue(true);
   const find = async (name: string): Promise<Bundle | undefined> => bundles.get(name);
   const app = express();
   app.disable('etag');
@@ -35,7 +37,7 @@ beforeEach(async () => {
     response.locals['user'] = headers['x-user'] ?? 'alice';
     next();
   });
-  app.use(createUploadHandler({ store, directory, maxBytes, bundles: { find, announce } }));
+  app.use(createUploadHandler({ store, directory, maxBytes, bundles: { find, claim, announce } }));
   server = createServer(app).on('checkContinue', app).listen(0, '127.0.0.1');
   await once(server, 'listening');
 });
@@ -120,6 +122,22 @@ describe('PUT', () => {
     });
     expect(await send('/uploads/demo.tgz', { body: 'bytes' })).toMatchObject({ status: 204 });
     expect(await stored()).toBe('bytes');
+  });
+
+  test('of other bytes is refused when the Bundle was unpacked while they arrived', async () => {
+    await send('/uploads/demo.tgz', { body: 'bytes' });
+    announce.mockClear();
+    claim.mockImplementation(async () => {
+      expect(await stored()).toBe('bytes');
+      return false;
+    });
+    expect(await send('/uploads/demo.tgz', { body: 'other' })).toMatchObject({
+      status: 409,
+      text: 'bundle has already been unpacked, cannot change content of existing bundle\n',
+    });
+    expect(await stored()).toBe('bytes');
+    expect(announce).not.toHaveBeenCalled();
+    expect(await readdir(directory)).toEqual(['demo.uid-of-demo.tgz']);
   });
 
   test('for a Bundle that is not there, or has another source', async () => {

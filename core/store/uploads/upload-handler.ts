@@ -21,6 +21,14 @@ export interface UploadBundles {
   /** Undefined when there is none of that name. */
   find(name: string, signal: AbortSignal): Promise<Bundle | undefined>;
   /**
+   * Changes the Bundle, so that an unpacking of earlier bytes does not count; false if it is unpacked
+   * already.
+   */
+  claim(
+    key: ContentKey,
+    upload: { readonly digest: string; readonly signal: AbortSignal },
+  ): Promise<boolean>;
+  /**
    * Writes into the Bundle's status that its content was uploaded, and whether these bytes are new.
    */
   announce(
@@ -161,11 +169,13 @@ async function store(
   }
   const isKnown = (await store.digest(key, signal).catch(fail)) === upload.digest;
   if (!isKnown) {
-    if (bundle.status?.phase === 'Unpacked') {
-      const text = 'bundle has already been unpacked, cannot change content of existing bundle';
-      throw new UploadRefusal(409, text);
-    }
-    await store.put(key, upload, signal).catch(fail);
+    if (bundle.status?.phase === 'Unpacked') throw alreadyUnpacked();
+    const { digest } = upload;
+    // The Bundle may have been unpacked while the upload was written.
+    const confirm = async (): Promise<void> => {
+      if (!(await bundles.claim(key, { digest, signal }))) throw alreadyUnpacked();
+    };
+    await store.put(key, { ...upload, confirm }, signal).catch(fail);
   }
   // Also for known content: the process that stored it may have ended before the announcement.
   const newDigest = isKnown ? undefined : upload.digest;
@@ -174,7 +184,12 @@ async function store(
 }
 
 function fail(error: unknown): never {
-  throw notStored(error);
+  throw error instanceof UploadRefusal ? error : notStored(error);
+}
+
+function alreadyUnpacked(): UploadRefusal {
+  const text = 'bundle has already been unpacked, cannot change content of existing bundle';
+  return new UploadRefusal(409, text);
 }
 
 /** The Bundle of that name, if it accepts uploads. */
