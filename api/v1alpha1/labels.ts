@@ -108,7 +108,7 @@ export const annotation = {
   sourceReader: 'core.rukpak.io/source-reader',
   /** On a Secret: the hosts that may receive it, such as `git.example.com,*.corp:8443`. */
   sourceHosts: 'core.rukpak.io/source-hosts',
-  /** On a Bundle of source upload: SHA-256 of the last upload, after `receiving ` before it is stored. */
+  /** On a Bundle of source upload: SHA-256 of the last upload; `receiving …` until it is stored. */
   uploadDigest: 'core.rukpak.io/upload-digest',
   /** On a CRD: "false" disables the check of its custom resources at a change. */
   safeCrdUpgrade: 'core.rukpak.io/safe-crd-upgrade-validation',
