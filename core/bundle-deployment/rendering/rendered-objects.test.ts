@@ -87,7 +87,7 @@ test('what was made of an upload is not that of the upload after it', () => {
   const rendered = new RenderedObjects(memories);
   const bundle = uploaded('a', '2026-01-01T00:00:00Z');
   rendered.set(made('a', objects, { bundle }), 1);
-  rendered.setOutOfTime(rendering('a', { bundle }), new OutOfTimeError('too long'));
+  rendered.setFailure(rendering('a', { bundle }), new OutOfTimeError('too long'));
   expect(rendered.get(rendering('a', { bundle }))?.objects).toBe(objects);
   for (const [digest, time] of [
     ['b', '2026-01-01T00:00:00Z'],
@@ -95,7 +95,7 @@ test('what was made of an upload is not that of the upload after it', () => {
   ] as const) {
     const other = uploaded(digest, time);
     expect(rendered.get(rendering('a', { bundle: other }))).toBeUndefined();
-    rendered.checkTime(rendering('a', { bundle: other }));
+    expect(rendered.failureOf(rendering('a', { bundle: other }))).toBeUndefined();
   }
 });
 
