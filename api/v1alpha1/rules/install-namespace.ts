@@ -4,16 +4,34 @@ import { notedValue } from './noted-value.ts';
 
 /**
  * Namespace for namespaced objects that name none. Installed objects stay in their namespace,
- * whatever the spec says since, even if the system has moved or a restore has lost the status.
+ * whatever the spec says since, even if the system has moved or a restore has lost the status. The
+ * annotation wins over the status, because users may have permission to write the status alone.
  */
 export function installNamespaceOf(
   { metadata, spec, status = {} }: Pick<BundleDeployment, 'metadata' | 'spec' | 'status'>,
   systemNamespace: string,
 ): string {
+  const noted = notedValue(metadata, annotation.installNamespace);
+  if (noted !== undefined) return noted;
+  const { activeBundle = '', installNamespace } = status;
+  // Core writes the annotation before the first object.
+  if (activeBundle === '') return spec.installNamespace ?? systemNamespace;
+  return installNamespace ?? systemNamespace;
+}
+
+/**
+ * The namespace in the status, if only the status says that objects are installed there: somebody
+ * has removed the annotation, or written the status.
+ */
+export function unconfirmedNamespace(
+  { metadata, spec, status = {} }: Pick<BundleDeployment, 'metadata' | 'spec' | 'status'>,
+  systemNamespace: string,
+): string | undefined {
   const { activeBundle = '', installNamespace } = status;
   const noted = notedValue(metadata, annotation.installNamespace);
-  if (activeBundle !== '') return installNamespace ?? noted ?? systemNamespace;
-  return noted ?? spec.installNamespace ?? installNamespace ?? systemNamespace;
+  if (noted !== undefined || activeBundle === '') return undefined;
+  const wanted = spec.installNamespace ?? systemNamespace;
+  return installNamespace === wanted ? undefined : installNamespace;
 }
 
 /**

@@ -1,7 +1,11 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentCondition, progressReason } from '../../../api/v1alpha1/conditions.ts';
-import { finalizer } from '../../../api/v1alpha1/labels.ts';
-import { installNamespaceOf } from '../../../api/v1alpha1/rules/install-namespace.ts';
+import { annotation, finalizer } from '../../../api/v1alpha1/labels.ts';
+import {
+  installNamespaceOf,
+  unconfirmedNamespace,
+} from '../../../api/v1alpha1/rules/install-namespace.ts';
+import { withNote } from '../../../api/v1alpha1/rules/noted-value.ts';
 import { applySetKey } from '../../apply/index.ts';
 import { findCondition } from '../../platform/runtime/index.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
@@ -67,7 +71,8 @@ function isInstalled({ status }: BundleDeploymentState): boolean {
 
 /**
  * Blocks a deployment whose spec names another namespace than it is installed in: moving would
- * delete the data in the old one. Core keeps the installed objects in place.
+ * delete the data in the old one. Core keeps the installed objects in place. Ends the reconcile of
+ * one of which only the status says that it is installed elsewhere: somebody may have forged that.
  */
 export async function keepNamespace(
   state: BundleDeploymentState,
@@ -75,6 +80,14 @@ export async function keepNamespace(
 ): Promise<Found> {
   const { metadata, spec } = state.deployment;
   const asked = spec.installNamespace;
+  const unconfirmed = unconfirmedNamespace(state.deployment, systemNamespace);
+  if (unconfirmed !== undefined) {
+    const { name = '' } = metadata;
+    const message =
+      `status.installNamespace of BundleDeployment "${name}" is "${unconfirmed}", but annotation ${annotation.installNamespace}, in which core records the namespace, is missing: ` +
+      `set it to "${withNote(name, unconfirmed)}" if the objects are there, otherwise to "${withNote(name, asked ?? systemNamespace)}"`;
+    return { blocked: { reason: progressReason.installNamespaceChanged, message }, done: true };
+  }
   const current = installNamespaceOf(state.deployment, systemNamespace);
   if (asked === undefined || asked === current) return {};
   const blocked = {
