@@ -27,6 +27,11 @@ export const annotation = {
    * core.
    */
   hooksApplied: 'core.rukpak.io/hooks-applied',
+  /**
+   * On a BundleDeployment: `<its name>:<active Bundle>/<digests>` of what its status decides, set by
+   * core.
+   */
+  notedStatus: 'core.rukpak.io/noted-status',
   /** On a BundleDeployment: identity of the new seed that is accepted. */
   acceptNewSeed: 'core.rukpak.io/accept-new-seed',
   /**

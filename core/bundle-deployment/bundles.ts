@@ -7,6 +7,7 @@ import { generatedFor } from '../../api/v1alpha1/rules/generated-bundle.ts';
 import { bundleName, templateHash } from '../../api/v1alpha1/rules/template-hash.ts';
 import { isConflict, isNotFound, type KubeClient } from '../platform/kube/index.ts';
 import type { OwnedBundleCache } from './dependencies.ts';
+import { believed } from './noted-status.ts';
 import { isRevision } from './revisions/history.ts';
 
 /**
@@ -86,7 +87,7 @@ export function creatorOfBundle(
 }
 
 function isOf(bundle: Bundle, deployment: BundleDeployment): boolean {
-  const { status = {} } = deployment;
+  const { status = {} } = believed(deployment);
   const { name, labels } = bundle.metadata;
   if (name === status.activeBundle || isRevision(bundle, status)) return true;
   return isMadeFrom(bundle, deployment, labels?.[label.templateHash] ?? '');

@@ -1,6 +1,9 @@
-import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
+import type {
+  BundleDeployment,
+  BundleDeploymentStatus,
+} from '../../api/v1alpha1/bundle-deployment.ts';
 import { readyReason } from '../../api/v1alpha1/conditions.ts';
-import { finalizer } from '../../api/v1alpha1/labels.ts';
+import { annotation, finalizer } from '../../api/v1alpha1/labels.ts';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
 import { errorMessage } from '../errors.ts';
 import {
@@ -10,30 +13,39 @@ import {
   withReadiness,
 } from '../platform/runtime/index.ts';
 import type { BundleDeploymentDependencies } from './dependencies.ts';
+import type { DeploymentMemory } from './memory.ts';
+import { believed, forgedDigest, isBelieved, noteFor } from './noted-status.ts';
 import type { PhaseContext } from './phase.ts';
 import { isReady } from './status.ts';
 
 /** Milliseconds of a class's work before the status announces it. */
 const patience = 10_000;
 
+type LiveDependencies = Pick<
+  BundleDeploymentDependencies,
+  'client' | 'deployments' | 'clock' | 'events'
+>;
+
+interface LiveContext extends Pick<PhaseContext, 'signal' | 'logger'> {
+  readonly memory: DeploymentMemory;
+}
+
 /** One deployment during one reconcile, as last read; every write to it goes through here. */
 export class LiveDeployment {
+  #stored: BundleDeployment;
   #object: BundleDeployment;
-  readonly #dependencies: Pick<BundleDeploymentDependencies, 'client' | 'deployments' | 'clock'>;
-  readonly #context: Pick<PhaseContext, 'signal' | 'logger'>;
+  readonly #dependencies: LiveDependencies;
+  readonly #context: LiveContext;
   #announcing = Promise.resolve();
 
-  constructor(
-    deployment: BundleDeployment,
-    dependencies: Pick<BundleDeploymentDependencies, 'client' | 'deployments' | 'clock'>,
-    context: Pick<PhaseContext, 'signal' | 'logger'>,
-  ) {
-    this.#object = deployment;
+  constructor(deployment: BundleDeployment, dependencies: LiveDependencies, context: LiveContext) {
+    this.#stored = deployment;
     this.#dependencies = dependencies;
     this.#context = context;
+    this.#object = this.#believe(deployment);
   }
 
-  /** As last read from or written to the API server. */
+  /** As last read from or written to the API server, with the status that core believes. */
   get object(): BundleDeployment {
     return this.#object;
   }
@@ -61,14 +73,31 @@ export class LiveDeployment {
     await this.#writeFinalizer(removeFinalizer);
   }
 
-  /** Writes the status if it differs; returns the deployment with it. */
-  async writeStatus(status: object): Promise<BundleDeployment> {
-    const patch = statusPatch(this.#object, status);
-    if (patch === undefined) return this.#object;
-    const { signal } = this.#context;
-    const options = { type: 'json', subresource: 'status', signal } as const;
-    this.#take(await this.#dependencies.client.patch(this.#target, patch, options));
+  /**
+   * Writes the status if it differs, and before it the note without which core would not believe
+   * it; returns the deployment with it.
+   */
+  async writeStatus(status: BundleDeploymentStatus): Promise<BundleDeployment> {
+    const stored = this.#stored;
+    const patch = statusPatch(stored, status);
+    if (patch !== undefined) {
+      if (!isBelieved({ ...stored, status })) {
+        const former = isBelieved(stored) ? stored.status : undefined;
+        await this.#note(noteFor(stored, status, former));
+      }
+      const { signal } = this.#context;
+      const options = { type: 'json', subresource: 'status', signal } as const;
+      this.#take(await this.#dependencies.client.patch(this.#target, patch, options));
+    }
+    // From now on the status before does not count: somebody could write it again.
+    await this.#note(noteFor(this.#stored, status));
     return this.#object;
+  }
+
+  async #note(note: string | undefined): Promise<void> {
+    const key = annotation.notedStatus;
+    if (this.#stored.metadata.annotations?.[key] === note) return;
+    await this.annotate({ [key]: note ?? null });
   }
 
   /**
@@ -108,7 +137,7 @@ export class LiveDeployment {
     } as const;
     const conditions = withReadiness(status.conditions ?? [], readiness, this.#dependencies.clock);
     try {
-      await this.writeStatus({ ...status, conditions });
+      await this.writeStatus({ ...status, conditions: [...conditions] });
     } catch (error) {
       const { logger } = this.#context;
       logger.debug({ error: errorMessage(error) }, 'cannot say that a class is at work');
@@ -118,7 +147,7 @@ export class LiveDeployment {
   async #writeFinalizer(write: typeof addFinalizer): Promise<void> {
     const { client } = this.#dependencies;
     const target = { client, resource: bundleDeploymentResource, signal: this.#context.signal };
-    const written = await write(target, this.#object, finalizer.deleteObjects);
+    const written = await write(target, this.#stored, finalizer.deleteObjects);
     if (written !== undefined) this.#take(written);
   }
 
@@ -128,7 +157,29 @@ export class LiveDeployment {
   }
 
   #take(written: unknown): void {
-    this.#object = written as BundleDeployment;
-    this.#dependencies.deployments.upsertIfNewer(this.#object);
+    this.#stored = written as BundleDeployment;
+    this.#object = this.#believe(this.#stored);
+    this.#dependencies.deployments.upsertIfNewer(this.#stored);
+  }
+
+  #believe(stored: BundleDeployment): BundleDeployment {
+    const { memory } = this.#context;
+    if (isBelieved(stored)) {
+      const { metadata, status = {} } = stored;
+      if (noteFor(stored, status) === undefined) delete memory.believed;
+      else memory.believed = { uid: metadata.uid, status };
+      return stored;
+    }
+    const forged = forgedDigest(stored, memory);
+    if (forged !== undefined && forged !== memory.forged) this.#tellForged(stored);
+    if (forged !== undefined) memory.forged = forged;
+    return believed(stored, memory);
+  }
+
+  #tellForged(stored: BundleDeployment): void {
+    const message =
+      'Core did not write the history, rollback or approval in the status, and restores its own: ' +
+      'find out who may write bundledeployments/status';
+    this.#dependencies.events.event(stored, { type: 'Warning', reason: 'StatusRestored', message });
   }
 }

@@ -2,6 +2,7 @@ import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import type { PlanStatus } from '../../api/v1alpha1/deployment-progress.ts';
 import { annotation } from '../../api/v1alpha1/labels.ts';
+import type { BelievedStatus } from './noted-status.ts';
 import { renderingOf } from './plan/approval.ts';
 import type { FailureEntry, Recipe, RenderedEntry } from './rendering/rendered-objects.ts';
 import type { Installation } from './transitions.ts';
@@ -19,6 +20,10 @@ export interface DeploymentMemory {
   installation?: Installation;
   /** Monotonic milliseconds when core last asked whether another process deletes it. */
   askedAt?: number;
+  /** Only of a deployment with a noted status. */
+  believed?: BelievedStatus;
+  /** Digest of the last status of others that got an Event. */
+  forged?: string;
 }
 
 /** The memory of each deployment by its name; the only place that forgets it. */
@@ -172,11 +177,11 @@ export class PlanMemory {
 }
 
 /**
- * Includes metadata that decides which objects the deployment may adopt; excludes the approval,
- * which changes no plan.
+ * Includes metadata that decides which objects the deployment may adopt; excludes the approval and
+ * the note of the status, which change no plan.
  */
 function planKeyOf(deployment: BundleDeployment, bundle: Bundle): string {
   const { uid, generation, labels, annotations = {} } = deployment.metadata;
-  const { [annotation.approve]: _, ...others } = annotations;
+  const { [annotation.approve]: _, [annotation.notedStatus]: __, ...others } = annotations;
   return JSON.stringify([uid, generation, labels, others, bundle.metadata.uid]);
 }

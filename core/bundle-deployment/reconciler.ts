@@ -134,8 +134,8 @@ export class BundleDeploymentReconciler {
     context: ReconcileContext,
   ): Promise<{ requeueAfter?: number } | undefined> {
     const { name = '', uid } = deployment.metadata;
-    const state = { deployment, status: { ...deployment.status } };
-    const live = new LiveDeployment(deployment, this.#dependencies, context);
+    const live = this.#liveOf(deployment, context);
+    const state = { deployment: live.object, status: { ...live.object.status } };
     const isRestored = this.#dependencies.deployments.get({ name })?.metadata.uid === uid;
     const found = isRestored
       ? {}
@@ -148,14 +148,20 @@ export class BundleDeploymentReconciler {
     return undefined;
   }
 
+  #liveOf(deployment: BundleDeployment, context: ReconcileContext): LiveDeployment {
+    const memory = this.#memories.of(deployment.metadata.name);
+    return new LiveDeployment(deployment, this.#dependencies, { ...context, memory });
+  }
+
   async #reconcile(
-    deployment: BundleDeployment,
+    stored: BundleDeployment,
     context: ReconcileContext,
   ): Promise<{ requeueAfter?: number }> {
+    await this.#dependencies.applier.confirm(stored, context.signal);
+    const live = this.#liveOf(stored, context);
+    const deployment = live.object;
     const observedGeneration = deployment.metadata.generation ?? 0;
     const state = { deployment, status: { ...deployment.status, observedGeneration } };
-    await this.#dependencies.applier.confirm(deployment, context.signal);
-    const live = new LiveDeployment(deployment, this.#dependencies, context);
     const phase = this.#phaseFor(deployment);
     const found = await phase(state, this.#dependencies, { ...context, live });
     await live.announced();

@@ -11,6 +11,7 @@ import { anImage } from '../../test/helpers/objects.ts';
 import { aStoredBundle, aStoredDeployment, aTemplate } from '../../test/helpers/stored-objects.ts';
 import { WaitingError } from '../errors.ts';
 import { desiredBundle } from './desired-bundle.ts';
+import { noteFor } from './noted-status.ts';
 import { sourceReader } from './source-reader.ts';
 
 const serviceAccount = { namespace: 'team-a', name: 'deployer' };
@@ -55,6 +56,17 @@ describe('Secrets are read with the permissions of a ServiceAccount', () => {
     const status = { activeBundle: made('example.com/app:v0').metadata.name ?? '' };
     const of = { ...deployment, status };
     expect(readerOf(made('example.com/app:v0'), of)).toEqual(serviceAccount);
+  });
+
+  test('for a revision of a history that core has noted, and no other', () => {
+    const earlier = made('example.com/app:v0');
+    const bundle = earlier.metadata.name ?? '';
+    const template = aTemplate('example.com/app:v0');
+    const history = [{ revision: 1, bundle, template, appliedAt: '2026-01-01T00:00:00Z' }];
+    const annotations = { [annotation.notedStatus]: noteFor(deployment, { history }) ?? '' };
+    const noted = { ...deployment, metadata: { ...deployment.metadata, annotations } };
+    expect(readerOf(earlier, { ...noted, status: { history } })).toEqual(serviceAccount);
+    expect(readerOf(earlier, { ...deployment, status: { history } })).toBeInstanceOf(WaitingError);
   });
 });
 

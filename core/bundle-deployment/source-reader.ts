@@ -7,6 +7,7 @@ import { templateHash } from '../../api/v1alpha1/rules/template-hash.ts';
 import { readsSecrets, type SourceReader, type SourceTypes } from '../bundle/index.ts';
 import { WaitingError } from '../errors.ts';
 import { isMadeFrom, isOwn } from './bundles.ts';
+import { believed } from './noted-status.ts';
 import { isRevision } from './revisions/history.ts';
 
 /** Value of the mark for core's own permissions. */
@@ -50,7 +51,7 @@ function isOfCore(bundle: Bundle, deployment: BundleDeployment | undefined): boo
 }
 
 function isOfTemplate(bundle: Bundle, deployment: BundleDeployment): boolean {
-  const { status = {}, spec } = deployment;
+  const { status = {}, spec } = believed(deployment);
   const { name, labels = {} } = bundle.metadata;
   if (isMadeFrom(bundle, deployment, templateHash(spec.template))) return true;
   const isNamed = name === status.activeBundle || isRevision(bundle, status);

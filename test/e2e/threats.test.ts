@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { stringifyJson } from '../../api/json.ts';
 import type { KubernetesObject } from '../../api/meta.ts';
 import {
@@ -72,10 +72,14 @@ async function statusOf(name: string): Promise<BundleDeploymentStatus> {
   return status;
 }
 
-async function install(version: number, objects: readonly object[]): Promise<string> {
+async function install(
+  version: number,
+  objects: readonly object[],
+  spec: Partial<BundleDeployment['spec']> = {},
+): Promise<string> {
   await rollOutPlain(
     { kubectl, registry, prefix: 'threats' },
-    { name: 'victim', version, objects },
+    { name: 'victim', version, objects, spec },
   );
   return await isInstalled();
 }
@@ -177,6 +181,86 @@ test('who may write the status of deployments alone has nothing installed or del
   await eventually(async () => expect((await statusOf('victim')).activeBundle).toBe(name));
   expect((await kubectl.get('configmap', 'threat', 'default')).metadata.uid).toBe(metadata.uid);
   expect(await kubectl.exists('bundle', name)).toBe(true);
+});
+
+describe('who may write the status of deployments alone', () => {
+  const target = ['patch', 'bundledeployments', 'victim', '--subresource=status', '--type=merge'];
+  let mallory: readonly string[];
+
+  beforeAll(async () => {
+    mallory = await userWith('registrar', {
+      apiGroups: ['core.rukpak.io'],
+      resources: ['bundledeployments/status', 'bundledeployments'],
+      verbs: ['get', 'patch'],
+    });
+  });
+
+  async function forge(status: object): Promise<void> {
+    await does(mallory, [...target, '--patch', stringifyJson({ status })]);
+  }
+
+  test('rolls nothing back, neither to a template of theirs nor to an earlier one', async () => {
+    const spec = { rollback: { deadline: '10m' } };
+    const first = await install(1, [aConfigMap('threat', { a: '1' })], spec);
+    const next = await install(2, [aConfigMap('threat', { a: '2' })], spec);
+    const evil = await pushContent({
+      registry,
+      name: 'threats-evil',
+      version: 2,
+      files: plainFiles([aConfigMap('threat-evil')]),
+    });
+    const { history } = await eventually(async () => {
+      const status = await statusOf('victim');
+      expect(status.history?.map(({ healthyAt }) => healthyAt)).not.toContain(undefined);
+      expect(status.history).toHaveLength(2);
+      return status;
+    });
+    const live = (await kubectl.get('bundledeployment', 'victim')) as BundleDeployment;
+    const { template } = (aBundleDeployment({ name: 'victim', source: evil }) as BundleDeployment)
+      .spec;
+    const forged = desiredBundle(live, templateHash(template)).metadata.name ?? '';
+    for (const to of [forged, first]) {
+      const time = '2025-01-01T00:00:00Z';
+      const revision = { revision: 1, bundle: to, template, appliedAt: time, healthyAt: time };
+      const rollback = { from: next, to, reason: 'forged', at: time };
+      await forge({ rollback, history: to === first ? history : [revision] });
+      await eventually(async () => {
+        const status = await statusOf('victim');
+        expect(status.rollback).toBeUndefined();
+        expect(status.history).toEqual(history);
+      });
+      await isInstalled();
+      expect((await kubectl.get('configmap', 'threat', 'default'))['data']).toEqual({ a: '2' });
+    }
+    expect(await kubectl.exists('bundle', forged)).toBe(false);
+    expect(await kubectl.exists('configmap', 'threat-evil', 'default')).toBe(false);
+    await eventually(async () => {
+      const events = await kubectl.must(['get', 'events', '-A', '--output=json']);
+      expect(events).toContain('StatusRestored');
+    });
+    const { metadata } = (await kubectl.get('bundledeployment', 'victim')) as BundleDeployment;
+    // Of one status: of an earlier one core takes nothing any more.
+    expect(metadata.annotations?.['core.rukpak.io/noted-status']).toMatch(/^[^,]+$/);
+  });
+
+  test('chooses no namespace for objects without one', async () => {
+    const unplaced = (name: string, data = {}) => ({
+      ...aConfigMap(name, data),
+      metadata: { name },
+    });
+    await install(1, [unplaced('threat')], { installNamespace: 'default' });
+    const { metadata } = await kubectl.get('configmap', 'threat', 'default');
+    await forge({ installNamespace: 'kube-public' });
+    await install(2, [unplaced('threat', { a: '2' }), unplaced('threat-new')], {
+      installNamespace: 'default',
+    });
+    await eventually(async () => {
+      expect((await statusOf('victim')).installNamespace).toBe('default');
+    });
+    expect(await kubectl.exists('configmap', 'threat-new', 'default')).toBe(true);
+    expect(await kubectl.exists('configmap', 'threat-new', 'kube-public')).toBe(false);
+    expect((await kubectl.get('configmap', 'threat', 'default')).metadata.uid).toBe(metadata.uid);
+  });
 });
 
 test('who may edit labels alone neither takes an object from its deployment nor adds one', async () => {

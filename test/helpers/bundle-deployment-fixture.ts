@@ -6,7 +6,7 @@ import type {
   BundleDeploymentStatus,
   BundleStatus,
 } from '../../api/v1alpha1/index.ts';
-import { finalizer } from '../../api/v1alpha1/labels.ts';
+import { annotation, finalizer } from '../../api/v1alpha1/labels.ts';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
 import { templateHash } from '../../api/v1alpha1/rules/template-hash.ts';
 import type {
@@ -19,6 +19,7 @@ import {
   Certificates,
   defaultCertificates,
 } from '../../core/bundle-deployment/index.ts';
+import { noteFor } from '../../core/bundle-deployment/noted-status.ts';
 import { defaultLimits } from '../../core/content/index.ts';
 import type { Applier } from '../../core/contracts/applier.ts';
 import type { DeploymentHandler } from '../../core/contracts/provisioner.ts';
@@ -121,7 +122,7 @@ export class BundleDeploymentFixture {
     const { client, events, clock } = this;
     const kind = { client, resource: bundleDeploymentResource, classes: new Map(), events, clock };
     this.client.put(bundleDeploymentCRD());
-    this.change(guarded(deployment));
+    this.change(noted(guarded(deployment)));
     this.#reconciler = new BundleDeploymentReconciler({
       client: this.client,
       sources: sourceTypes,
@@ -253,4 +254,13 @@ function guarded(deployment: BundleDeployment): BundleDeployment {
   if (metadata.finalizers !== undefined || metadata.deletionTimestamp !== undefined)
     return deployment;
   return { ...deployment, metadata: { ...metadata, finalizers: [finalizer.deleteObjects] } };
+}
+
+/** With the annotation that makes core believe the given status, as if core had written it. */
+function noted(deployment: BundleDeployment): BundleDeployment {
+  const { metadata, status } = deployment;
+  const note = status === undefined ? undefined : noteFor(deployment, status);
+  if (note === undefined) return deployment;
+  const annotations = { [annotation.notedStatus]: note, ...metadata.annotations };
+  return { ...deployment, metadata: { ...metadata, annotations } };
 }

@@ -75,6 +75,7 @@ const notes: ReadonlySet<string> = new Set([
   annotation.acceptNewSeed,
   annotation.installNamespace,
   annotation.hooksApplied,
+  annotation.notedStatus,
   annotation.changedBy,
   annotation.reconcileRequestedAt,
   'kubectl.kubernetes.io/last-applied-configuration',

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { clientOf } from '../../apply/index.ts';
 import type { Logger } from '../../contracts/logger.ts';
 import type {
@@ -51,8 +52,9 @@ export class InputReferences {
     context: ProvisionerContext,
   ): Promise<readonly InputReference[]> {
     if (inputs === undefined) return [];
-    const { name = '', uid, generation, labels, annotations } = deployment.metadata;
-    const key = JSON.stringify([className, uid, generation, labels, annotations]);
+    const { name = '', uid, generation, labels, annotations = {} } = deployment.metadata;
+    const { [annotation.notedStatus]: _, ...others } = annotations;
+    const key = JSON.stringify([className, uid, generation, labels, others]);
     const known = this.#entries.get(name);
     if (known?.key === key) return known.references;
     const references = checked(className, await inputs(deployment, context));

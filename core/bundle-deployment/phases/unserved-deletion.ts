@@ -39,7 +39,10 @@ export function isBegunElsewhere(deployment: BundleDeployment): boolean {
 const askedAgain = 600_000;
 
 interface AskDependencies
-  extends Pick<BundleDeploymentDependencies, 'client' | 'deployments' | 'clock' | 'reportHealth'> {
+  extends Pick<
+    BundleDeploymentDependencies,
+    'client' | 'deployments' | 'clock' | 'events' | 'reportHealth'
+  > {
   readonly unserved: UnservedDeletions;
 }
 
@@ -67,9 +70,9 @@ export async function askItsProcess(
   const message =
     'core continues the deletion in 30 s, unless a process that serves the class reports it first';
   const blocked = naming(deployment, { reason: progressReason.deleting, message });
-  const state = { deployment, status: { ...deployment.status }, blocked };
-  const status = withSummary(state, progressing(state, clock), dependencies);
   const live = new LiveDeployment(deployment, dependencies, context);
+  const state = { deployment: live.object, status: { ...live.object.status }, blocked };
+  const status = withSummary(state, progressing(state, clock), dependencies);
   await unlessGone(live.writeStatus(status));
   deletions.forget(name);
   return deletions.remaining(deployment);

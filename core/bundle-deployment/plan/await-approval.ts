@@ -69,8 +69,13 @@ async function compare(
     // The phase that applies reports a failure, and keeps the installed objects.
     return { isOther: false, found };
   }
-  const expected = approvedContent(state.status, state.target);
-  return { isOther: expected !== undefined && expected !== found.content, found };
+  const { deployment, status, target } = state;
+  const expected = approvedContent(status, target);
+  const isOther =
+    expected === undefined
+      ? !isRepairable(status.approval, target, deployment)
+      : expected !== found.content;
+  return { isOther, found };
 }
 
 /** Content that was approved or installed before core recorded digests is approved as it is now. */

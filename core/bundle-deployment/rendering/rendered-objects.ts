@@ -133,9 +133,9 @@ function contentOf({ metadata, spec, status }: Bundle): readonly (string | undef
 function keyOf({ deployment, bundle, factsVersion }: Rendering): string | undefined {
   if (factsVersion === undefined) return undefined;
   const { uid, generation, labels, annotations = {} } = deployment.metadata;
-  // Metadata changes without a new generation; core writes the seed annotation after the first
+  // Metadata changes without a new generation; core writes these annotations after the first
   // rendering.
-  const { [annotation.seed]: _, ...others } = annotations;
+  const { [annotation.seed]: _, [annotation.notedStatus]: __, ...others } = annotations;
   return JSON.stringify([uid, generation, labels, others, contentOf(bundle), factsVersion]);
 }
 

@@ -154,9 +154,9 @@ describe('a Bundle that is not healthy in time', () => {
   test('counts its time from its first apply, in whatever process that was', async () => {
     sick('InProgress');
     await upgrade();
-    const { status } = fixture;
+    const { metadata, status = {} } = fixture.live;
     await installed({ rollback: { deadline: '30s' }, template: v2 });
-    fixture.change({ ...fixture.live, status });
+    fixture.change({ ...fixture.live, metadata, status });
     fixture.have(aBundleOf(v2, undefined, at(1)));
     sick('InProgress');
     await timePasses(10 * second);
