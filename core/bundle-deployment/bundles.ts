@@ -7,8 +7,8 @@ import { generatedFor } from '../../api/v1alpha1/rules/generated-bundle.ts';
 import { bundleName, templateHash } from '../../api/v1alpha1/rules/template-hash.ts';
 import { isConflict, isNotFound, type KubeClient } from '../platform/kube/index.ts';
 import type { OwnedBundleCache } from './dependencies.ts';
-import { believed } from './noted-status.ts';
 import { isRevision } from './revisions/history.ts';
+import { believed } from './revisions/noted-status.ts';
 
 /**
  * The Bundles that a deployment owns, in any order. Their labels alone are no proof, because

@@ -14,8 +14,8 @@ import {
 } from '../platform/runtime/index.ts';
 import type { BundleDeploymentDependencies } from './dependencies.ts';
 import type { DeploymentMemory } from './memory.ts';
-import { believed, forgedDigest, isBelieved, noteFor } from './noted-status.ts';
 import type { PhaseContext } from './phase.ts';
+import { believed, forgedDigest, isBelieved, noteFor } from './revisions/noted-status.ts';
 import { isReady } from './status.ts';
 
 /** Milliseconds of a class's work before the status announces it. */

@@ -2,9 +2,9 @@ import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import type { PlanStatus } from '../../api/v1alpha1/deployment-progress.ts';
 import { annotation } from '../../api/v1alpha1/labels.ts';
-import type { BelievedStatus } from './noted-status.ts';
 import { renderingOf } from './plan/approval.ts';
 import type { FailureEntry, Recipe, RenderedEntry } from './rendering/rendered-objects.ts';
+import type { BelievedStatus } from './revisions/noted-status.ts';
 import type { Installation } from './transitions.ts';
 
 /** All that this process remembers of one deployment. */

@@ -11,7 +11,7 @@ import { anImage } from '../../test/helpers/objects.ts';
 import { aStoredBundle, aStoredDeployment, aTemplate } from '../../test/helpers/stored-objects.ts';
 import { WaitingError } from '../errors.ts';
 import { desiredBundle } from './desired-bundle.ts';
-import { noteFor } from './noted-status.ts';
+import { noteFor } from './revisions/noted-status.ts';
 import { sourceReader } from './source-reader.ts';
 
 const serviceAccount = { namespace: 'team-a', name: 'deployer' };

@@ -7,8 +7,8 @@ import { templateHash } from '../../api/v1alpha1/rules/template-hash.ts';
 import { readsSecrets, type SourceReader, type SourceTypes } from '../bundle/index.ts';
 import { WaitingError } from '../errors.ts';
 import { isMadeFrom, isOwn } from './bundles.ts';
-import { believed } from './noted-status.ts';
 import { isRevision } from './revisions/history.ts';
+import { believed } from './revisions/noted-status.ts';
 
 /** Value of the mark for core's own permissions. */
 const core = '';

@@ -348,18 +348,20 @@ describe.each(storages)('uploads in --upload-storage=%s', (storage) => {
     });
   });
 
-  test('several at once end in one of them, and what is unpacked is what is stored', async () => {
+  test('of several at once one is taken, and what is unpacked is what is stored', async () => {
     const bundle = `race-${storage}`;
     await kubectl.apply(aBundle({ name: bundle, source }));
     const bodies = await Promise.all(
       ['a', 'b', 'c', 'd'].map(async (letter) => await anArchive(manifest(`race-${letter}`))),
     );
     const answers = await Promise.all(bodies.map(async (body) => await put(bundle, body)));
-    for (const { status } of answers) expect([201, 409]).toContain(status);
+    expect(answers.filter(({ status }) => status === 201).length).toBeGreaterThan(0);
+    for (const { status } of answers) expect([201, 409, 429]).toContain(status);
     await eventually(async () => {
       await unpacked(bundle, { reason: 'UnpackSuccessful' });
       const stored = await storedArchive(bundle);
-      const again = await Promise.all(bodies.map(async (body) => await put(bundle, body)));
+      const again: Awaited<ReturnType<typeof put>>[] = [];
+      for (const body of bodies) again.push(await put(bundle, body));
       const kept = bodies[again.findIndex(({ status }) => status === 204)];
       expect(again.filter(({ status }) => status === 409)).toHaveLength(3);
       expect(stored).toEqual(kept && (await filesOf(kept)));

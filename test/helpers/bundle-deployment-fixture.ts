@@ -19,7 +19,7 @@ import {
   Certificates,
   defaultCertificates,
 } from '../../core/bundle-deployment/index.ts';
-import { noteFor } from '../../core/bundle-deployment/noted-status.ts';
+import { noteFor } from '../../core/bundle-deployment/revisions/noted-status.ts';
 import { defaultLimits } from '../../core/content/index.ts';
 import type { Applier } from '../../core/contracts/applier.ts';
 import type { DeploymentHandler } from '../../core/contracts/provisioner.ts';

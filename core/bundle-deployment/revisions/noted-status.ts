@@ -1,12 +1,12 @@
-import type { KubernetesObject, ObjectMeta } from '../../api/meta.ts';
+import type { KubernetesObject, ObjectMeta } from '../../../api/meta.ts';
 import type {
   BundleDeployment,
   BundleDeploymentStatus,
-} from '../../api/v1alpha1/bundle-deployment.ts';
-import type { AppliedStatus } from '../../api/v1alpha1/deployment-progress.ts';
-import { annotation } from '../../api/v1alpha1/labels.ts';
-import { notedValue, withNote } from '../../api/v1alpha1/rules/noted-value.ts';
-import { digestOf } from '../apply/index.ts';
+} from '../../../api/v1alpha1/bundle-deployment.ts';
+import type { AppliedStatus } from '../../../api/v1alpha1/deployment-progress.ts';
+import { annotation } from '../../../api/v1alpha1/labels.ts';
+import { notedValue, withNote } from '../../../api/v1alpha1/rules/noted-value.ts';
+import { digestOf } from '../../apply/index.ts';
 
 // What a status decides counts only if an annotation has its digest: requests to /status cannot
 // change metadata (docs/adr/0086-what-a-status-decides-is-noted.md).

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { BundleDeployment, BundleDeploymentStatus } from '../../api/v1alpha1/index.ts';
-import { annotation } from '../../api/v1alpha1/labels.ts';
+import type { BundleDeployment, BundleDeploymentStatus } from '../../../api/v1alpha1/index.ts';
+import { annotation } from '../../../api/v1alpha1/labels.ts';
 import {
   aBundleOf,
   BundleDeploymentFixture,
@@ -8,9 +8,9 @@ import {
   v1,
   v2,
   v3,
-} from '../../test/helpers/bundle-deployment-fixture.ts';
-import { aStoredDeployment, aTemplate } from '../../test/helpers/stored-objects.ts';
-import { renderingOf } from './plan/approval.ts';
+} from '../../../test/helpers/bundle-deployment-fixture.ts';
+import { aStoredDeployment, aTemplate } from '../../../test/helpers/stored-objects.ts';
+import { renderingOf } from '../plan/approval.ts';
 
 const evil = aTemplate('example.com/evil:v1');
 const [first, next] = [nameOf(v1), nameOf(v2)];
