@@ -36,7 +36,9 @@ beforeAll(async () => {
   helm = await HelmCommand.create();
   image = await UnpackedImage.pull(await release.image());
   installReleased({ manifest: release.path('install.yaml'), image });
-  await (await SelfSignedOverlay.read(kubectl, release.path('install.yaml'))).remove();
+  // Files before may have left any of it.
+  const all = release.path('kustomize/overlays/operators-with-dependencies');
+  await (await SelfSignedOverlay.render(kubectl, all)).remove();
   before = new Set((await everyObject(kubectl)).keys());
 });
 
