@@ -1,8 +1,7 @@
 // @module-tag long
 import { X509Certificate } from 'node:crypto';
-import { mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { CertManager, renewCertificate } from '../helpers/cert-manager/cert-manager.ts';
@@ -20,6 +19,7 @@ import type { LocalPod } from '../helpers/local-pod.ts';
 import { aConfigMap, aCRD } from '../helpers/objects.ts';
 import { plane } from '../helpers/plane.ts';
 import { Release } from '../helpers/release.ts';
+import { ownOverlay } from '../helpers/render-overlay.ts';
 import { rollOutPlain } from '../helpers/roll-out.ts';
 import { secretData } from '../helpers/secret-volume.ts';
 import { crdWebhookConfiguration, webhookConfiguration } from '../helpers/self-signed-overlay.ts';
@@ -55,14 +55,7 @@ let before: ReadonlySet<string>;
 beforeAll(async () => {
   const release = await Release.shared();
   image = await UnpackedImage.pull(await release.image());
-  own = await realpath(await mkdtemp(join(tmpdir(), 'rukpak-overlay-')));
-  const kustomization = {
-    apiVersion: 'kustomize.config.k8s.io/v1beta1',
-    kind: 'Kustomization',
-    resources: [relative(own, release.path(overlay))],
-    components: [relative(own, release.path(component))],
-  };
-  await writeFile(join(own, 'kustomization.yaml'), JSON.stringify(kustomization));
+  own = await ownOverlay(release.path(overlay), release.path(component));
   howto = { page, kubectl, kubeconfig, files: { [`release/${overlay}`]: own } };
   system = await InClusterSystem.prepare({
     kubectl,

@@ -24,15 +24,27 @@ export async function renderWithComponent(
   overlay: string,
   ...components: readonly string[]
 ): Promise<readonly KubernetesObject[]> {
+  const own = await ownOverlay(
+    join(deployFolder, 'overlays', overlay),
+    ...components.map((each) => join(deployFolder, 'components', each)),
+  );
+  onTestFinished(() => rm(own, { recursive: true, force: true }));
+  return await renderOverlay(kubectl, own);
+}
+
+/** A folder with somebody's own overlay, of one with components; the caller removes it. */
+export async function ownOverlay(
+  overlay: string,
+  ...components: readonly string[]
+): Promise<string> {
   // Outside of the checkout, which other tests make packages of.
   const own = await realpath(await mkdtemp(join(tmpdir(), 'rukpak-overlay-')));
-  onTestFinished(() => rm(own, { recursive: true, force: true }));
   const kustomization = {
     apiVersion: 'kustomize.config.k8s.io/v1beta1',
     kind: 'Kustomization',
-    resources: [relative(own, join(deployFolder, 'overlays', overlay))],
-    components: components.map((each) => relative(own, join(deployFolder, 'components', each))),
+    resources: [relative(own, overlay)],
+    components: components.map((each) => relative(own, each)),
   };
   await writeFile(join(own, 'kustomization.yaml'), JSON.stringify(kustomization));
-  return await renderOverlay(kubectl, own);
+  return own;
 }
