@@ -1,5 +1,6 @@
 // @module-tag process
 
+import { rm } from 'node:fs/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { ampleMemory } from '../../test/helpers/ample-memory.ts';
 import { silentLogger } from '../../test/helpers/silent-logger.ts';
@@ -73,6 +74,7 @@ test('code in a sandbox reads no file of others, writes none, starts nothing and
 });
 
 test('code of whoever runs the manager is not held back', async () => {
+  onTestFinished(() => rm('/tmp/rukpak-sandbox', { force: true }));
   const found = (await pry(false)) as Record<string, string>;
   expect(found).toMatchObject({ process: 'done', signal: 'done' });
   expect(found['environment']?.split(',')).toContain('RUKPAK_SANDBOX_SECRET');
