@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../core/sdk.ts';
 import type { ClusterServiceVersion, OwnedApiService } from './bundle/cluster-service-version.ts';
-import { objectName } from './bundle/objects.ts';
+import { isOfCoreKind, objectName } from './bundle/objects.ts';
 
 const maxServiceName = 63;
 const suffix = '-service';
@@ -69,7 +69,7 @@ function compare(a: ServedPort, b: ServedPort): number {
  * meant for core.
  */
 export function isMadeSecret(object: KubernetesObject, csv: ClusterServiceVersion): boolean {
-  if (object.kind !== 'Secret' || object.apiVersion !== 'v1') return false;
+  if (!isOfCoreKind(object, 'Secret')) return false;
   const name = objectName(object);
   return csv.deployments.some(
     (deployment) =>

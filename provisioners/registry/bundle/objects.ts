@@ -13,6 +13,14 @@ export function groupOf(apiVersion: unknown): string {
 }
 
 /**
+ * True for an object of a kind of the core API. OLM reads these kinds also without a version, so
+ * bundles omit it.
+ */
+export function isOfCoreKind(object: KubernetesObject, kind: string): boolean {
+  return object.kind === kind && groupOf(object.apiVersion) === '';
+}
+
+/**
  * Keeps each object once: of several with one group, kind, namespace and name the last, at its own
  * position. The version does not count, because the API server has one object for all versions.
  */

@@ -163,15 +163,19 @@ describe('bindings that a bundle ships', () => {
   });
 });
 
-it('ships no Secret in the place of one with a certificate', () => {
-  const secret = { ...anObject('Secret', { name: 'web-service-cert' }), apiVersion: 'v1' };
-  const other = { ...secret, metadata: { name: 'another' } };
-  const bundle = aServer({ webhookDefinitions: [aWebhook()] }, ['web', 'idle'], {
-    others: [secret, other, { ...secret, metadata: { name: 'idle-service-cert' } }],
-  });
-  const names = otherObjects(bundle, anInstallation()).map(({ metadata }) => metadata.name);
-  expect(names).toEqual(['another', 'idle-service-cert']);
-});
+it.each(['v1', ''])(
+  'ships no Secret of version %j in the place of one with a certificate',
+  (own) => {
+    const secret = { ...anObject('Secret', { name: 'web-service-cert' }), apiVersion: own };
+    const other = { ...secret, metadata: { name: 'another' } };
+    const foreign = { ...secret, apiVersion: 'secrets.example.com/v1' };
+    const bundle = aServer({ webhookDefinitions: [aWebhook()] }, ['web', 'idle'], {
+      others: [secret, other, { ...secret, metadata: { name: 'idle-service-cert' } }, foreign],
+    });
+    const names = otherObjects(bundle, anInstallation()).map(({ metadata }) => metadata.name);
+    expect(names).toEqual(['another', 'idle-service-cert', 'web-service-cert']);
+  },
+);
 
 it('are optional where they are for monitoring or a console, unless their CRD comes with them', () => {
   const isOptional = (apiVersion: string, crds: readonly KubernetesObject[] = [], own = {}) => {

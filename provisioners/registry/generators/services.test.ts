@@ -58,9 +58,13 @@ describe('services', () => {
     ]);
   });
 
-  it("keep other fields of the bundle's own Service of that name", () => {
+  it.each([
+    ['v1', 'v1'],
+    ['no version, as OLM reads it', ''],
+  ])("keep other fields of the bundle's own Service of that name, of %s", (_case, apiVersion) => {
     const own = {
       ...anObject('Service', { name: 'web-service', labels: { a: 'b' }, annotations: { c: 'd' } }),
+      apiVersion,
       spec: {
         type: 'NodePort',
         ports: [{ port: 443, targetPort: 1 }, { port: 8080 }],
@@ -88,6 +92,14 @@ describe('services', () => {
       selector: { app: 'web' },
     });
     expect(uniqueObjects([...otherObjects(bundle, inNs), ...made])).toHaveLength(2);
+  });
+
+  it("take nothing from another group's kind of that name", () => {
+    const own = { ...anObject('Service', { name: 'web-service' }), apiVersion: 'serving.x/v1' };
+    const bundle = aServer({ webhookDefinitions: [aWebhook()] }, ['web'], {
+      others: [{ ...own, spec: { type: 'NodePort' } }],
+    });
+    expect(services(bundle, inNs)[0]?.['spec']).not.toHaveProperty('type');
   });
 
   it('have a name that a Service may have', () => {

@@ -1,7 +1,7 @@
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import type { JsonObject, JsonValue, KubernetesObject } from '../../../core/sdk.ts';
 import type { OwnedApiService, StrategyDeployment } from '../bundle/cluster-service-version.ts';
-import { fieldOf, isMap, itemsOf, objectName } from '../bundle/objects.ts';
+import { fieldOf, isMap, isOfCoreKind, itemsOf, objectName } from '../bundle/objects.ts';
 import type { RegistryBundle } from '../bundle/registry-bundle.ts';
 import type { Installation } from '../installation.ts';
 import {
@@ -26,7 +26,9 @@ export function services(
     const ports = servedPorts(bundle.csv, deployment.name);
     if (ports.length === 0) return [];
     const name = serviceName(deployment.name);
-    const own = bundle.others.find((each) => isService(each) && objectName(each) === name);
+    const own = bundle.others.find(
+      (each) => isOfCoreKind(each, 'Service') && objectName(each) === name,
+    );
     return [service(deployment, ports, { name, namespace: installNamespace, own })];
   });
 }
@@ -76,10 +78,6 @@ function otherPorts(
     .filter(isMap)
     .filter(({ port }) => !numbers.has(port))
     .map((port, index) => ({ name: `own-${index + 1}`, ...port }));
-}
-
-function isService({ apiVersion, kind }: KubernetesObject): boolean {
-  return apiVersion === 'v1' && kind === 'Service';
 }
 
 /** An APIService per group and version that the operator serves itself, for any number of kinds. */
