@@ -160,6 +160,31 @@ describe('an install', () => {
     expect(await uidOf('job', 'hooks-second')).toBe(second);
   });
 
+  test('runs hooks of one name one after the other, also across crashes', async () => {
+    const hook = (label: string, weight: string): object =>
+      asHook(aHeldJob('hooks-same', label), 'pre-install', {
+        'core.rukpak.io/hook-weight': weight,
+        'core.rukpak.io/hook-delete-policy': 'before-hook-creation,hook-succeeded',
+      });
+    const objects = [hook('hooks-b', '2'), hook('hooks-a', '1'), aConfigMap('hooks-app')];
+    await rollOut({ name: 'namesakes', objects });
+    const waitsFor = async (which: string) =>
+      await condition('namesakes', 'Progressing', waitingFor('pre-install', `hooks-same ${which}`));
+    await waitsFor('(1 of 2)');
+    const first = await uidOf('job', 'hooks-same');
+    await letRun('hooks-a');
+    await waitsFor('(2 of 2)');
+    const second = await uidOf('job', 'hooks-same');
+    expect(second).not.toBe(first);
+    await crash();
+    await waitsFor('(2 of 2)');
+    expect(await uidOf('job', 'hooks-same')).toBe(second);
+    expect(await exists('configmap', 'hooks-app')).toBe(false);
+    await letRun('hooks-b');
+    await isUp('namesakes');
+    await eventually(async () => expect(await exists('job', 'hooks-same')).toBe(false));
+  });
+
   test('has what its hooks need: its namespace and its CRD', async () => {
     const widget = {
       apiVersion: 'e2e.example.com/v1',

@@ -283,8 +283,8 @@ describe('removing a hook', () => {
     expect(client.peek(key)).toBeUndefined();
   });
 
-  test('leaves that of another run', async () => {
-    await run('ab');
+  test.each(['ab', 'a#2'])('leaves that of another run, %s', async (other) => {
+    await run(other);
     await remove('a');
     expect(client.peek(key)).toBeDefined();
   });

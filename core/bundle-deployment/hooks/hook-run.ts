@@ -1,3 +1,4 @@
+import { gvkOf } from '../../../api/gvk.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeploymentStatus } from '../../../api/v1alpha1/bundle-deployment.ts';
 import type { HookRun } from '../../../api/v1alpha1/deployment-progress.ts';
@@ -79,9 +80,32 @@ export function failed(run: HookRun, failure: string, now: number): HookRun {
   };
 }
 
-/** The name of one run of the next hook, for its annotation: a retry has another name. */
-export function runName({ event, startedAt, failures = 0 }: HookRun): string {
-  return failures === 0 ? `${event} ${startedAt}` : `${event} ${startedAt} ${failures}`;
+/**
+ * The name of one run of a hook, for its annotation. A retry has another name, and so has each
+ * further hook of the event with the same kind and name, which must not be taken for the first.
+ */
+export function runName(
+  { event, startedAt, failures = 0 }: HookRun,
+  hooks: readonly KubernetesObject[],
+  index: number,
+): string {
+  const turn = turnOf(hooks, index);
+  const name = turn === 1 ? `${event} ${startedAt}` : `${event} ${startedAt}#${turn}`;
+  return failures === 0 ? name : `${name} ${failures}`;
+}
+
+/** 1 for the first hook of its kind and name, 2 for the next one. */
+function turnOf(hooks: readonly KubernetesObject[], index: number): number {
+  const hook = hooks[index];
+  if (hook === undefined) return 1;
+  return 1 + hooks.slice(0, index).filter((earlier) => isNamesake(earlier, hook)).length;
+}
+
+/** Of any namespace: a hook that names none may be in that of another. */
+function isNamesake(a: KubernetesObject, b: KubernetesObject): boolean {
+  return (
+    a.metadata.name === b.metadata.name && a.kind === b.kind && gvkOf(a).group === gvkOf(b).group
+  );
 }
 
 /** The status after the target is completely applied and its hooks have run. */
@@ -107,10 +131,11 @@ export function hookText(
   return `${event} hook ${objectPath(kind, { namespace, name })}`;
 }
 
-/** The running hook, and the number of hooks of its event. */
+/** The running hook, the name of its run, and the number of hooks of its event. */
 export interface RunningHook {
   readonly hook: KubernetesObject;
   readonly run: HookRun;
+  readonly name: string;
   readonly count: number;
 }
 

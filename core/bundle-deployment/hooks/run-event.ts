@@ -65,14 +65,16 @@ export async function runEvent(
     }
     return { state: 'noted', status: withRun(state.status, begun(request, clock.now())) };
   }
-  const hook = request.hooks[run.completed];
+  const { hooks } = request;
+  const hook = hooks[run.completed];
   if (hook === undefined) {
     await removeAll(state, request, { run, surroundings });
     return { state: 'done' };
   }
   const pause = pauseAfter(run, clock.now());
   if (pause > 0) return { state: 'failed', message: failureText(state, run), retryAfter: pause };
-  return await runNext(state, { hook, run, count: request.hooks.length }, surroundings);
+  const name = runName(run, hooks, run.completed);
+  return await runNext(state, { hook, run, name, count: hooks.length }, surroundings);
 }
 
 async function runNext(
@@ -103,11 +105,11 @@ async function runNext(
 /** The server's refusal may not name the object. */
 async function begin(
   { deployment: owner }: BundleDeploymentState,
-  { hook, run }: RunningHook,
+  { hook, run, name }: RunningHook,
   { dependencies: { applier }, context: { signal } }: Surroundings,
 ): Promise<HookProgress> {
   try {
-    return await applier.runHook({ owner, hook, run: runName(run), signal });
+    return await applier.runHook({ owner, hook, run: name, signal });
   } catch (error) {
     if (signal.aborted || error instanceof TerminalError) throw error;
     const message = `${hookText(run, hook)} cannot be created: ${errorMessage(error)}`;
@@ -134,13 +136,13 @@ function inTime(
 
 async function fail(
   state: BundleDeploymentState,
-  { hook, run, reason }: RunningHook & { readonly reason: string },
+  { hook, run, name, reason }: RunningHook & { readonly reason: string },
   { dependencies, context }: Surroundings,
 ): Promise<HookEventState> {
   const { applier, clock } = dependencies;
   const { deployment: owner } = state;
   if (hookOf(hook).policies.includes('hook-failed')) {
-    await applier.removeHook({ owner, hook, run: runName(run), signal: context.signal });
+    await applier.removeHook({ owner, hook, run: name, signal: context.signal });
   }
   const now = clock.now();
   const after = failed(run, `${hookText(run, hook)} has failed: ${reason}`, now);
@@ -156,10 +158,11 @@ async function removeAll(
   { run, surroundings }: { readonly run: HookRun; readonly surroundings: Surroundings },
 ): Promise<void> {
   const { dependencies, context } = surroundings;
-  for (const hook of hooks) {
+  for (const [index, hook] of hooks.entries()) {
     if (!hookOf(hook).policies.includes('hook-succeeded')) continue;
+    const name = runName(run, hooks, index);
     const { signal } = context;
-    await dependencies.applier.removeHook({ owner, hook, run: runName(run), signal });
+    await dependencies.applier.removeHook({ owner, hook, run: name, signal });
   }
 }
 
