@@ -7,7 +7,7 @@ import type { GroupKind } from '../objects/object-id.ts';
 import { isDefinition } from '../objects/order.ts';
 
 /** The resources of every kind of a set, or sentences about unknown kinds. */
-interface ResolvedKinds {
+export interface ResolvedKinds {
   /** By apiVersion and kind, as `kindKey` writes them. */
   readonly resources: ReadonlyMap<string, Resource>;
   /** Keys of kinds that exist only after the set's own CRDs are established. */

@@ -123,7 +123,9 @@ export class OwnershipCheck {
   async #inPlaceOfHooks(request: OwnershipRequest): Promise<readonly RefusedObject[]> {
     const { owner, hooks = [], client, signal } = request;
     const refused: RefusedObject[] = [];
-    await forEachLimit(hooks, concurrentReads, async ({ resource, key }) => {
+    // Several hooks may have one name.
+    const places = new Map(hooks.map((hook) => [hook.id, hook])).values();
+    await forEachLimit([...places], concurrentReads, async ({ resource, key }) => {
       const live = await liveObject(client, { resource, key }, signal);
       if (live === undefined) return;
       const ownership = ownershipOf(live, owner, this.#options.systemNamespace);

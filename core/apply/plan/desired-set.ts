@@ -8,7 +8,7 @@ import { type Discovery, type Resource } from '../../platform/kube/index.ts';
 import { Turns } from '../../platform/turns.ts';
 import { shortList } from '../../short-list.ts';
 import { isHook } from '../hooks/hook.ts';
-import { kindKey, resolveKinds } from '../kinds/kinds.ts';
+import { kindKey, type ResolvedKinds, resolveKinds } from '../kinds/kinds.ts';
 import { type DesiredContext, type DesiredObject, desiredObject } from '../objects/desired.ts';
 import { missingResource, unknownKind } from '../objects/failures.ts';
 import { type GroupKind, objectPath } from '../objects/object-id.ts';
@@ -51,26 +51,8 @@ interface DesiredSetRequest extends DesiredContext {
  * @throws TerminalError for unknown kinds and invalid names.
  */
 export async function desiredSet(request: DesiredSetRequest): Promise<DesiredSet> {
-  const { objects, operation, discovery, signal, owner } = request;
-  const problems = objects.flatMap((object) => contentProblem(object, owner) ?? []);
-  if (problems.length > 0) throw invalidContent(problems, operation);
-  const kinds = await resolveKinds(objects, discovery, signal);
-  if (kinds.problems.length > 0) throw unknownKinds(kinds.problems, operation);
-  const unplaced = unplacedObjects(request, kinds.resources);
-  if (unplaced !== undefined) throw invalidContent([unplaced], operation);
-  const byID = new Map<string, DesiredObject>();
-  const turns = new Turns();
-  for (const object of objects) {
-    // Tens of thousands of objects take a second: yield to other work.
-    if (turns.isDue) {
-      await turns.give();
-      signal.throwIfAborted();
-    }
-    const resource = kinds.resources.get(kindKey(object));
-    if (resource === undefined) continue;
-    const desired = desiredObject(object, resource, request);
-    byID.set(desired.id, desired);
-  }
+  const { objects, kinds } = await markedObjects(request);
+  const byID = new Map(objects.map((desired) => [desired.id, desired]));
   return {
     objects: [...byID.values()],
     ids: new Set(byID.keys()),
@@ -81,12 +63,41 @@ export async function desiredSet(request: DesiredSetRequest): Promise<DesiredSet
   };
 }
 
+interface MarkedObjects {
+  /** As listed: one name may appear several times. */
+  readonly objects: readonly DesiredObject[];
+  readonly kinds: ResolvedKinds;
+}
+
+async function markedObjects(request: DesiredSetRequest): Promise<MarkedObjects> {
+  const { objects, operation, discovery, signal, owner } = request;
+  const problems = objects.flatMap((object) => contentProblem(object, owner) ?? []);
+  if (problems.length > 0) throw invalidContent(problems, operation);
+  const kinds = await resolveKinds(objects, discovery, signal);
+  if (kinds.problems.length > 0) throw unknownKinds(kinds.problems, operation);
+  const unplaced = unplacedObjects(request, kinds.resources);
+  if (unplaced !== undefined) throw invalidContent([unplaced], operation);
+  const marked: DesiredObject[] = [];
+  const turns = new Turns();
+  for (const object of objects) {
+    // Tens of thousands of objects take a second: yield to other work.
+    if (turns.isDue) {
+      await turns.give();
+      signal.throwIfAborted();
+    }
+    const resource = kinds.resources.get(kindKey(object));
+    if (resource !== undefined) marked.push(desiredObject(object, resource, request));
+  }
+  return { objects: marked, kinds };
+}
+
 interface DesiredHooksRequest extends DesiredSetRequest {
   readonly hooks?: readonly KubernetesObject[];
 }
 
 /**
- * The hooks of a set with their kinds, which the set's own CRDs may define.
+ * The hooks of a set with their kinds, which the set's own CRDs may define. Several may have one
+ * name: each has events of its own.
  * @throws TerminalError when a hook can never be created, or has the name of another object of the
  * set.
  */
@@ -97,11 +108,12 @@ export async function desiredHooks(
   const { hooks = [], operation } = request;
   if (hooks.length === 0) return [];
   const definitions = request.objects.filter((object) => isDefinition(gvkOf(object)));
-  const set = await desiredSet({ ...request, objects: [...definitions, ...hooks] });
-  const found = set.objects.filter(({ object }) => isHook(object));
+  const marked = await markedObjects({ ...request, objects: [...definitions, ...hooks] });
+  const found = marked.objects.filter(({ object }) => isHook(object));
   const twice = found.filter(({ id }) => ids.has(id));
   if (twice.length === 0) return found;
-  const names = twice.map(({ resource, key }) => objectPath(resource.kind, key));
+  const paths = twice.map(({ resource, key }) => objectPath(resource.kind, key));
+  const names = [...new Set(paths)];
   throw new TerminalError(
     `the bundle has both as a hook and as an object to be kept: ${names.slice(0, listedHooks).join(', ')}; ` +
       `rename one of the two, or remove annotation ${annotation.hook}`,
