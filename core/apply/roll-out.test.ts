@@ -3,10 +3,11 @@ import { EventList } from '../../test/helpers/event-list.ts';
 import { ManualClock } from '../../test/helpers/manual-clock.ts';
 import { anOwnedEntry, aResource } from '../../test/helpers/owned-entry.ts';
 import { aStoredDeployment } from '../../test/helpers/stored-objects.ts';
-import type { ApplyRequest, RememberedResult } from '../contracts/applier.ts';
+import type { ApplyRequest, ApplyResult, RememberedResult } from '../contracts/applier.ts';
 import type { InventoryEntry } from './inventory/entry.ts';
 import { Inventory } from './inventory/inventory.ts';
 import type { GroupKind } from './objects/object-id.ts';
+import { groupKindNames } from './objects/owner-marks.ts';
 import type { Run } from './plan/plan.ts';
 import { askedIn } from './prune/asked-deletions.ts';
 import { RollOut } from './roll-out.ts';
@@ -16,18 +17,30 @@ const signal = new AbortController().signal;
 const refusal = new Error('a policy says no');
 
 /** Kinds of the annotation of the deployment. */
-let marked: GroupKind[];
+let marked: readonly GroupKind[];
+let inventory: Inventory;
 let unwanted: InventoryEntry;
 let remembered: RememberedResult[];
 
 beforeEach(() => {
   marked = [];
+  inventory = new Inventory();
   unwanted = anOwnedEntry('ConfigMap', { name: 'unwanted' });
   remembered = [];
 });
 
-/** Applies a ConfigMap and a hook; `write` is what becomes of its objects. */
-async function apply(write: () => void): Promise<void> {
+interface Steps {
+  readonly write?: () => void;
+  /** Kinds of objects whose deletion waits. */
+  readonly prune?: () => readonly InventoryEntry[];
+}
+
+function refuse(): never {
+  throw refusal;
+}
+
+/** Applies a ConfigMap and a custom resource. */
+async function apply({ write = () => undefined, prune = () => [] }: Steps): Promise<ApplyResult> {
   const owner = aStoredDeployment();
   const owners = new OwnerStates(new ManualClock());
   const resources = [aResource('ConfigMap'), aResource('Gizmo.example.com')];
@@ -43,13 +56,16 @@ async function apply(write: () => void): Promise<void> {
   const rollOut = new RollOut({
     client: {} as never,
     owners,
-    inventory: new Inventory(),
+    inventory,
     events: new EventList(),
     earlierKinds: { areLost: () => false } as never,
     drift: {} as never,
     rules: { use: () => false } as never,
-    parents: { kinds: () => marked } as never,
-    optionalKinds: {} as never,
+    parents: {
+      kinds: () => marked,
+      write: async (_: unknown, kinds: readonly GroupKind[]) => void (marked = kinds),
+    } as never,
+    optionalKinds: { await: () => undefined } as never,
     namespaces: { find: async () => new Map(), note: () => undefined } as never,
     transfers: { keep: () => undefined } as never,
     planner: {
@@ -68,28 +84,37 @@ async function apply(write: () => void): Promise<void> {
     } as never,
     pruner: {
       unwanted: () => [unwanted],
-      prune: async () => {
-        throw refusal;
-      },
+      prune: async () => ({ changes: 0, held: prune() }),
     } as never,
     notify: () => undefined,
   });
   const remember = (found: RememberedResult) => void remembered.push(found);
   const request: ApplyRequest = { owner, objects: [], remember, signal };
-  await expect(rollOut.apply(request)).rejects.toBe(refusal);
+  return await rollOut.apply(request);
 }
 
 test('a write that fails leaves the kinds that may have objects to the status', async () => {
-  await apply(() => {
-    throw refusal;
-  });
+  await expect(apply({ write: refuse })).rejects.toBe(refusal);
   const groupKinds = ['ConfigMap', 'Deployment.apps', 'Gizmo.example.com'];
   expect(remembered).toEqual([{ groupKinds }]);
 });
 
 test('a deletion that fails leaves what was asked to be deleted to the status, too', async () => {
-  await apply(() => undefined);
+  await expect(apply({ prune: refuse })).rejects.toBe(refusal);
   expect(remembered).toMatchObject([{ groupKinds: expect.arrayContaining(['ConfigMap']) }]);
   const [{ askedDeletions } = {}] = remembered;
   expect(askedIn({ deletionsAsked: false, askedBefore: askedDeletions })(unwanted)).toBe(true);
+});
+
+test('an apply keeps the kinds of live objects of hooks that the bundle no longer has', async () => {
+  const annotations = { 'core.rukpak.io/hook-run': 'pre-install' };
+  const metadata = { annotations };
+  anOwnedEntry('PersistentVolumeClaim', { name: 'of-hook', metadata }, inventory);
+  anOwnedEntry('Job.batch', { name: 'deleted', metadata }, inventory).deleted = true;
+  const copy = { annotations: { ...annotations, 'core.rukpak.io/tracking-id': 'other:' } };
+  anOwnedEntry('Secret', { name: 'copy', metadata: copy }, inventory);
+  anOwnedEntry('Service', { name: 'dropped' }, inventory);
+  const kinds = ['ConfigMap', 'Gizmo.example.com', 'PersistentVolumeClaim'];
+  expect(await apply({})).toMatchObject({ groupKinds: kinds });
+  expect(groupKindNames(marked)).toEqual(kinds);
 });

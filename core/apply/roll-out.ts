@@ -9,6 +9,7 @@ import { type KubeClient, liveObject } from '../platform/kube/index.ts';
 import type { DriftDetector } from './drift/drift.ts';
 import { driftMode, noteDrift, splitPlan } from './drift/drift-policy.ts';
 import type { HealthRules } from './drift/health-rules.ts';
+import { isHookObject } from './hooks/hook.ts';
 import type { Inventory } from './inventory/inventory.ts';
 import type { ApplySetParents } from './kinds/applyset-parent.ts';
 import { type EarlierKinds, notServed } from './kinds/earlier-kinds.ts';
@@ -16,7 +17,7 @@ import type { OptionalKinds } from './kinds/optional-kinds.ts';
 import type { PlannedObject } from './objects/desired.ts';
 import { forEachLimit } from './objects/for-each-limit.ts';
 import type { GroupKind } from './objects/object-id.ts';
-import { applySetKey, groupKindNames } from './objects/owner-marks.ts';
+import { applySetKey, belongsTo, groupKindNames } from './objects/owner-marks.ts';
 import { transferTargets } from './ownership/ownership.ts';
 import type { SharedNamespaces, UsedNamespaces } from './ownership/shared-namespaces.ts';
 import type { Transfers } from './ownership/transfers.ts';
@@ -106,12 +107,12 @@ export class RollOut {
 
   /** Prunes after everything is written; from then on the owner has exactly this set. */
   async #prune(run: Run, { unknown, ...written }: Written): Promise<ApplyResult> {
-    const { pruner, optionalKinds } = this.#options;
+    const { pruner, optionalKinds, inventory } = this.#options;
     const { changes, held, blocked, heldPrune, unserved: lost = [] } = await pruner.prune(run);
     run.state.waitingPrunes = new Set(held.map(({ id }) => id));
     const unserved = [...unknown, ...lost];
     const waiting = [...held.map(({ resource }) => resource), ...unserved];
-    const kinds = [...kindsOf(run), ...waiting, ...stillOwned(run)];
+    const kinds = [...kindsOf(run), ...waiting, ...stillOwned(run), ...hookKinds(inventory, run)];
     await this.#settle(run, kinds);
     optionalKinds.await(run.owner, run.set.omitted);
     return {
@@ -223,4 +224,15 @@ function stillOwned({ set, earlier }: Run): readonly GroupKind[] {
   return set.omitted.filter((each) =>
     earlier.some(({ group, kind }) => each.group === group && each.kind === kind),
   );
+}
+
+/**
+ * Kinds of live objects of hooks, also of hooks that the bundle no longer has: core never prunes
+ * them, and must find those at the deletion of the owner that somebody annotates to be kept.
+ */
+function hookKinds(inventory: Inventory, { owner, name }: Run): readonly GroupKind[] {
+  return inventory
+    .ownedBy(name)
+    .filter(({ deleted, object }) => !deleted && belongsTo(object, owner) && isHookObject(object))
+    .map(({ resource }) => resource);
 }
