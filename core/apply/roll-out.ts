@@ -9,7 +9,6 @@ import { type KubeClient, liveObject } from '../platform/kube/index.ts';
 import type { DriftDetector } from './drift/drift.ts';
 import { driftMode, noteDrift, splitPlan } from './drift/drift-policy.ts';
 import type { HealthRules } from './drift/health-rules.ts';
-import { isHookObject } from './hooks/hook.ts';
 import type { Inventory } from './inventory/inventory.ts';
 import type { ApplySetParents } from './kinds/applyset-parent.ts';
 import { type EarlierKinds, notServed } from './kinds/earlier-kinds.ts';
@@ -17,13 +16,14 @@ import type { OptionalKinds } from './kinds/optional-kinds.ts';
 import type { PlannedObject } from './objects/desired.ts';
 import { forEachLimit } from './objects/for-each-limit.ts';
 import type { GroupKind } from './objects/object-id.ts';
-import { applySetKey, belongsTo, groupKindNames } from './objects/owner-marks.ts';
+import { applySetKey, groupKindNames } from './objects/owner-marks.ts';
 import { transferTargets } from './ownership/ownership.ts';
 import type { SharedNamespaces, UsedNamespaces } from './ownership/shared-namespaces.ts';
 import type { Transfers } from './ownership/transfers.ts';
 import { kindsOf, type Run } from './plan/plan.ts';
 import type { Planner } from './plan/planner.ts';
 import { askedKeys } from './prune/asked-deletions.ts';
+import { hookObjects } from './prune/prune-plan.ts';
 import type { Pruner } from './prune/pruner.ts';
 import type { SetWriter } from './set-writer.ts';
 import type { OwnerStates } from './state/owner-state.ts';
@@ -112,7 +112,9 @@ export class RollOut {
     run.state.waitingPrunes = new Set(held.map(({ id }) => id));
     const unserved = [...unknown, ...lost];
     const waiting = [...held.map(({ resource }) => resource), ...unserved];
-    const kinds = [...kindsOf(run), ...waiting, ...stillOwned(run), ...hookKinds(inventory, run)];
+    // Core never prunes these, and at the deletion of the owner must find those that are to be kept.
+    const ofHooks = hookObjects(inventory, run.owner).map(({ resource }) => resource);
+    const kinds = [...kindsOf(run), ...waiting, ...stillOwned(run), ...ofHooks];
     await this.#settle(run, kinds);
     optionalKinds.await(run.owner, run.set.omitted);
     return {
@@ -224,15 +226,4 @@ function stillOwned({ set, earlier }: Run): readonly GroupKind[] {
   return set.omitted.filter((each) =>
     earlier.some(({ group, kind }) => each.group === group && each.kind === kind),
   );
-}
-
-/**
- * Kinds of live objects of hooks, also of hooks that the bundle no longer has: core never prunes
- * them, and must find those at the deletion of the owner that somebody annotates to be kept.
- */
-function hookKinds(inventory: Inventory, { owner, name }: Run): readonly GroupKind[] {
-  return inventory
-    .ownedBy(name)
-    .filter(({ deleted, object }) => !deleted && belongsTo(object, owner) && isHookObject(object))
-    .map(({ resource }) => resource);
 }

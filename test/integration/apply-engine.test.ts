@@ -399,6 +399,27 @@ test('what a new set no longer has is pruned, but kept objects and other kinds o
   expect(await kubectl.exists('role', goes, namespace)).toBe(false);
 });
 
+test('an orphaned object of a hook is an ordinary one once it is applied as such', async () => {
+  const owner = await aDeployment();
+  const { name: ownerName = '' } = owner.metadata;
+  const [stays, taken] = [unique('stays'), unique('taken')];
+  const hook = configMap(taken, {}, { annotations: { 'core.rukpak.io/hook': 'pre-install' } });
+  const { signal } = stop;
+  await engine.apply({ owner, objects: [], hooks: [hook], foundationOnly: true, signal });
+  await engine.runHook({ owner, hook, run: 'pre-install', signal });
+  await engine.remove({ owner: await reload(ownerName), policy: 'Orphan', signal });
+  const marks = async () => (await kubectl.get('configmap', taken, namespace)).metadata.annotations;
+  expect(await marks()).toEqual({
+    ...hook.metadata.annotations,
+    'core.rukpak.io/hook-run': 'pre-install',
+    'core.rukpak.io/left-by': ownerName,
+  });
+  await apply(await reload(ownerName), configMap(stays), configMap(taken));
+  expect(await marks()).not.toHaveProperty(['core.rukpak.io/hook-run']);
+  await apply(installed(await reload(ownerName)), configMap(stays));
+  expect(await kubectl.exists('configmap', taken, namespace)).toBe(false);
+});
+
 test('a CRD and its custom resource install together, and again after the CRD was deleted', async () => {
   const owner = await aDeployment();
   const kind = `Widget${run}`;

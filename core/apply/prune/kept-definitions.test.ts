@@ -151,13 +151,20 @@ test('KeepCRDs holds for custom resources of a CRD that core orphaned before', a
   });
   const gizmo = anOwnedEntry('Gizmo.example.com', { name: 'one' });
   const remove = [gizmo, anOwnedEntry('Deployment.apps', { name: 'web' })];
+  // The garbage collector deletes the objects of hooks: they are not in the plan.
+  const ofHook = anOwnedEntry('Gizmo.example.com', { name: 'of-hook' });
+  const hooks = [ofHook, anOwnedEntry('Job.batch', { name: 'load' })];
   const signal = new AbortController().signal;
   const planned = async (policy: DeletionPolicy, leftBy: string) => {
-    const query = { owner: aStoredDeployment(), policy, client: client(leftBy), signal };
+    const query = { owner: aStoredDeployment(), policy, client: client(leftBy), hooks, signal };
     const { orphan } = await orphanOfLeftDefinitions({ orphan: new Map(), remove }, query);
     return [...orphan];
   };
-  expect(await planned('KeepCRDs', 'demo')).toEqual([[gizmo, 'the deletion policy is KeepCRDs']]);
+  const because = 'the deletion policy is KeepCRDs';
+  expect(await planned('KeepCRDs', 'demo')).toEqual([
+    [gizmo, because],
+    [ofHook, because],
+  ]);
   expect(await planned('KeepCRDs', 'another')).toEqual([]);
   expect(asked).toEqual(['gizmos.example.com', 'gizmos.example.com']);
   expect(await planned('Delete', 'demo')).toEqual([]);
@@ -177,7 +184,8 @@ test('so it does in groups that Kubernetes has approved, whose CRDs are custom t
   const others = ['ConfigMap', 'Deployment.apps'].map((kind) => anOwnedEntry(kind, { name: 'x' }));
   const plan = { orphan: new Map(), remove: [gateway, ...others] };
   const { signal } = new AbortController();
-  const query = { owner: aStoredDeployment(), policy: 'KeepCRDs', client, signal } as const;
+  const policy = 'KeepCRDs';
+  const query = { owner: aStoredDeployment(), policy, client, hooks: [], signal } as const;
   const { orphan } = await orphanOfLeftDefinitions(plan, query);
   expect([...orphan.keys()]).toEqual([gateway]);
   expect(asked).toEqual(['gateways.gateway.networking.k8s.io']);

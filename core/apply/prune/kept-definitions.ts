@@ -54,6 +54,8 @@ interface LeftDefinitionQuery {
   readonly owner: BundleDeployment;
   readonly policy: DeletionPolicy;
   readonly client: Pick<KubeClient, 'get'>;
+  /** Objects of hooks: the garbage collector deletes those that the plan does not orphan. */
+  readonly hooks: readonly InventoryEntry[];
   readonly signal: AbortSignal;
 }
 
@@ -63,11 +65,12 @@ interface LeftDefinitionQuery {
  */
 export async function orphanOfLeftDefinitions(
   plan: RemovalPlan,
-  { owner, policy, client, signal }: LeftDefinitionQuery,
+  { owner, policy, client, hooks, signal }: LeftDefinitionQuery,
 ): Promise<RemovalPlan> {
   if (policy !== 'KeepCRDs') return plan;
   const left = new Map<string, boolean>();
-  for (const { resource } of plan.remove) {
+  const going = [...plan.remove, ...hooks];
+  for (const { resource } of going) {
     const name = definitionName(resource);
     if (left.has(name) || !isCustom(resource)) continue;
     const target = { resource: definitionResource, key: { name } };
@@ -80,7 +83,7 @@ export async function orphanOfLeftDefinitions(
   const because = `the deletion policy is ${policy}`;
   const orphan = new Map([
     ...plan.orphan,
-    ...plan.remove.filter(isLeft).map((entry) => [entry, because] as const),
+    ...going.filter(isLeft).map((entry) => [entry, because] as const),
   ]);
   return { orphan, remove: plan.remove.filter((entry) => !isLeft(entry)) };
 }

@@ -104,6 +104,41 @@ test('an object that is not as last seen is read, and our share of its fields fo
   expect(pathsOf(patch)).toContain('replace /metadata/managedFields/1/fieldsV1');
 });
 
+const hookRun = 'core.rukpak.io/hook-run';
+
+function ofHook(managers: readonly string[]): KubernetesObject {
+  const { annotations, ...rest } = entry.object.metadata;
+  const metadata = {
+    ...rest,
+    annotations: { ...annotations, [hookRun]: 'pre-install' },
+    managedFields: managers.map((manager) => ({ manager, operation: 'Apply', fieldsV1: {} })),
+  };
+  return { ...entry.object, metadata };
+}
+
+test('an object of a hook stays one until core applies it as an ordinary object', async () => {
+  const object = ofHook(['rukpak-core']);
+  const server = aServer(object);
+  await orphanObject(server.client, { ...entry, object }, { owner: 'demo', signal });
+  const [patch = []] = server.patches;
+  expect(pathsOf(patch)).not.toContain('remove /metadata/annotations/core.rukpak.io~1hook-run');
+  // An apply removes the fields that its manager had and does not send again.
+  expect(patch.at(-1)?.value).toEqual({
+    'f:metadata': {
+      'f:annotations': { 'f:core.rukpak.io/left-by': {}, [`f:${hookRun}`]: {} },
+    },
+  });
+});
+
+test('no apply would remove the mark of a hook where core has no fields: core removes it', async () => {
+  const object = ofHook(['others']);
+  const server = aServer(object, outdated);
+  await orphanObject(server.client, { ...entry, object }, { owner: 'demo', signal });
+  const paths = pathsOf(server.patches[1]);
+  expect(paths).toContain('remove /metadata/annotations/core.rukpak.io~1hook-run');
+  expect(paths.join()).not.toContain('managedFields');
+});
+
 test.each<[why: string, live: KubernetesObject | undefined]>([
   ['is gone', undefined],
   ['is a namesake', { ...entry.object, metadata: { ...entry.object.metadata, uid: 'another' } }],

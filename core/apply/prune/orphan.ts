@@ -10,6 +10,7 @@ import {
   type Resource,
 } from '../../platform/kube/index.ts';
 import { fieldManager, isOwnEntry } from '../fields/managed-fields.ts';
+import { isHookObject } from '../hooks/hook.ts';
 import { primaryResourceKeys } from '../objects/desired.ts';
 import { isDeployment, labelledOwner } from '../objects/owner-marks.ts';
 
@@ -23,7 +24,7 @@ interface LeftObject {
 const attempts = 5;
 
 /**
- * Orphans an object: removes core's marks and core's entry of managedFields, and keeps the content.
+ * Orphans an object: removes core's marks, and its fields from managedFields, and keeps the content.
  * Usually takes one request; a second and third when the object changed meanwhile. Does nothing
  * when it was deleted or has another owner. Never applies, because that would recreate a deleted
  * object.
@@ -39,7 +40,10 @@ export async function orphanObject(
   let index = 0;
   for (let attempt = 1; labelledOwner(seen) === owner; attempt += 1) {
     try {
-      const patch = [...withoutMarks(seen, owner), ...withoutOwnFields(index)];
+      const patch = [
+        ...withoutMarks(seen, owner),
+        ...(index === -1 ? withoutHookRun(seen) : withoutOwnFields(seen, index)),
+      ];
       await client.patch({ resource, key }, patch, { type: 'json', signal });
       return;
     } catch (error) {
@@ -82,18 +86,29 @@ function withoutMarks(live: KubernetesObject, owner: string): readonly Operation
 }
 
 /**
- * Core keeps only the annotation. Without any managed field the API server would treat the object
- * as one from before server-side apply, whose fields can be taken over only by force.
+ * Core keeps only these annotations. Without any managed field the API server would treat the object
+ * as one from before server-side apply, whose fields can be taken over only by force. A later hook
+ * recognises the object of an earlier one; an apply as an ordinary object removes that mark, because
+ * it no longer sends it.
  */
-function withoutOwnFields(index: number): readonly Operation[] {
-  if (index === -1) return [];
+function withoutOwnFields(live: KubernetesObject, index: number): readonly Operation[] {
   const path = `/metadata/managedFields/${index}`;
-  const fieldsV1 = { 'f:metadata': { 'f:annotations': { [`f:${annotation.leftBy}`]: {} } } };
+  const kept = [annotation.leftBy, ...(isHookObject(live) ? [annotation.hookRun] : [])];
+  const annotations = Object.fromEntries(kept.map((key) => [`f:${key}`, {}]));
   return [
     { op: 'test', path: `${path}/manager`, value: fieldManager },
     { op: 'test', path: `${path}/operation`, value: 'Apply' },
-    { op: 'replace', path: `${path}/fieldsV1`, value: fieldsV1 },
+    {
+      op: 'replace',
+      path: `${path}/fieldsV1`,
+      value: { 'f:metadata': { 'f:annotations': annotations } },
+    },
   ];
+}
+
+/** For an object without fields of core, of which no apply would remove the mark of a hook. */
+function withoutHookRun({ metadata }: KubernetesObject): readonly Operation[] {
+  return without('/metadata/annotations', metadata.annotations, [annotation.hookRun]);
 }
 
 function without(parent: string, map: unknown, keys: readonly string[]): readonly Operation[] {

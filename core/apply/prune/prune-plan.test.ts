@@ -218,11 +218,18 @@ describe('hook objects stay', () => {
     return entries.map(({ key }) => key.name).toSorted();
   }
 
-  test('objects of hooks are not pruned', () => {
+  test.each<[DeletionPolicy, orphan: string[], remove: string[]]>([
+    ['Delete', [], ['kept']],
+    ['KeepCRDs', [], ['kept']],
+    ['Orphan', ['kept'], []],
+  ])('an upgrade with policy %s leaves objects of hooks as they are', (policy, orphan, remove) => {
+    const annotations = { 'core.rukpak.io/hook-run': 'pre-install' };
+    const crd = 'CustomResourceDefinition.apiextensions.k8s.io';
+    anOwnedEntry(crd, { name: 'of-hook', metadata: { annotations } }, inventory);
     const wanted = { ids: new Set<string>(), objects: [], omitted: [] };
-    const plan = planRemoval(inventory, { owner, policy: 'Delete', wanted });
-    expect(names(plan.remove)).toEqual(['kept']);
-    expect(plan.orphan.size).toBe(0);
+    const plan = planRemoval(inventory, { owner, policy, wanted });
+    expect(names(plan.remove)).toEqual(remove);
+    expect(names([...plan.orphan.keys()])).toEqual(orphan);
   });
 
   test('objects of hooks are left to the garbage collector when their deployment is deleted', () => {

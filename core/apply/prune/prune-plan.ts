@@ -44,8 +44,9 @@ interface RemovalRequest {
 /**
  * Applies the deletion policy, both when the deployment is deleted and when its bundle has dropped
  * objects. Plans only objects that core made for exactly this deployment, each once, although it
- * may be watched in two versions. Leaves objects of hooks to the garbage collector, unless the
- * policy or an annotation keeps them.
+ * may be watched in two versions. Never prunes or orphans an object of a hook, which may be running,
+ * before the deletion, and then leaves it to the garbage collector, unless the policy or an
+ * annotation keeps it.
  */
 export function planRemoval(
   inventory: Inventory,
@@ -56,7 +57,7 @@ export function planRemoval(
   const orphan = new Map<InventoryEntry, string>();
   const remove: InventoryEntry[] = [];
   // The deletion of a deployment waits for objects that are being deleted; an upgrade does not.
-  for (const entry of wanted === undefined ? entries : entries.filter(isPresent)) {
+  for (const entry of wanted === undefined ? entries : entries.filter(isPrunable)) {
     const because = byPolicy.has(entry)
       ? `the deletion policy is ${policy}`
       : reasonToStay(entry, wanted);
@@ -119,9 +120,7 @@ function reasonToStay(
   wanted: Wanted | undefined,
 ): string | undefined {
   // Without an ownerReference the garbage collector leaves the object of a hook as it is.
-  const isLeft =
-    isHookObject(object) && (wanted !== undefined || controllerOf(object) === undefined);
-  if (isLeft) return undefined;
+  if (isHookObject(object) && controllerOf(object) === undefined) return undefined;
   if (isKept(object)) return 'its annotation asks for it';
   const isInhabited =
     isNamespace(resource) && wanted?.objects.some(({ key }) => key.namespace === name) === true;
@@ -130,6 +129,20 @@ function reasonToStay(
 
 function isPresent({ deleted, object }: InventoryEntry): boolean {
   return !deleted && object.metadata.deletionTimestamp === undefined;
+}
+
+function isPrunable(entry: InventoryEntry): boolean {
+  return isPresent(entry) && !isHookObject(entry.object);
+}
+
+/** Live objects of the deployment's hooks, also of hooks that its bundle no longer has. */
+export function hookObjects(
+  inventory: Inventory,
+  owner: BundleDeployment,
+): readonly InventoryEntry[] {
+  return objectsOf(inventory, owner).filter(
+    (entry) => isPresent(entry) && isHookObject(entry.object),
+  );
 }
 
 function objectsOf(inventory: Inventory, owner: BundleDeployment): readonly InventoryEntry[] {

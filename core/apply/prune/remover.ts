@@ -19,7 +19,7 @@ import { checkRestored } from '../state/restored-owner.ts';
 import type { Deletions } from '../write/deletions.ts';
 import { orphanDefinitions, orphanOfLeftDefinitions } from './kept-definitions.ts';
 import { orphanNamespaces, takeOrphanedNamespaces } from './namespaces.ts';
-import { planRemoval, removalStages, throwUndecided } from './prune-plan.ts';
+import { hookObjects, planRemoval, removalStages, throwUndecided } from './prune-plan.ts';
 import type { Pruner } from './pruner.ts';
 import { awaitRemoval } from './removal-watch.ts';
 
@@ -78,7 +78,8 @@ export class Remover {
     }
     const known = planRemoval(inventory, request);
     const own = this.#options.client;
-    const planned = await orphanOfLeftDefinitions(known, { ...request, client: own });
+    const hooks = hookObjects(inventory, owner);
+    const planned = await orphanOfLeftDefinitions(known, { ...request, client: own, hooks });
     endNamespaces(
       state,
       planned.remove.filter(({ resource }) => isNamespace(resource)),
