@@ -17,8 +17,8 @@ export const objectRefSchema = z.object({
 
 export const plannedChangeSchema = objectRefSchema.extend({
   action: z
-    .enum(['Create', 'Change', 'Delete'])
-    .describe('What core would do with the object: Create, Change or Delete.'),
+    .enum(['Create', 'Change', 'Delete', 'Orphan'])
+    .describe('What core would do with the object: Create, Change, Delete or Orphan.'),
   fields: z
     .array(z.string())
     .optional()
@@ -37,6 +37,10 @@ export const planStatusSchema = z
     create: z.int().describe('Number of objects that core would create.'),
     change: z.int().describe('Number of objects that core would change.'),
     delete: z.int().describe('Number of objects that core would delete.'),
+    orphan: z
+      .int()
+      .optional()
+      .describe('Number of objects that core would orphan instead of deleting. Absent for none.'),
     unchanged: z.int().describe('Number of objects that core would leave unchanged.'),
     changes: z
       .array(plannedChangeSchema)

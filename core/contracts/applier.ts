@@ -135,7 +135,7 @@ export interface FieldChange {
 
 /** The change that an apply would make to one object. */
 export interface ForecastChange {
-  readonly action: 'Create' | 'Change' | 'Delete';
+  readonly action: 'Create' | 'Change' | 'Delete' | 'Orphan';
   /** Empty for the core group. */
   readonly group: string;
   readonly kind: string;
@@ -146,13 +146,15 @@ export interface ForecastChange {
   readonly fields?: readonly FieldChange[];
   /** Number of further fields. */
   readonly moreFields?: number;
+  /** Why core would orphan the object instead of deleting it. */
+  readonly because?: string;
 }
 
 /** The result of an apply, forecast. */
 export interface Forecast {
   /** Differs whenever the apply would do anything else. */
   readonly digest: string;
-  /** In the order of an apply; deletions last. */
+  /** In the order of an apply; deletions and orphaned objects last. */
   readonly changes: readonly ForecastChange[];
   readonly unchanged: number;
   /** Why the apply would fail, one per object. */

@@ -74,6 +74,20 @@ test('names the hooks that would run', () => {
   ]);
 });
 
+test('names the objects that core would orphan, and why', () => {
+  const crd = { group: 'apiextensions.k8s.io', kind: 'CustomResourceDefinition', name: 'a.b' };
+  const orphan = { action: 'Orphan', ...crd, because: 'the deletion policy is KeepCRDs' } as const;
+  const changes = [...plan.changes, orphan];
+  expect(planLines({ ...plan, orphan: 1, changes }).slice(-4)).toEqual([
+    'delete ConfigMap shop/old',
+    'orphan CustomResourceDefinition.apiextensions.k8s.io a.b (the deletion policy is KeepCRDs)',
+    '',
+    '1 to create, 1 to change, 1 to delete, 1 to orphan, 2 unchanged',
+  ]);
+  const [last] = planLines({ ...plan, orphan: 5, truncated: true }).slice(-3);
+  expect(last).toBe('… and 5 more');
+});
+
 test('a name that breaks its line adds none', () => {
   const name = 'a\n\n0 to create, 0 to change, 0 to delete, 9 unchanged';
   const changes = [{ action: 'Create', group: 'x.y', kind: 'Z', name }] as const;

@@ -46,16 +46,22 @@ async function planOf({
   );
 }
 
-const words = { Create: 'create', Change: 'change', Delete: 'delete' } as const;
+const words = {
+  Create: 'create',
+  Change: 'change',
+  Delete: 'delete',
+  Orphan: 'orphan',
+} as const;
 
 /**
  * A plan in readable form: a line for each object, and one for each of its fields. Escapes line
  * breaks in names, so that they cannot add lines to an approved plan.
  */
 export function planLines(plan: FullPlan): readonly string[] {
-  const { bundleDeployment, bundle, truncated, hooks = [], problems, warnings } = plan;
+  const { bundleDeployment, bundle, orphan = 0, truncated } = plan;
+  const { hooks = [], problems, warnings } = plan;
   const listed = plan.changes.length;
-  const all = plan.create + plan.change + plan.delete;
+  const all = plan.create + plan.change + plan.delete + orphan;
   return [
     `plan ${plan.digest}`,
     `of Bundle ${bundle} for BundleDeployment ${bundleDeployment}, made at ${plan.createdAt}`,
@@ -71,11 +77,12 @@ export function planLines(plan: FullPlan): readonly string[] {
 }
 
 function changeLines(change: ForecastChange): readonly string[] {
-  const { action, group, kind, namespace, name, fields = [], moreFields = 0 } = change;
+  const { action, group, kind, namespace, name, because } = change;
+  const { fields = [], moreFields = 0 } = change;
   const type = group === '' ? kind : `${kind}.${group}`;
   const path = namespace === undefined ? name : `${namespace}/${name}`;
   return [
-    `${words[action]} ${type} ${path}`,
+    `${words[action]} ${type} ${path}${because === undefined ? '' : ` (${because})`}`,
     ...fields.map((field) => `    ${fieldLine(field)}`),
     ...(moreFields === 0 ? [] : [`    … and ${moreFields} more fields`]),
   ];

@@ -21,7 +21,7 @@ import type { Planner } from '../plan/planner.ts';
 import { throwUndecided } from '../prune/prune-plan.ts';
 import type { Pruner } from '../prune/pruner.ts';
 import type { OwnerStates } from '../state/owner-state.ts';
-import { foreseenChange } from './foreseen-change.ts';
+import { foreseenChange, foreseenOrphan } from './foreseen-change.ts';
 import {
   ObjectForecast,
   type ObjectForecastOptions,
@@ -75,11 +75,13 @@ export class Forecaster {
     };
     const found = await forecastObjects(objects, foreseenChange);
     const problems = [...claimed, ...found.problems];
-    const identities = found.changes.map(({ identity }) => digestOf(identity)).toSorted();
+    const orphaned = [...prune.orphan].map(([entry, because]) => foreseenOrphan(entry, because));
+    const changes = [...found.changes, ...orphaned];
+    const identities = changes.map(({ identity }) => digestOf(identity)).toSorted();
     return {
       // An approval is valid once: the same changes at another generation are another plan.
       digest: digestOf([run.owner.metadata.generation, identities, problems.length]),
-      changes: found.changes.map(({ change }) => change),
+      changes: changes.map(({ change }) => change),
       unchanged: run.set.objects.length - pending.length + found.unchanged,
       problems,
       warnings: found.warnings,

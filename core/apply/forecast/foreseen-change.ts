@@ -4,6 +4,7 @@ import { isMap } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { FieldChange, ForecastChange } from '../../contracts/applier.ts';
 import { fieldPath } from '../fields/field-tree.ts';
+import { type InventoryEntry, identity } from '../inventory/entry.ts';
 import { objectID } from '../objects/object-id.ts';
 import type { ForeseenObject } from './forecaster.ts';
 
@@ -21,13 +22,7 @@ interface ForeseenChange {
 /** The displayed change of an object; undefined when it does not change. */
 export function foreseenChange(foreseen: ForeseenObject): ForeseenChange | undefined {
   const { resource, key, desired, before, after } = foreseen;
-  const { group, kind } = resource;
-  const object = {
-    group,
-    kind,
-    ...(key.namespace === undefined ? {} : { namespace: key.namespace }),
-    name: key.name,
-  };
+  const object = namedObject(foreseen);
   const id = objectID(resource, key);
   const uid = before?.metadata.uid;
   if (desired === undefined || after === undefined) {
@@ -45,6 +40,21 @@ export function foreseenChange(foreseen: ForeseenObject): ForeseenChange | undef
     change: { action: 'Change', ...object, ...shown(differences, isSecret(after)) },
     identity: ['Change', id, uid, desired.digest, found],
   };
+}
+
+/** The displayed change of an object that an apply would orphan for this reason. */
+export function foreseenOrphan(entry: InventoryEntry, because: string): ForeseenChange {
+  return {
+    change: { action: 'Orphan', ...namedObject(entry), because },
+    identity: ['Orphan', identity(entry)],
+  };
+}
+
+function namedObject({
+  resource: { group, kind },
+  key: { namespace, name },
+}: Pick<ForeseenObject, 'resource' | 'key'>): Omit<ForecastChange, 'action'> {
+  return { group, kind, ...(namespace === undefined ? {} : { namespace }), name };
 }
 
 function comparable(object: KubernetesObject): unknown {

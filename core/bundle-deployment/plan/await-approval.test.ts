@@ -352,6 +352,30 @@ describe('an active Bundle that is made again under its name', () => {
   });
 });
 
+test('a plan that only orphans changes something: it waits, and says so', async () => {
+  const fixture = aManual();
+  const crd = {
+    group: 'apiextensions.k8s.io',
+    kind: 'CustomResourceDefinition',
+    name: 'gizmos.example.com',
+  };
+  const because = 'the deletion policy is KeepCRDs';
+  const changes = [{ action: 'Orphan', ...crd, because }] as const;
+  fixture.applier.plan.mockResolvedValue({ ...forecast, changes });
+  await settle(fixture);
+  const { plan, activeBundle } = fixture.status;
+  expect(activeBundle).toBe(nameOf(v1));
+  expect(plan).toMatchObject({ create: 0, change: 0, delete: 0, orphan: 1, unchanged: 3 });
+  expect(plan?.changes).toEqual([{ action: 'Orphan', ...crd }]);
+  expect(messageOf(fixture)).toContain(
+    '(0 to create, 0 to change, 0 to delete, 1 to orphan, 3 unchanged) waits for approval',
+  );
+  annotate(fixture, plan?.digest);
+  await settle(fixture);
+  expect(fixture.status.activeBundle).toBe(nameOf(v2));
+  expect(fixture.events.taken().join()).not.toContain('it changes nothing');
+});
+
 describe('no approval is needed', () => {
   test('for a plan without changes', async () => {
     const fixture = aManual();

@@ -169,8 +169,9 @@ function pauseAfter({ took, retryAfter = pause.least }: KnownPlan): number {
 
 /** A plan without changes needs no approval. */
 function isEmpty(plan: PlanStatus): boolean {
-  const { create, change, delete: deleted, hooks, problems } = plan;
-  return create + change + deleted === 0 && hooks === undefined && problems === undefined;
+  const { create, change, delete: deleted, orphan = 0, hooks, problems } = plan;
+  const changes = create + change + deleted + orphan;
+  return changes === 0 && hooks === undefined && problems === undefined;
 }
 
 /** The status with a recorded approval. */

@@ -11,13 +11,14 @@ const fieldChangeSchema = z.object({
 });
 
 const forecastChangeSchema = z.object({
-  action: z.enum(['Create', 'Change', 'Delete']),
+  action: z.enum(['Create', 'Change', 'Delete', 'Orphan']),
   group: z.string(),
   kind: z.string(),
   namespace: z.string().exactOptional(),
   name: z.string(),
   fields: z.array(fieldChangeSchema).readonly().exactOptional(),
   moreFields: z.int().exactOptional(),
+  because: z.string().exactOptional(),
 });
 
 /** The plan that the content server serves: with all changes and their values. */
@@ -57,6 +58,7 @@ export function fullPlan(forecast: Forecast, subject: PlanSubject): FullPlan {
   const { hooks = [] } = subject;
   const count = (action: ForecastChange['action']): number =>
     changes.filter((change) => change.action === action).length;
+  const orphan = count('Orphan');
   return {
     bundleDeployment: subject.deployment,
     bundle: subject.bundle.name,
@@ -65,6 +67,7 @@ export function fullPlan(forecast: Forecast, subject: PlanSubject): FullPlan {
     create: count('Create'),
     change: count('Change'),
     delete: count('Delete'),
+    ...(orphan === 0 ? {} : { orphan }),
     unchanged,
     changes,
     ...(hooks.length === 0 ? {} : { hooks: bounded(hooks, fullLimits) }),
@@ -92,7 +95,7 @@ function planDigest({ digest }: Forecast, { bundle, hooks = [] }: PlanSubject): 
 
 /** The part of a plan for the deployment's status. */
 export function planStatus(plan: FullPlan): PlanStatus {
-  const { bundle, digest, createdAt, unchanged } = plan;
+  const { bundle, digest, createdAt, orphan, unchanged } = plan;
   const changes = plan.changes.slice(0, statusLimits.changes).map(statusChange);
   const problems = bounded(plan.problems, statusLimits);
   const hooks = plan.hooks
@@ -106,6 +109,7 @@ export function planStatus(plan: FullPlan): PlanStatus {
     create: plan.create,
     change: plan.change,
     delete: plan.delete,
+    ...(orphan === undefined ? {} : { orphan }),
     unchanged,
     changes,
     ...(hooks === undefined ? {} : { hooks }),
@@ -115,7 +119,7 @@ export function planStatus(plan: FullPlan): PlanStatus {
 }
 
 function statusChange(change: ForecastChange): PlanStatus['changes'][number] {
-  const { moreFields: _, fields, namespace, ...rest } = change;
+  const { moreFields: _, because: __, fields, namespace, ...rest } = change;
   // A kind that comes with the bundle is not validated yet, so its name may be a megabyte long.
   const object = {
     ...rest,
@@ -140,9 +144,11 @@ const listedProblems = 3;
 
 /** The numbers of a plan, such as `2 to create, 1 to change, 0 to delete, 4 unchanged`. */
 export function planCounts(
-  plan: Pick<PlanStatus, 'create' | 'change' | 'delete' | 'unchanged'>,
+  plan: Pick<PlanStatus, 'create' | 'change' | 'delete' | 'orphan' | 'unchanged'>,
 ): string {
-  return `${plan.create} to create, ${plan.change} to change, ${plan.delete} to delete, ${plan.unchanged} unchanged`;
+  const { create, change, orphan = 0, unchanged } = plan;
+  const orphaned = orphan === 0 ? '' : `${orphan} to orphan, `;
+  return `${create} to create, ${change} to change, ${plan.delete} to delete, ${orphaned}${unchanged} unchanged`;
 }
 
 /**

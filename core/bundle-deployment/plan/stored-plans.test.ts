@@ -33,7 +33,10 @@ async function reread(secret: KubernetesObject): Promise<ReturnType<typeof parse
 }
 
 test('a plan comes back as it was stored, in a Secret that goes with the deployment', async () => {
-  const plan = fullPlan(aForecast([aChange('a')], { warnings: ['w'] }), subject);
+  const because = 'its annotation asks for it';
+  const orphan = { action: 'Orphan', group: '', kind: 'Secret', name: 'b', because } as const;
+  const changes = [aChange('a'), orphan];
+  const plan = fullPlan(aForecast(changes, { warnings: ['w'] }), subject);
   const secret = await planSecret(aStoredDeployment(), plan, 'system');
   expect(secret).toMatchObject({
     kind: 'Secret',
