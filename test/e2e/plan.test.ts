@@ -340,7 +340,7 @@ describe('an approval', () => {
 });
 
 describe('a plan', () => {
-  test('has what nobody can try out: new kinds, and what is in new namespaces', async () => {
+  test('has what nobody can try out: new kinds, what is in new namespaces, and what is orphaned', async () => {
     const name = 'plan-new';
     const kind = 'Planned';
     const custom = {
@@ -352,12 +352,26 @@ describe('a plan', () => {
     const inside = { ...aConfigMap('pn'), metadata: { name: 'pn', namespace: 'plan-new' } };
     const own = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'plan-new' } };
     await ask([name, 1], [aCRD(kind), own, inside, custom]);
-    expect(await planOf(name)).toMatchObject({ create: 4, change: 0, delete: 0, unchanged: 0 });
+    const first = await planOf(name);
+    expect(first).toMatchObject({ create: 4, change: 0, delete: 0, unchanged: 0 });
     expect(await kubectl.exists('namespace', 'plan-new')).toBe(false);
     await approve(name);
     await eventually(async () => {
       expect(await kubectl.exists('planneds', 'pn', namespace)).toBe(true);
     });
+
+    // The overlay keeps CRDs: the next version would orphan them, and delete nothing.
+    await ask([name, 2], [own, inside]);
+    const second = await planOf(name, first);
+    expect(second).toMatchObject({ create: 0, change: 0, delete: 0, orphan: 2, unchanged: 2 });
+    expect(second.changes.map(({ action }) => action)).toEqual(['Orphan', 'Orphan']);
+    const { stdout } = await ctl('plan', name);
+    expect(stdout).toContain(
+      `orphan ${kind}.e2e.example.com ${namespace}/pn (the deletion policy is KeepCRDs)\n`,
+    );
+    await approve(name);
+    const { labels = {} } = (await kubectl.get('planneds', 'pn', namespace)).metadata;
+    expect(labels).not.toHaveProperty(['core.rukpak.io/owner-name']);
   });
 
   test('names what the API server would refuse', async () => {
