@@ -120,8 +120,10 @@ async function print(
     changes.map(({ diff }) => diff.trimEnd()),
     paintDiff,
   );
+  const orphans = count('orphan');
+  const orphaned = orphans === 0 ? '' : `${orphans} orphaned, `;
   await report.line(
-    `${count('create')} created, ${count('change')} changed, ${count('prune')} pruned, ${unchanged} unchanged`,
+    `${count('create')} created, ${count('change')} changed, ${count('prune')} pruned, ${orphaned}${unchanged} unchanged`,
   );
   await report.result({ bundleDeployment: flags.name, ...found });
 }

@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { shownObject } from './upgrade-diff.ts';
+import { deploymentApplySetID } from '../../../core/apply/index.ts';
+import { anOwnedEntry, aResource } from '../../../test/helpers/owned-entry.ts';
+import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
+import { shownObject, upgradeDiff } from './upgrade-diff.ts';
 
 function aSecret(data: Readonly<Record<string, string>>): KubernetesObject {
   const copy = { 'kubectl.kubernetes.io/last-applied-configuration': '{"data":{"a":"topsecret"}}' };
@@ -35,4 +38,33 @@ test('another kind is shown as it is, without what is the server’s', () => {
   } as KubernetesObject;
   const { after } = shownObject({ before: undefined, after: object });
   expect(after).toBe('apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c\ndata:\n  a: b\n');
+});
+
+test('an object that the upgrade would orphan is a change, with its reason', async () => {
+  const annotations = { 'core.rukpak.io/keep': 'true' };
+  const { object } = anOwnedEntry('ConfigMap', { name: 'kept', metadata: { annotations } });
+  const cluster = {
+    client: {
+      list: async () => ({ metadata: { resourceVersion: '1' }, items: [object] }),
+    } as never,
+    discovery: { resourceForGroupKind: async () => aResource('ConfigMap') } as never,
+  };
+  const labels = { 'applyset.kubernetes.io/id': deploymentApplySetID('demo') };
+  const kinds = { 'applyset.kubernetes.io/contains-group-kinds': 'ConfigMap' };
+  const owner = aStoredDeployment({
+    metadata: { name: 'demo', uid: 'uid-of-demo', labels, annotations: kinds },
+  });
+  const { signal } = new AbortController();
+  const request = { owner, objects: [], systemNamespace: 'rukpak-system', signal };
+  const { changes } = await upgradeDiff(cluster, request);
+  expect(changes).toEqual([
+    {
+      action: 'orphan',
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      namespace: 'n',
+      name: 'kept',
+      diff: 'orphan ConfigMap/n/kept (its annotation asks for it)\n',
+    },
+  ]);
 });

@@ -8,6 +8,7 @@ import {
   desiredSet,
   type ForeseenObject,
   forecastObjects,
+  type InventoryEntry,
   isSecret,
   mask,
   type ObjectStates,
@@ -33,12 +34,12 @@ interface UpgradeRequest {
 
 /** The change of one object. */
 interface ObjectChange {
-  readonly action: 'create' | 'change' | 'prune';
+  readonly action: 'create' | 'change' | 'prune' | 'orphan';
   readonly apiVersion: string;
   readonly kind: string;
   readonly namespace?: string;
   readonly name: string;
-  /** Unified diff of YAML; values of Secrets are masked. */
+  /** Unified diff of YAML with masked values of Secrets; for `orphan` a line with the reason. */
   readonly diff: string;
 }
 
@@ -67,7 +68,7 @@ export async function upgradeDiff(
   const set = await desiredSet({ ...request, objects, operation: 'upgrade', discovery });
   const { inventory, hidden } = await ownedObjects(cluster, request);
   const { deletionPolicy: policy = 'Delete' } = owner.spec;
-  const { remove } = planRemoval(inventory, { owner, policy, wanted: set });
+  const { remove, orphan } = planRemoval(inventory, { owner, policy, wanted: set });
   const forecasts = await forecastObjects(
     {
       ...request,
@@ -83,7 +84,11 @@ export async function upgradeDiff(
   const unseen = hidden.map(
     (kind) => `you may not list ${kind}: objects of it that would be pruned are not shown`,
   );
-  return { ...forecasts, problems: [...forecasts.problems, ...unseen] };
+  return {
+    ...forecasts,
+    changes: [...forecasts.changes, ...[...orphan].map(orphaned)],
+    problems: [...forecasts.problems, ...unseen],
+  };
 }
 
 function changeOf({ resource, key, ...states }: ForeseenObject): ObjectChange | undefined {
@@ -96,14 +101,20 @@ function changeOf({ resource, key, ...states }: ForeseenObject): ObjectChange | 
     ...shownObject(states),
   });
   if (diff === '') return undefined;
-  return {
-    action: actionOf(states),
-    apiVersion: apiVersionOf(resource),
-    kind: resource.kind,
-    ...(key.namespace === undefined ? {} : { namespace: key.namespace }),
-    name: key.name,
-    diff,
-  };
+  return { action: actionOf(states), ...namedObject({ resource, key }), diff };
+}
+
+function orphaned([entry, because]: readonly [InventoryEntry, string]): ObjectChange {
+  const path = objectPath(entry.resource.kind, entry.key);
+  return { action: 'orphan', ...namedObject(entry), diff: `orphan ${path} (${because})\n` };
+}
+
+function namedObject({
+  resource,
+  key: { namespace, name },
+}: Pick<ForeseenObject, 'resource' | 'key'>): Omit<ObjectChange, 'action' | 'diff'> {
+  const kind = { apiVersion: apiVersionOf(resource), kind: resource.kind };
+  return { ...kind, ...(namespace === undefined ? {} : { namespace }), name };
 }
 
 function actionOf({ before, after }: ObjectStates): ObjectChange['action'] {
