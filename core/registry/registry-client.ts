@@ -13,7 +13,12 @@ import {
   type ImageReference,
   repositoryName,
 } from './reference.ts';
-import { connectionError, RefusedRequest, UnavailableError } from './registry-errors.ts';
+import {
+  connectionError,
+  MissingError,
+  RefusedRequest,
+  UnavailableError,
+} from './registry-errors.ts';
 
 interface RegistryClientOptions extends RepositoryRequestsOptions {
   readonly clock: Clock;
@@ -45,13 +50,13 @@ export class RegistryClient implements ImagePlace {
 
   /**
    * The manifest of a tag or digest.
-   * @throws UnavailableError if it does not exist
+   * @throws MissingError if it does not exist
    */
   async manifest(reference: string, signal: AbortSignal): Promise<ManifestContent> {
     const manifest = await this.findManifest(reference, signal);
     if (manifest !== undefined) return manifest;
     const { domain, path } = this.#repository;
-    throw new UnavailableError(`registry ${domain} has no "${reference}" in repository ${path}`);
+    throw new MissingError(`registry ${domain} has no "${reference}" in repository ${path}`);
   }
 
   /** The manifest of a tag or digest; undefined if the registry reports that it does not exist. */
@@ -86,14 +91,14 @@ export class RegistryClient implements ImagePlace {
 
   /**
    * Current digest of a tag or digest, by a HEAD request.
-   * @throws UnavailableError if it does not exist
+   * @throws MissingError if it does not exist
    */
   async digest(reference: string, signal: AbortSignal): Promise<string> {
     const digest = await this.findDigest(reference, signal);
     if (digest !== undefined) return digest;
     const { domain, path } = this.#repository;
     const url = this.#requests.urlOf(`manifests/${reference}`);
-    throw new UnavailableError(`registry ${domain} has no "${reference}" in repository ${path}`, {
+    throw new MissingError(`registry ${domain} has no "${reference}" in repository ${path}`, {
       cause: new RefusedRequest('HEAD', url.href, statusText(404)),
     });
   }

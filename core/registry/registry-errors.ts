@@ -6,6 +6,18 @@ export class UnavailableError extends Error {
   override readonly name = 'UnavailableError';
 }
 
+/** The registry reports that it has no such image. */
+export class MissingError extends UnavailableError {}
+
+/** Whether all places that may have an image report that it does not exist. */
+export function isMissing(error: unknown): boolean {
+  if (error instanceof MissingError) return true;
+  const { cause } = error instanceof Error ? error : {};
+  return (
+    cause instanceof AggregateError && cause.errors.length > 0 && cause.errors.every(isMissing)
+  );
+}
+
 /** The registry or its token server refuses these credentials, or requires some. */
 export class DeniedError extends Error {
   override readonly name = 'DeniedError';

@@ -96,6 +96,7 @@ export class ReconcilerFixture {
       clock: this.clock,
     };
     this.#reconciler = new CatalogReconciler({ ...parts, adapter, cache: this.cache });
+    this.cache.onChange(({ object }) => this.#reconciler.changed(object));
   }
 
   static async start(adapter: CatalogKindAdapter): Promise<ReconcilerFixture> {
@@ -111,7 +112,7 @@ export class ReconcilerFixture {
     { keepsDisk = true, address = 'https://catalogs.example' } = {},
   ): Promise<ReconcilerFixture> {
     await this.served.close();
-    if (!keepsDisk) await rm(this.#directory, { recursive: true });
+    if (!keepsDisk) await rm(this.#directory, { recursive: true, force: true });
     const shared = { directory: this.#directory, client: this.client, clock: this.clock, address };
     const next = new ReconcilerFixture(adapter, shared);
     for (const [tag, digest] of this.tags) next.tags.set(tag, digest);
@@ -137,7 +138,6 @@ export class ReconcilerFixture {
   put(object: KubernetesObject): KubernetesObject {
     const stored = this.client.put(object);
     this.cache.upsert(stored);
-    this.#reconciler.changed(stored);
     return stored;
   }
 

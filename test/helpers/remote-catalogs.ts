@@ -14,6 +14,7 @@ export function aServedCatalog(name: string): KubernetesObject {
       conditions: [{ type: 'Unpacked', status: 'True', reason: 'UnpackSuccessful', message: '' }],
       contentURL: `${host}/catalogs/${name}/all.json`,
       resolvedSource: { type: 'image', image: { ref: 'r', resolvedRef: `r@${name}` } },
+      packages: 1,
     },
   };
 }

@@ -68,7 +68,7 @@ export const resolvedCatalogSourceSchema = z
       .describe('Catalog image that the controller fetched.'),
   })
   .describe(
-    'Source of the content that is served, pinned to a digest. The previous one stays while the controller cannot fetch a new one.',
+    'Source of the content that is served, pinned to a digest. The previous one stays while the controller cannot fetch a new one, or has to fetch this content again.',
   );
 
 export const catalogPhases = ['Pending', 'Unpacking', 'Failing', 'Unpacked'] as const;

@@ -94,7 +94,9 @@ export const clusterCatalogStatusSchema = z
       })
       .meta(withRules(imageRule))
       .optional()
-      .describe('Source of the content that is served, pinned to a digest.'),
+      .describe(
+        'Source of the content that is served, pinned to a digest. It stays while the controller has to fetch this content again.',
+      ),
     urls: z
       .object({
         base: z

@@ -15,11 +15,16 @@ export interface CatalogRequest {
   /** Milliseconds between two polls; undefined for none. */
   readonly pollInterval: number | undefined;
   readonly remembered: {
-    /** The image whose content is served. */
+    /** The image whose content is served, or was until this content got lost. */
     readonly resolvedRef: string | undefined;
+    /** Whether the leader had content when it wrote the status. */
+    readonly isServed: boolean;
     /** Milliseconds since the epoch. */
     readonly polledAt: number | undefined;
-    /** The generation that has been unpacked without an error; undefined after one. */
+    /**
+     * The generation that has been unpacked without an error; undefined after one, unless only the
+     * unpacked content got lost.
+     */
     readonly generation: number | undefined;
     /** Why not; undefined if nothing is wrong. */
     readonly problem: string | undefined;
@@ -41,6 +46,11 @@ export type CatalogOutcome =
       /** Former content, which still serves. */
       readonly served: ServedState | undefined;
       readonly isBlocked: boolean;
+      /**
+       * The content that got lost, if it is all that is missing: neither the spec nor a poll asks for
+       * other content.
+       */
+      readonly lost?: string | undefined;
     }
   | { readonly kind: 'unavailable' }
   | { readonly kind: 'deletion failed'; readonly message: string };

@@ -21,7 +21,8 @@ import type {
   StatusContext,
 } from './catalog-kind.ts';
 
-import { withSummary } from './readiness.ts';
+import { isOf } from './named-content.ts';
+import { lostGeneration, withSummary } from './readiness.ts';
 
 /** catalogd's Catalog, in the words of its version 0.10. */
 export const catalogAdapter: CatalogKindAdapter = {
@@ -49,12 +50,15 @@ function read(object: KubernetesObject): CatalogRequest {
 }
 
 function rememberedOf(status: CatalogStatus): CatalogRequest['remembered'] {
-  const unpacked = findCondition(status.conditions, catalogCondition.unpacked);
-  const resolved = status.resolvedSource?.image;
+  const { conditions, observedGeneration, resolvedSource, packages } = status;
+  const unpacked = findCondition(conditions, catalogCondition.unpacked);
+  const isUnpacked = unpacked?.status === 'True';
+  const resolved = resolvedSource?.image;
   return {
     resolvedRef: resolved && withDockerHub(resolved.resolvedRef),
+    isServed: isUnpacked || packages !== undefined,
     polledAt: timeOf(resolved?.lastPollAttempt),
-    generation: unpacked?.status === 'True' ? status.observedGeneration : undefined,
+    generation: isUnpacked ? observedGeneration : lostGeneration(conditions),
     problem: unpacked?.status === 'False' ? unpacked.message : undefined,
   };
 }
@@ -130,11 +134,23 @@ function status(
     };
   }
   if (outcome.kind !== 'failed') return { ...before, conditions: [...conditions] };
-  // Unlike catalogd, names the content that still serves: other replicas fetch it by its digest.
-  const { resolvedSource: former, packages, ...kept } = before;
-  const stays = outcome.served !== undefined && former !== undefined;
-  const content = stays ? { resolvedSource: former, packages } : {};
-  return { ...kept, ...content, conditions: [...conditions], phase: 'Failing' };
+  const isServing = outcome.served !== undefined;
+  return { ...ofFormer(object, isServing), conditions: [...conditions], phase: 'Failing' };
+}
+
+/**
+ * What a failure leaves of the status. Unlike catalogd, it names the content of before: all replicas
+ * fetch it by its digest, also a leader that has lost it.
+ */
+function ofFormer(object: KubernetesObject, isServing: boolean): CatalogStatus {
+  const { spec, status = {} } = object as Catalog;
+  const { resolvedSource: source, packages, ...kept } = status;
+  const isOfSpec = isOf(spec?.source.image?.ref, rememberedOf(status).resolvedRef);
+  return {
+    ...kept,
+    ...(source !== undefined && (isServing || isOfSpec) ? { resolvedSource: source } : {}),
+    ...(packages !== undefined && isServing ? { packages } : {}),
+  };
 }
 
 /** Without observedGeneration, as catalogd writes them. */

@@ -18,7 +18,8 @@ import type {
   CatalogRequest,
   StatusContext,
 } from './catalog-kind.ts';
-import { withSummary } from './readiness.ts';
+import { isOf } from './named-content.ts';
+import { lostGeneration, withSummary } from './readiness.ts';
 
 /** operator-controller's ClusterCatalog, in the words of its version 1. */
 export const clusterCatalogAdapter: CatalogKindAdapter = {
@@ -53,8 +54,9 @@ function rememberedOf(status: ClusterCatalogStatus): CatalogRequest['remembered'
   const isSettled = progressing?.reason === clusterCatalogReason.succeeded;
   return {
     resolvedRef: status.resolvedSource?.image.ref,
+    isServed: status.urls !== undefined,
     polledAt: timeOf(status.lastPollAttempt),
-    generation: isSettled ? progressing.observedGeneration : undefined,
+    generation: isSettled ? progressing.observedGeneration : lostGeneration(status.conditions),
     problem: isSettled ? undefined : progressing?.message,
   };
 }
@@ -125,10 +127,17 @@ function status(
       packages,
     };
   }
-  const isServing = outcome.kind === 'failed' && outcome.served !== undefined;
-  return isServing || outcome.kind === 'deletion failed'
-    ? { ...before, conditions }
-    : { conditions };
+  if (outcome.kind === 'unavailable') return { conditions };
+  const isServing = outcome.kind === 'deletion failed' || outcome.served !== undefined;
+  return isServing ? { ...before, conditions } : { ...digestOf(object), conditions };
+}
+
+/** What the status of content that got lost keeps, to fetch it again. */
+function digestOf(object: KubernetesObject): ClusterCatalogStatus {
+  const { spec, status: { resolvedSource, lastPollAttempt } = {} } = object as ClusterCatalog;
+  const { ref } = spec?.source?.image ?? {};
+  if (resolvedSource === undefined || !isOf(ref, resolvedSource.image.ref)) return {};
+  return { resolvedSource, ...(lastPollAttempt === undefined ? {} : { lastPollAttempt }) };
 }
 
 type Update = Omit<Condition, 'lastTransitionTime'>;

@@ -1,6 +1,7 @@
 import {
   type Clock,
   type Condition,
+  findCondition,
   type Readiness,
   withReadiness,
 } from '../../../core/controller.ts';
@@ -12,6 +13,14 @@ interface Summary {
   readonly textOf: (failure: CatalogFailure) => string;
   readonly generation: number | undefined;
   readonly clock: Clock;
+}
+
+const contentLost = 'ContentLost';
+
+/** The generation that was unpacked before its content got lost, by these conditions. */
+export function lostGeneration(conditions: readonly Condition[] | undefined): number | undefined {
+  const ready = findCondition(conditions, 'Ready');
+  return ready?.reason === contentLost ? ready.observedGeneration : undefined;
 }
 
 /** The conditions with Ready, Reconciling and Stalled by the rules of kstatus. */
@@ -39,12 +48,22 @@ function readinessOf(
     const { message } = outcome;
     return { status: 'False', reason: 'FailedToDelete', message, outlook: 'reconciling' };
   }
-  const { failure, served, isBlocked } = outcome;
+  const { failure, served, isBlocked, lost } = outcome;
   const former = served === undefined ? '' : ` (still serving ${served.resolvedRef})`;
+  const next = lost === undefined ? '' : `. ${retried(lost)}`;
   return {
     status: 'False',
-    reason: served === undefined ? 'UnpackFailed' : 'RefreshFailed',
-    message: `${textOf(failure)}${former}`,
+    reason: reasonOf(outcome),
+    message: `${textOf(failure)}${former}${next}`,
     outlook: isBlocked ? 'stalled' : 'reconciling',
   };
+}
+
+function reasonOf({ served, lost }: Extract<CatalogOutcome, { kind: 'failed' }>): string {
+  if (lost !== undefined) return contentLost;
+  return served === undefined ? 'UnpackFailed' : 'RefreshFailed';
+}
+
+function retried(lost: string): string {
+  return `The controller retries to fetch ${lost}, which the catalog served before; change spec.source.image to serve other content.`;
 }

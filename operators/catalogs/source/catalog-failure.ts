@@ -14,6 +14,12 @@ export type FailedStep =
   /** The catalog's files. */
   | 'content';
 
+interface FailureOptions extends ErrorOptions {
+  readonly isFinal?: boolean;
+  readonly brokenRef?: string;
+  readonly isMissing?: boolean;
+}
+
 /** Why a catalog has no new content. */
 export class CatalogFailure extends Error {
   override readonly name = 'CatalogFailure';
@@ -22,15 +28,14 @@ export class CatalogFailure extends Error {
   readonly isFinal: boolean;
   /** The image whose content is broken: it stays so until the tag moves. */
   readonly brokenRef: string | undefined;
+  /** Whether the registry says that it has no such image. */
+  readonly isMissing: boolean;
 
-  constructor(
-    step: FailedStep,
-    message: string,
-    options: ErrorOptions & { readonly isFinal?: boolean; readonly brokenRef?: string } = {},
-  ) {
+  constructor(step: FailedStep, message: string, options: FailureOptions = {}) {
     super(message, options);
     this.step = step;
     this.isFinal = options.isFinal ?? false;
     this.brokenRef = options.brokenRef;
+    this.isMissing = options.isMissing ?? false;
   }
 }

@@ -147,6 +147,53 @@ test('a manifest of another digest is refused', async () => {
   expect(failure.message).toContain('the manifest has the digest');
 });
 
+describe('a digest', () => {
+  const missing = `sha256:${'0'.repeat(64)}`;
+  const mirrored = (location: string) => ({
+    registries: [
+      {
+        prefix: registry.host,
+        location: undefined,
+        insecure: true,
+        blocked: false,
+        mirrorByDigestOnly: false,
+        mirrors: [{ location, insecure: true, pullFrom: 'all' as const }],
+      },
+    ],
+  });
+
+  async function missed(by: CatalogImages, digest = missing): Promise<boolean> {
+    const ref = `${registry.host}/shop@${digest}`;
+    const work = by.download(ref, { request: request(ref), directory, signal });
+    return (await failureOf(work)).isMissing;
+  }
+
+  test('is missing only if the registry says so', async () => {
+    expect(await missed(images())).toBe(true);
+    const { digest } = await registry.addImage('v1', [{ files: { a: '' } }]);
+    for (const status of [401, 403, 500]) {
+      registry.intercept = (_, response) => {
+        response.writeHead(status).end();
+        return true;
+      };
+      expect([status, await missed(images(), digest)]).toEqual([status, false]);
+    }
+  });
+
+  test('is missing only if all mirrors say so, too', async () => {
+    const mirror = await FakeRegistry.start();
+    const registries = mirrored(mirror.host);
+    expect(await missed(images({ registries }))).toBe(true);
+    mirror.intercept = (_, response) => {
+      response.writeHead(500).end();
+      return true;
+    };
+    expect(await missed(images({ registries }))).toBe(false);
+    await mirror.stop();
+    expect(await missed(images({ registries }))).toBe(false);
+  });
+});
+
 test('a registry that answers half is tried again later', async () => {
   const { digest } = await registry.addImage('v1', [{ files: { a: 'x'.repeat(100) } }]);
   registry.intercept = (asked, response) => {

@@ -3,6 +3,7 @@ import { errorMessage, type Logger, type SecretReader } from '../../../core/cont
 import {
   blobBytes,
   type ImageReference,
+  isMissing,
   manifestParts,
   parseImageReference,
   RefusedRequest,
@@ -70,7 +71,7 @@ export class CatalogImages {
     } catch (error) {
       signal.throwIfAborted();
       const message = `error fetching remote image "${request.ref}": ${textOf(error)}`;
-      throw new CatalogFailure('image', message, { cause: error });
+      throw new CatalogFailure('image', message, { cause: error, isMissing: isMissing(error) });
     }
   }
 

@@ -86,9 +86,9 @@ function readCatalog(
   const { name = '' } = object.metadata;
   const identity: CatalogIdentity = { kind: adapter.kind, name, labels, priority };
   const url = urlOf(object as Catalog & ClusterCatalog);
-  const { resolvedRef, problem } = remembered;
+  const { resolvedRef, isServed, problem } = remembered;
   if (!isAvailable) return { ...identity, state: 'Unavailable', problem: 'it is switched off' };
-  if (url !== undefined && resolvedRef !== undefined) {
+  if (url !== undefined && resolvedRef !== undefined && isServed) {
     return { catalog: { ...identity, resolvedRef, problem }, url };
   }
   return {

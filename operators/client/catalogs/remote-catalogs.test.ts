@@ -60,6 +60,21 @@ describe('the catalogs of a cluster', () => {
     expect(catalogs.serving()).toMatchObject([{ name: 'a', problem: 'no registry' }]);
   });
 
+  test('are absent while their content is lost, though their statuses name it', async () => {
+    const lost = [aServedCatalog('a'), aServedClusterCatalog('b')].map((object) => {
+      const status = object['status'] as Record<string, unknown>;
+      const failed = { status: 'False', reason: 'UnpackFailed', message: 'no registry' };
+      const conditions = ['Unpacked', 'Progressing'].map((type) => ({ type, ...failed }));
+      return { ...object, status: { ...status, packages: undefined, urls: undefined, conditions } };
+    });
+    const { catalogs } = await remoteCatalogs(lost, { blobs: {} });
+    expect(catalogs.serving()).toEqual([]);
+    expect(catalogs.absent()).toMatchObject([
+      { name: 'a', state: 'Failed', problem: 'no registry' },
+      { name: 'b', state: 'Failed', problem: 'no registry' },
+    ]);
+  });
+
   test('may be of one kind alone, or of none', async () => {
     const { signal } = new AbortController();
     const read = async function* () {};

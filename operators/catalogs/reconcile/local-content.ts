@@ -1,0 +1,100 @@
+import type { KubernetesObject } from '../../../api/meta.ts';
+import type { CatalogFetcher } from '../content/catalog-fetcher.ts';
+import type {
+  CatalogKey,
+  ContentStore,
+  StoredContent,
+  StoredState,
+} from '../content/content-store.ts';
+import type { CatalogRequest } from '../kinds/catalog-kind.ts';
+import type { ServedCatalogs } from '../serving/served-catalogs.ts';
+import { CatalogFailure } from '../source/catalog-failure.ts';
+import type { ImageRequest } from '../source/catalog-image.ts';
+
+export interface ContentParts {
+  readonly fetcher: Pick<CatalogFetcher, 'fetch'>;
+  readonly store: ContentStore;
+  readonly served: ServedCatalogs;
+}
+
+/** One object in a reconcile. */
+export interface CatalogWork {
+  readonly key: CatalogKey;
+  readonly object: KubernetesObject;
+  readonly request: CatalogRequest;
+  readonly signal: AbortSignal;
+}
+
+/** The same, with an image in the spec. */
+export interface ImageWork extends CatalogWork {
+  readonly request: CatalogRequest & { readonly image: ImageRequest };
+}
+
+/** Whether the spec has an image that can be asked for. */
+export function hasImage(work: CatalogWork): work is ImageWork {
+  return !(work.request.image instanceof CatalogFailure);
+}
+
+/** The contents of catalogs that this replica has: on its disk, and served. */
+export class LocalContent {
+  readonly #parts: ContentParts;
+
+  constructor(parts: ContentParts) {
+    this.#parts = parts;
+  }
+
+  note({ key, request }: CatalogWork): void {
+    const { served } = this.#parts;
+    const { labels, priority } = request;
+    served.note({ ...key, labels, priority });
+  }
+
+  /** What is served; undefined for nothing. */
+  stateOf({ key }: CatalogWork): StoredState | undefined {
+    return this.#parts.served.stateOf(key);
+  }
+
+  /** Serves what the disk has, unless it is served. */
+  async restore(work: CatalogWork): Promise<void> {
+    const { served, store } = this.#parts;
+    const { key, object } = work;
+    const { uid = '' } = object.metadata;
+    const state = served.stateOf(key);
+    if (state?.uid === uid) return;
+    if (state !== undefined) {
+      await served.remove(key);
+      this.note(work);
+    }
+    const stored = await store.open(key, uid);
+    if (stored !== undefined) await served.serve(key, stored);
+  }
+
+  /** Downloads content by its digest. @throws CatalogFailure */
+  async download(
+    { key, object, request: { image }, signal }: ImageWork,
+    resolvedRef: string,
+  ): Promise<StoredContent> {
+    const { uid = '' } = object.metadata;
+    return await this.#parts.fetcher.fetch({ key, uid, request: image, resolvedRef }, signal);
+  }
+
+  async serve({ key }: CatalogWork, stored: StoredContent): Promise<void> {
+    await this.#parts.served.serve(key, stored);
+  }
+
+  /** Notes that the content, as it is, is also that of the spec's reference. */
+  async restate({ key, request: { image } }: ImageWork, state: StoredState): Promise<StoredState> {
+    if (state.ref === image.ref) return state;
+    const { served, store } = this.#parts;
+    const restated = { ...state, ref: image.ref };
+    await store.restate(key, restated);
+    served.restate(key, restated);
+    return restated;
+  }
+
+  async forget(key: CatalogKey): Promise<void> {
+    const { served, store } = this.#parts;
+    await served.remove(key);
+    await store.remove(key);
+  }
+}
