@@ -14,7 +14,7 @@ export interface CatalogIdentity {
   readonly priority: number;
 }
 
-/** A catalog whose content this process has. */
+/** A catalog of which this process has the content that the status names. */
 export interface ServingCatalog extends CatalogIdentity {
   /** The image of the content: `<repository>@<digest>`. */
   readonly resolvedRef: string;
@@ -22,11 +22,11 @@ export interface ServingCatalog extends CatalogIdentity {
   readonly problem: string | undefined;
 }
 
-/** A catalog without content. */
+/** A catalog without content, or with other content than the status names. */
 export interface AbsentCatalog extends CatalogIdentity {
   /**
-   * `Pending`: this process has not finished its first attempt, which it has two minutes for, so
-   * conclusions from missing packages are premature. `Failed`: nothing has been unpacked.
+   * `Pending`: this process has not finished its first attempt at this content, which it has two
+   * minutes for, so conclusions from missing packages are premature. `Failed`: it is not unpacked.
    * `Unavailable`: a user has switched it off.
    */
   readonly state: 'Pending' | 'Failed' | 'Unavailable';

@@ -29,6 +29,8 @@ export class CatalogLeader {
   readonly #content: LocalContent;
   readonly #schedule: RefreshSchedule;
   readonly #writer: CatalogWriter;
+  /** By name, the content that this process has put into the status, or found there. */
+  readonly #settled = new Map<string, string>();
 
   constructor(parts: LeaderParts, content: LocalContent) {
     this.#parts = parts;
@@ -65,8 +67,14 @@ export class CatalogLeader {
     await this.#writer.write(object, { kind: 'deletion failed', message });
   }
 
+  /** Another process leads, and may write other content into the status. */
+  resign(name: string): void {
+    this.#settled.delete(name);
+  }
+
   /** The object is gone. */
   forget(name: string): void {
+    this.resign(name);
     this.#schedule.succeeded(name);
   }
 
@@ -74,7 +82,7 @@ export class CatalogLeader {
     const isDue = this.#isDue(work);
     const named = namedContent(work.request);
     try {
-      if (named !== undefined && this.#lacks(work, isDue)) {
+      if (named !== undefined && this.#lacks(work, { named, isDue })) {
         await this.#recover(work, { named, isDue });
       }
       const state = this.#content.stateOf(work);
@@ -95,12 +103,15 @@ export class CatalogLeader {
   }
 
   /** Whether the content that the status names has to be fetched by its digest. */
-  #lacks(work: ImageWork, isDue: boolean): boolean {
+  #lacks(work: ImageWork, { named, isDue }: Named): boolean {
     const { name } = work.key;
     const served = this.#content.stateOf(work)?.resolvedRef;
-    if (served !== undefined) return false;
-    const { generation } = work.object.metadata;
-    return !isDue || this.#schedule.untilRetry(name, generation) === undefined;
+    if (served === undefined) {
+      const { generation } = work.object.metadata;
+      return !isDue || this.#schedule.untilRetry(name, generation) === undefined;
+    }
+    // What this process has settled on: somebody else has written another digest into the status.
+    return !isDue && served !== named && served !== this.#settled.get(name);
   }
 
   /**
@@ -126,6 +137,7 @@ export class CatalogLeader {
     }
     this.#parts.served.report(key, undefined);
     this.#schedule.succeeded(key.name);
+    this.#settled.set(key.name, state.resolvedRef);
     return after(this.#schedule.untilPoll(request));
   }
 
@@ -146,6 +158,7 @@ export class CatalogLeader {
     served.report(key, undefined);
     const packages = served.packagesOf(key);
     await this.#writer.write(object, { kind: 'unpacked', served: { ...state, packages }, at });
+    this.#settled.set(key.name, state.resolvedRef);
     const remembered = { ...request.remembered, polledAt: at };
     return after(this.#schedule.untilPoll({ ...request, remembered }));
   }
@@ -160,7 +173,7 @@ export class CatalogLeader {
       return await this.#content.restate(work, current);
     }
     const stored = await this.#download(work, resolvedRef);
-    await this.#content.serve(work, stored);
+    await this.#content.serveNext(work, stored);
     return stored.state;
   }
 

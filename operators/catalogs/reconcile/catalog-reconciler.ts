@@ -35,9 +35,15 @@ export class CatalogReconciler {
     this.#leader = new CatalogLeader(options, this.#content);
   }
 
-  /** Aborts the work on a former generation, or for an object that is being deleted. */
+  /**
+   * Call this at each change of an object. Aborts the work on a former generation, or for an object
+   * that is being deleted. What the status names counts at once: a new leader must not resolve from
+   * other content meanwhile.
+   */
   changed(object: KubernetesObject): void {
+    const { adapter, served } = this.#options;
     const { generation, name = '' } = object.metadata;
+    served.expect({ kind: adapter.kind, name }, namedContent(adapter.read(object)));
     const running = this.#running.get(name);
     if (running === undefined) return;
     if (running.isDeletion === isDeletion(object) && running.generation === generation) return;
@@ -82,6 +88,7 @@ export class CatalogReconciler {
   /** Serves what the leader has written into the status. */
   async #follow(work: CatalogWork): Promise<ReconcileResult> {
     const { key, request } = work;
+    this.#leader.resign(key.name);
     const named = namedContent(request);
     const isCurrent = this.#content.stateOf(work)?.resolvedRef === named;
     if (named !== undefined && !isCurrent && hasImage(work)) {

@@ -7,6 +7,7 @@ import type {
   StoredState,
 } from '../content/content-store.ts';
 import type { CatalogRequest } from '../kinds/catalog-kind.ts';
+import { namedContent } from '../kinds/named-content.ts';
 import type { ServedCatalogs } from '../serving/served-catalogs.ts';
 import { CatalogFailure } from '../source/catalog-failure.ts';
 import type { ImageRequest } from '../source/catalog-image.ts';
@@ -47,6 +48,7 @@ export class LocalContent {
     const { served } = this.#parts;
     const { labels, priority } = request;
     served.note({ ...key, labels, priority });
+    served.expect(key, namedContent(request));
   }
 
   /** What is served; undefined for nothing. */
@@ -80,6 +82,11 @@ export class LocalContent {
 
   async serve({ key }: CatalogWork, stored: StoredContent): Promise<void> {
     await this.#parts.served.serve(key, stored);
+  }
+
+  /** Serves content that the status is about to name. */
+  async serveNext({ key }: CatalogWork, stored: StoredContent): Promise<void> {
+    await this.#parts.served.serve(key, stored, stored.state.resolvedRef);
   }
 
   /** Notes that the content, as it is, is also that of the spec's reference. */

@@ -16,33 +16,25 @@ import type {
 } from '../catalog-contents.ts';
 import type { CatalogContent } from '../content/catalog-content.ts';
 import type { CatalogKey, StoredContent, StoredState } from '../content/content-store.ts';
-
-/** Content that is served. */
-interface Serving {
-  readonly catalog: ServedCatalog<CatalogContent>;
-  readonly content: CatalogContent;
-  readonly state: StoredState;
-}
-
-interface Entry {
-  identity: CatalogIdentity;
-  serving: Serving | undefined;
-  /** If it does not serve. */
-  absence: AbsentCatalog['state'];
-  problem: string | undefined;
-  /** Ends the wait for its first content. */
-  waiting: AbortController;
-}
+import {
+  compareNames,
+  type Entry,
+  none,
+  offered,
+  packagesOf,
+  type Serving,
+} from './catalog-entry.ts';
 
 /**
- * Milliseconds that resolutions wait for the first content of a catalog: one slow registry must not
- * stop what others install for longer.
+ * Milliseconds that resolutions wait for the content of a catalog: one slow registry must not stop
+ * what others install for longer.
  */
 const longestPending = 120_000;
 
-const none: ReadonlySet<string> = new Set();
-
-/** The catalogs of the cluster, and the content of those that this process serves. */
+/**
+ * The catalogs of the cluster, and the content of those that this process serves. HTTP has what there
+ * is; resolutions have only what the status names, because a leader before may have installed from it.
+ */
 export class ServedCatalogs implements StoredContents {
   readonly #entries = new Map<string, Entry>();
   readonly #listeners = new Set<(change: ContentChange) => void>();
@@ -56,15 +48,21 @@ export class ServedCatalogs implements StoredContents {
   note(identity: CatalogIdentity): void {
     const entry = this.#entries.get(keyOf(identity));
     if (entry === undefined) {
-      const pending = { serving: undefined, absence: 'Pending', problem: undefined } as const;
-      const noted = { identity, ...pending, waiting: new AbortController() };
+      const nothing = { serving: undefined, named: undefined, problem: undefined } as const;
+      const waiting = new AbortController();
+      const noted: Entry = { identity, ...nothing, absence: 'Pending', waiting };
       this.#entries.set(keyOf(identity), noted);
-      this.#notify(identity, none);
-      void this.#endPending(noted);
+      this.#await(noted, none);
     } else if (!isDeepStrictEqual(entry.identity, identity)) {
       entry.identity = identity;
-      this.#notify(identity, entry.serving?.content.records.packages ?? none);
+      this.#notify(identity, packagesOf(offered(entry)));
     }
+  }
+
+  /** Notes the content that resolutions need: other content is served, and not resolved from. */
+  expect(key: CatalogKey, named: string | undefined): void {
+    const entry = this.#entries.get(keyOf(key));
+    if (entry !== undefined) this.#change(entry, { named });
   }
 
   /** What is served of a catalog; undefined for none. */
@@ -77,21 +75,20 @@ export class ServedCatalogs implements StoredContents {
     return this.#entries.get(keyOf(key))?.serving?.content.records.packages.size ?? 0;
   }
 
-  /** Serves content from now on; former content closes after its last reader. */
-  async serve(key: CatalogKey, { content, state }: StoredContent): Promise<void> {
+  /**
+   * Serves content from now on; former content closes after its last reader.
+   * @param needed see `expect` (default: unchanged)
+   */
+  async serve(
+    key: CatalogKey,
+    { content, state }: StoredContent,
+    needed = this.#entries.get(keyOf(key))?.named,
+  ): Promise<void> {
     const entry = this.#entries.get(keyOf(key));
     if (entry === undefined) return await content[Symbol.asyncDispose]();
-    entry.waiting.abort();
     const former = entry.serving;
     const catalog = former?.catalog ?? new ServedCatalog(key.name, content);
-    entry.serving = { catalog, content, state };
-    entry.problem = undefined;
-    this.#notify(
-      entry.identity,
-      former === undefined
-        ? content.records.packages
-        : content.records.changedSince(former.content.records),
-    );
+    this.#change(entry, { serving: { catalog, content, state }, named: needed });
     if (former !== undefined) await catalog.replace(content);
   }
 
@@ -116,30 +113,29 @@ export class ServedCatalogs implements StoredContents {
   async switchOff(key: CatalogKey, problem: string): Promise<void> {
     const entry = this.#entries.get(keyOf(key));
     if (entry === undefined || entry.absence === 'Unavailable') return;
-    const former = entry.serving;
+    const { identity, serving } = entry;
+    const packages = packagesOf(offered(entry));
     entry.serving = undefined;
     entry.absence = 'Unavailable';
     entry.problem = problem;
-    await this.#close(entry.identity, former);
+    this.#notify(identity, packages);
+    await serving?.catalog.close();
   }
 
   /** The catalog is on again, and its content has to be found. */
   switchOn(key: CatalogKey): void {
     const entry = this.#entries.get(keyOf(key));
     if (entry?.absence !== 'Unavailable') return;
-    entry.absence = 'Pending';
-    entry.problem = undefined;
-    entry.waiting.abort();
-    entry.waiting = new AbortController();
-    this.#notify(entry.identity, none);
-    void this.#endPending(entry);
+    this.#await(entry, none);
   }
 
   async remove(key: CatalogKey): Promise<void> {
     const entry = this.#entries.get(keyOf(key));
     this.#entries.delete(keyOf(key));
-    entry?.waiting.abort();
-    if (entry !== undefined) await this.#close(entry.identity, entry.serving);
+    if (entry === undefined) return;
+    entry.waiting.abort();
+    this.#notify(entry.identity, packagesOf(offered(entry)));
+    await entry.serving?.catalog.close();
   }
 
   /**
@@ -155,17 +151,17 @@ export class ServedCatalogs implements StoredContents {
 
   serving(): readonly ServingCatalog[] {
     return [...this.#entries.values()]
-      .flatMap(({ identity, serving, problem }) =>
-        serving === undefined
-          ? []
-          : [{ ...identity, resolvedRef: serving.state.resolvedRef, problem }],
-      )
+      .flatMap((entry) => {
+        const { identity, problem } = entry;
+        const resolvedRef = offered(entry)?.state.resolvedRef;
+        return resolvedRef === undefined ? [] : [{ ...identity, resolvedRef, problem }];
+      })
       .toSorted((a, b) => b.priority - a.priority || compareNames(a, b));
   }
 
   absent(): readonly AbsentCatalog[] {
     return [...this.#entries.values()]
-      .filter(({ serving }) => serving === undefined)
+      .filter((entry) => offered(entry) === undefined)
       .map(({ identity, absence, problem = '' }) => ({ ...identity, state: absence, problem }))
       .toSorted(compareNames);
   }
@@ -216,6 +212,34 @@ export class ServedCatalogs implements StoredContents {
     await Promise.all(entries.map(async ({ serving }) => await serving?.catalog.close()));
   }
 
+  /** Changes what is served, or what resolutions need, and tells what that is for these. */
+  #change(entry: Entry, change: Partial<Pick<Entry, 'serving' | 'named'>>): void {
+    const before = offered(entry);
+    Object.assign(entry, change);
+    const now = offered(entry);
+    if (now === before) return;
+    if (now === undefined) {
+      this.#await(entry, packagesOf(before));
+      return;
+    }
+    entry.waiting.abort();
+    entry.problem = undefined;
+    const { records } = now.content;
+    const former = before?.content.records;
+    const packages = former === undefined ? records.packages : records.changedSince(former);
+    this.#notify(entry.identity, packages);
+  }
+
+  /** Waits for content; resolutions lose these packages. */
+  #await(entry: Entry, packages: ReadonlySet<string>): void {
+    entry.absence = 'Pending';
+    entry.problem = undefined;
+    entry.waiting.abort();
+    entry.waiting = new AbortController();
+    this.#notify(entry.identity, packages);
+    void this.#endPending(entry);
+  }
+
   async #endPending({ identity, waiting }: Entry): Promise<void> {
     try {
       await this.#clock.sleep(longestPending, waiting.signal);
@@ -239,11 +263,6 @@ export class ServedCatalogs implements StoredContents {
     return result === undefined ? undefined : { catalog, ...result };
   }
 
-  async #close(identity: CatalogIdentity, former: Serving | undefined): Promise<void> {
-    this.#notify(identity, former?.content.records.packages ?? none);
-    await former?.catalog.close();
-  }
-
   #notify(catalog: CatalogIdentity, packages: ReadonlySet<string>): void {
     for (const listener of this.#listeners) listener({ catalog, packages });
   }
@@ -255,9 +274,4 @@ function referenceOf({ name, priority }: CatalogIdentity): CatalogReference {
 
 function keyOf({ kind, name }: CatalogKey): string {
   return `${kind}/${name}`;
-}
-
-function compareNames(a: CatalogIdentity, b: CatalogIdentity): number {
-  if (a.name !== b.name) return a.name < b.name ? -1 : 1;
-  return a.kind < b.kind ? -1 : 1;
 }
