@@ -196,6 +196,24 @@ describe('a plan', () => {
     expect(refusal).toContain('Set upgradeConstraintPolicy to Ignore');
   });
 
+  test('is refused for another package than the installed one, whatever its graph', async () => {
+    const object = aClusterExtension({ packageName: 'brush', version: '1.2.0' });
+    const all = await clusterOf(object, installedDeployment(object, '1.0.0'));
+    const contents = new FixedContents();
+    const versions = ['1.1.0', '1.2.0'];
+    const entries = versions.map((version, index) => ({
+      name: `brush.v${version}`,
+      skips: [],
+      replaces: ['painter.v1.0.0', 'brush.v1.1.0'][index] ?? '',
+    }));
+    const channels = [{ name: 'stable', entries }];
+    const catalog = { kind: 'ClusterCatalog', name: 'colours' } as const;
+    contents.serve(catalog, aPackage({ name: 'brush', versions, channels }));
+    const plan = await planUpgrade(await all.subjectOf(object), contents);
+    expect(plan.target).toBeUndefined();
+    expect(plan.refusal).toContain('does not replace it by package "brush"');
+  });
+
   test('is one step with the policy that allows all', async () => {
     const forced = anOperator({ upgradeConstraintPolicy: 'Ignore' });
     expect(await planOf(forced, '1.2.0', '1.0.0')).toMatchObject({

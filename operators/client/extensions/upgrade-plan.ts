@@ -29,7 +29,9 @@ export async function planUpgrade(subject: Subject, contents: Contents): Promise
     const steps = await stepsOf(subject, contents, choice);
     return { from, target, steps, refusal: undefined };
   }
-  const steps = await stepsToVersion(subject, contents);
+  // Several upgrades lead nowhere if the controller refuses the first one.
+  const isObjected = choice.kind === 'failed' && choice.reason !== 'unsatisfiable';
+  const steps = isObjected ? [] : await stepsToVersion(subject, contents);
   const last = steps.at(-1);
   if (last !== undefined) {
     const target = { name: last.bundle, version: last.version, catalog: last.catalog };

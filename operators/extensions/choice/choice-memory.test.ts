@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { PresentBundle } from '../../../resolver/olm1/index.ts';
 import { parseVersion } from '../../../resolver/versions/index.ts';
+import { aBundleRecord, having } from '../../../test/helpers/bundle-record.ts';
 import { aClusterExtension, anOperator } from '../../../test/helpers/extension-fixture.ts';
 import { aChannel, aPackage, FixedContents } from '../../../test/helpers/fixed-contents.ts';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
@@ -37,13 +38,6 @@ beforeEach(() => {
 function memoryAmidst(surrounding: Surrounding): ChoiceMemory {
   const resolver = inlineResolver(contents);
   return new ChoiceMemory({ contents, resolver, neighbours: surrounding, clock });
-}
-
-function having(version: string, fields: Partial<Installation['installed']> = {}): Installation {
-  const name = `painter.v${version}`;
-  const image = `example.com/painter:${version}`;
-  const record = { package: 'painter', name, version, image, catalog: 'colours', className: 'c' };
-  return { ...nothing, installed: { ...record, ...fields } };
 }
 
 async function choose(extension: Extension, installation = nothing): Promise<Choice> {
@@ -86,12 +80,12 @@ describe('an Operator', () => {
 
   test('upgrades within its major version, unless it ignores the constraints', async () => {
     contents.serve({}, aPackage({ versions: ['1.0.0', '1.1.0', '2.0.0'] }));
-    expect(nameOf(await choose(operator(), having('1.0.0')))).toBe('painter.v1.1.0');
+    expect(nameOf(await choose(operator(), having(aBundleRecord('1.0.0'))))).toBe('painter.v1.1.0');
     const ignoring = operator({ upgradeConstraintPolicy: 'Ignore' });
-    expect(nameOf(await choose(ignoring, having('1.0.0')))).toBe('painter.v2.0.0');
+    expect(nameOf(await choose(ignoring, having(aBundleRecord('1.0.0'))))).toBe('painter.v2.0.0');
     const back = operator({ upgradeConstraintPolicy: 'Ignore', version: '1.0.0' });
-    expect(nameOf(await choose(back, having('1.1.0')))).toBe('painter.v1.0.0');
-    const forced = await choose(operator({ version: '1.0.0' }), having('1.1.0'));
+    expect(nameOf(await choose(back, having(aBundleRecord('1.1.0'))))).toBe('painter.v1.0.0');
+    const forced = await choose(operator({ version: '1.0.0' }), having(aBundleRecord('1.1.0')));
     expect(forced).toMatchObject({ kind: 'failed', reason: 'unsatisfiable' });
   });
 
@@ -108,10 +102,14 @@ describe('a ClusterExtension', () => {
 
   test('goes along the edges of its catalog', async () => {
     contents.serve({ kind }, aPackage({ versions: ['1.0.0', '1.1.0', '2.0.0'] }));
-    expect(nameOf(await choose(extension(), having('1.0.0')))).toBe('painter.v1.1.0');
-    expect(nameOf(await choose(extension(), having('1.1.0')))).toBe('painter.v2.0.0');
+    expect(nameOf(await choose(extension(), having(aBundleRecord('1.0.0'))))).toBe(
+      'painter.v1.1.0',
+    );
+    expect(nameOf(await choose(extension(), having(aBundleRecord('1.1.0'))))).toBe(
+      'painter.v2.0.0',
+    );
     const any = extension({ upgradeConstraintPolicy: 'SelfCertified' });
-    expect(nameOf(await choose(any, having('1.0.0')))).toBe('painter.v2.0.0');
+    expect(nameOf(await choose(any, having(aBundleRecord('1.0.0'))))).toBe('painter.v2.0.0');
   });
 
   test('reads only catalogs that its selector selects', async () => {
@@ -129,7 +127,7 @@ describe('a ClusterExtension', () => {
   test('whose catalog is switched off has no bundles', async () => {
     contents.serve({ kind }, aPackage());
     contents.lose({ kind }, 'Unavailable', 'it is switched off');
-    expect(nameOf(await choose(extension(), having('1.0.0')))).toBe(
+    expect(nameOf(await choose(extension(), having(aBundleRecord('1.0.0'))))).toBe(
       'failed: error upgrading from currently installed version "1.0.0": no bundles found for package "painter"',
     );
   });
@@ -149,7 +147,7 @@ describe('a catalog without content', () => {
     contents.serve({ name: 'a' }, aPackage({ versions: ['1.0.0'] }));
     contents.serve({ name: 'b' }, aPackage({ versions: ['1.0.0', '1.5.0'] }));
     contents.lose({ name: 'a' }, 'Failed', 'no route to host');
-    const installed = having('1.0.0', { catalog: 'a' });
+    const installed = having(aBundleRecord('1.0.0', { catalog: 'a' }));
     expect(nameOf(await choose(operator(), installed))).toBe(
       'failed: catalog "a", which the installed bundle is from, has no content: no route to host',
     );
@@ -160,7 +158,7 @@ describe('a catalog without content', () => {
   test('a package that cannot be read leaves what is installed, and other packages', async () => {
     contents.serve({}, aPackage(), aPackage({ name: 'brush' }));
     contents.breakPackage('painter', 'line 7 is no JSON');
-    expect(nameOf(await choose(operator(), having('1.0.0')))).toBe(
+    expect(nameOf(await choose(operator(), having(aBundleRecord('1.0.0'))))).toBe(
       'failed: error getting package "painter" from catalog "colours": line 7 is no JSON',
     );
     expect(nameOf(await choose(operator({ packageName: 'brush' }, 'brush')))).toBe('brush.v1.0.0');
@@ -187,8 +185,8 @@ describe('a choice is made again', () => {
     contents.serve({}, aPackage({ versions: ['1.0.0', '1.1.0'] }));
     await choose(operator());
     await choose(operator({ version: '1.0.0' }));
-    await choose(operator({ version: '1.0.0' }), having('1.0.0'));
-    await choose(operator({ version: '1.0.0' }), having('1.0.0'));
+    await choose(operator({ version: '1.0.0' }), having(aBundleRecord('1.0.0')));
+    await choose(operator({ version: '1.0.0' }), having(aBundleRecord('1.0.0')));
     expect(contents.reads).toHaveLength(3);
   });
 

@@ -14,7 +14,8 @@ import {
 } from '../../catalogs/index.ts';
 import type { Installation } from '../deployment/installation.ts';
 import type { Extension } from '../extension.ts';
-import type { Choice, FailedChoice } from '../findings.ts';
+import type { Choice } from '../findings.ts';
+import { type Objection, objectionTo } from './kept-bundle.ts';
 
 export interface Subject {
   readonly extension: Extension;
@@ -63,9 +64,8 @@ export async function choose(
   const asked = { request: requestOf(subject), surroundings, isWanted: extension.usesCatalog };
   const answer = await resolver.resolve(asked, signal);
   const choice = choiceOf(extension.request.packageName, answer);
-  const doubt = answer.problems[0] ?? lostOrigin(subject, choice, absent);
   return {
-    choice: doubt === undefined ? choice : doubtful(choice, doubt),
+    choice: withObjection(choice, objectionOf(answer) ?? objectionTo(choice, subject, absent)),
     packages: answer.packages,
     isWorthRetry: answer.isWorthRetry,
   };
@@ -123,24 +123,17 @@ function choiceOf(
   return { kind: 'resolved', packageName, ...found };
 }
 
-/**
- * Another catalog must not take over what is installed only because that of the installed bundle
- * has lost its content.
- */
-function lostOrigin(
-  { installation: { installed } }: Subject,
-  choice: Choice,
-  absent: readonly AbsentCatalog[],
-): string | undefined {
-  if (choice.kind !== 'resolved' || installed === undefined) return undefined;
-  const origin = absent.find(({ name, state }) => name === installed.catalog && state === 'Failed');
-  if (origin === undefined || choice.bundle.image === installed.image) return undefined;
-  return `catalog "${origin.name}", which the installed bundle is from, has no content: ${origin.problem}`;
+/** A catalog that cannot be read puts any other answer in doubt. */
+function objectionOf({ problems: [message] }: PackageAnswer): Objection | undefined {
+  return message === undefined ? undefined : { message, awaitsContent: true };
 }
 
-function doubtful(choice: Choice, message: string): FailedChoice {
+function withObjection(choice: Choice, objection: Objection | undefined): Choice {
+  if (objection === undefined) return choice;
+  const { message, awaitsContent } = objection;
   const { newest, deprecations } =
     choice.kind === 'pending' ? { newest: undefined, deprecations: [] } : choice;
-  const advice = `${message}. The controller changes nothing until it has the content.`;
+  const wait = awaitsContent ? ' The controller changes nothing until it has the content.' : '';
+  const advice = `${message}.${wait}`;
   return { kind: 'failed', reason: 'no-candidates', message, advice, newest, deprecations };
 }

@@ -92,6 +92,22 @@ test('one that lost its owner in a restore is taken back', async () => {
   expect(fixture.deployment?.metadata.ownerReferences).toHaveLength(1);
 });
 
+test('one of another package that lost its owner is not taken over', async () => {
+  const fixture = new ExtensionFixture(anOperator());
+  await fixture.reconcile();
+  const { deployment } = fixture;
+  if (deployment === undefined) throw new Error('no deployment');
+  const { ownerReferences: _, ...metadata } = deployment.metadata;
+  fixture.changeSpec({ packageName: 'brush', upgradeConstraintPolicy: 'Ignore' });
+  fixture.put({ ...deployment, metadata });
+  fixture.taken();
+  await fixture.reconcile();
+  expect(fixture.taken()).toEqual(['patch Operator/painter']);
+  expect(fixture.condition('Installed')).toBe(
+    'Installed False InstallationFailed: BundleDeployment "painter" exists already and has package "painter", not package "brush" of this Operator: give the Operator another name, or delete the BundleDeployment, which uninstalls package "painter"',
+  );
+});
+
 test('what is installed is known from the image alone when there is no record', async () => {
   const fixture = new ExtensionFixture(anOperator());
   fixture.choice = notChosen('no package "painter" found');

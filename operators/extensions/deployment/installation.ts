@@ -48,23 +48,35 @@ const withoutDeployment: Installation = {
   conflict: undefined,
 };
 
-function conflictWith(
-  { object, id, name }: Extension,
-  { metadata }: BundleDeployment,
-): string | undefined {
-  const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
-  if (owner !== undefined && owner.uid === object.metadata.uid) return undefined;
+function conflictWith(extension: Extension, deployment: BundleDeployment): string | undefined {
+  const { object, id, name } = extension;
+  const owner = deployment.metadata.ownerReferences?.find(({ controller }) => controller === true);
+  if (owner === undefined) return conflictWithOrphan(extension, deployment);
+  if (owner.uid === object.metadata.uid) return undefined;
   const [kind] = id.split('/');
-  const advice = `give the ${kind} another name, or delete the BundleDeployment`;
-  if (owner === undefined) {
-    // Such as after a restore, or a deletion with --cascade=orphan.
-    if (readRecord(metadata)?.of === id) return undefined;
-    return `BundleDeployment "${name}" exists already and does not belong to this ${kind}: ${advice}`;
-  }
   if (owner.kind === kind && owner.name === name) {
     return `BundleDeployment "${name}" belongs to an earlier ${kind} of this name and is not deleted yet`;
   }
-  return `BundleDeployment "${name}" exists already and belongs to ${owner.kind} "${owner.name}": ${advice}`;
+  return `BundleDeployment "${name}" exists already and belongs to ${owner.kind} "${owner.name}": ${adviceFor(kind)}`;
+}
+
+/** One without an owner, such as after a restore, or a deletion with --cascade=orphan. */
+function conflictWithOrphan(
+  { id, name, request: { packageName } }: Extension,
+  { metadata }: BundleDeployment,
+): string | undefined {
+  const [kind] = id.split('/');
+  const record = readRecord(metadata);
+  if (record?.of !== id) {
+    return `BundleDeployment "${name}" exists already and does not belong to this ${kind}: ${adviceFor(kind)}`;
+  }
+  const { package: before } = record.selected;
+  if (before === '' || before === packageName) return undefined;
+  return `BundleDeployment "${name}" exists already and has package "${before}", not package "${packageName}" of this ${kind}: ${adviceFor(kind)}, which uninstalls package "${before}"`;
+}
+
+function adviceFor(kind: string | undefined): string {
+  return `give the ${kind} another name, or delete the BundleDeployment`;
 }
 
 function beingDeleted({ metadata }: BundleDeployment): string | undefined {
