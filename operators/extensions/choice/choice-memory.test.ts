@@ -190,6 +190,16 @@ describe('a choice is made again', () => {
     expect(contents.reads).toHaveLength(3);
   });
 
+  test('when a bundle was selected whose catalog has no content now', async () => {
+    contents.serve({ name: 'b' }, aPackage());
+    contents.lose({ name: 'a' }, 'Failed', 'no route to host');
+    const installation = having(aBundleRecord('1.0.0', { catalog: 'b' }));
+    expect(nameOf(await choose(operator(), installation))).toBe('painter.v1.0.0');
+    const selected = aBundleRecord('1.1.0', { catalog: 'a' });
+    const record = { of: 'Operator/painter', applied: '', selected, earlier: [] };
+    expect(nameOf(await choose(operator(), { ...installation, record }))).toMatch(/^failed: /);
+  });
+
   test('when others change, if the bundle requires something', async () => {
     const value = { packageName: 'brush', versionRange: '>=1.0.0' };
     const properties = [{ type: 'olm.package.required', value }];

@@ -3,6 +3,7 @@ import type { Surroundings } from '../../../resolver/olm1/index.ts';
 import type { CatalogContents, ContentChange, PackageResolver } from '../../catalogs/index.ts';
 import type { Choice, ChoiceRequest, Chooser } from '../findings.ts';
 import { type Chosen, choose } from './choose.ts';
+import { bundlesWithoutCatalog } from './kept-bundle.ts';
 import type { Revisions } from './neighbours.ts';
 
 interface Remembered extends Omit<Chosen, 'isWorthRetry'> {
@@ -120,16 +121,15 @@ export class ChoiceMemory implements Chooser {
   }
 
   /** Everything besides packages that the choice depends on. */
-  #questionOf(
-    { extension: { request, usesCatalog }, installation: { installed } }: ChoiceRequest,
-    choice: Choice | undefined,
-    ofNeighbours: Revisions,
-  ): string {
-    const serving = this.#parts.contents.serving().filter(usesCatalog);
-    const absent = this.#parts.contents.absent().filter(usesCatalog);
+  #questionOf(subject: ChoiceRequest, choice: Choice | undefined, ofNeighbours: Revisions): string {
+    const { contents } = this.#parts;
+    const { request, usesCatalog } = subject.extension;
+    const serving = contents.serving().filter(usesCatalog);
+    const absent = contents.absent().filter(usesCatalog);
     return JSON.stringify([
       request,
-      installed ?? null,
+      subject.installation.installed ?? null,
+      bundlesWithoutCatalog(subject, contents),
       serving.map(({ name, priority }) => [name, priority]),
       absent.map(({ name, state, problem }) => [name, state, problem]),
       choice === undefined ? [] : revisionsOf(choice, ofNeighbours),

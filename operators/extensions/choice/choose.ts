@@ -15,7 +15,7 @@ import {
 import type { Installation } from '../deployment/installation.ts';
 import type { Extension } from '../extension.ts';
 import type { Choice } from '../findings.ts';
-import { type Objection, objectionTo } from './kept-bundle.ts';
+import { type Catalogs, type Objection, objectionTo } from './kept-bundle.ts';
 
 export interface Subject {
   readonly extension: Extension;
@@ -35,7 +35,7 @@ export interface Chosen {
 
 /** Where a choice is made. */
 export interface ChoicePlace {
-  readonly contents: Pick<CatalogContents, 'absent'>;
+  readonly contents: Catalogs;
   readonly resolver: PackageResolver;
   readonly signal: AbortSignal;
 }
@@ -65,7 +65,7 @@ export async function choose(
   const answer = await resolver.resolve(asked, signal);
   const choice = choiceOf(extension.request.packageName, answer);
   return {
-    choice: withObjection(choice, objectionOf(answer) ?? objectionTo(choice, subject, absent)),
+    choice: withObjection(choice, objectionOf(answer) ?? objectionTo(choice, subject, contents)),
     packages: answer.packages,
     isWorthRetry: answer.isWorthRetry,
   };
@@ -74,7 +74,7 @@ export async function choose(
 /** Chooses in this process, whatever it takes: for programs that serve nothing meanwhile. */
 export async function chooseInline(
   subject: Subject,
-  contents: Pick<CatalogContents, 'absent' | 'findPackage'>,
+  contents: Catalogs & Pick<CatalogContents, 'findPackage'>,
 ): Promise<Chosen> {
   const { signal } = new AbortController();
   return await choose(subject, { contents, resolver: inlineResolver(contents), signal });

@@ -1,6 +1,13 @@
 import { goQuote } from '../../../api/go-quote.ts';
-import type { AbsentCatalog } from '../../catalogs/index.ts';
-import type { Choice, ChoiceRequest } from '../findings.ts';
+import {
+  compareVersions,
+  parseConstraint,
+  readVersion,
+  satisfies,
+} from '../../../resolver/versions/index.ts';
+import type { CatalogContents } from '../../catalogs/index.ts';
+import type { BundleRecord } from '../deployment/bundle-record.ts';
+import type { Choice, ChoiceRequest, ResolvedChoice } from '../findings.ts';
 
 /** Why a choice must not replace the bundle that an extension has. */
 export interface Objection {
@@ -10,20 +17,44 @@ export interface Objection {
   readonly awaitsContent: boolean;
 }
 
-/** @param absent the catalogs of the extension that have no content */
+export type Catalogs = Pick<CatalogContents, 'serving' | 'absent'>;
+
 export function objectionTo(
   choice: Choice,
   subject: ChoiceRequest,
-  absent: readonly AbsentCatalog[],
+  catalogs: Catalogs,
 ): Objection | undefined {
   const { record } = subject.installation;
   // The BundleDeployment has it already.
-  if (imageOf(choice) === record?.selected.image && record !== undefined) return undefined;
-  return otherPackage(choice, subject) ?? lostOrigin(choice, subject, absent);
+  if (record !== undefined && imageOf(choice) === record.selected.image) return undefined;
+  const objection = otherPackage(choice, subject);
+  if (objection !== undefined || choice.kind !== 'resolved') return objection;
+  for (const bundle of bundlesWithoutCatalog(subject, catalogs)) {
+    if (bundle.image === choice.bundle.image) continue;
+    const found =
+      lostContent(bundle, subject, catalogs) ?? lowerVersion(bundle, choice, subject.extension);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** The installed and the selected bundle, without those whose catalog has content. */
+export function bundlesWithoutCatalog(
+  { extension: { usesCatalog }, installation: { installed, record } }: ChoiceRequest,
+  catalogs: Pick<Catalogs, 'serving'>,
+): readonly BundleRecord[] {
+  const serving = new Set(catalogs.serving().filter(usesCatalog).map(nameOf));
+  return [installed, record?.selected].flatMap((bundle) =>
+    bundle === undefined || bundle.catalog === '' || serving.has(bundle.catalog) ? [] : [bundle],
+  );
 }
 
 function imageOf(choice: Choice): string | undefined {
   return choice.kind === 'resolved' ? choice.bundle.image : undefined;
+}
+
+function nameOf({ name }: { readonly name: string }): string {
+  return name;
 }
 
 /** Core would delete what the other package has installed, with its CRDs and custom resources. */
@@ -43,18 +74,44 @@ function otherPackage(
   return { message, awaitsContent: false };
 }
 
-/**
- * Another catalog must not take over what is installed only because that of the installed bundle
- * has lost its content.
- */
-function lostOrigin(
-  choice: Choice,
-  { installation: { installed } }: ChoiceRequest,
-  absent: readonly AbsentCatalog[],
+/** Another catalog must not take over only because that of a bundle has lost its content. */
+function lostContent(
+  bundle: BundleRecord,
+  { extension: { request, usesCatalog }, installation: { installed } }: ChoiceRequest,
+  catalogs: Pick<Catalogs, 'absent'>,
 ): Objection | undefined {
-  if (choice.kind !== 'resolved' || installed === undefined) return undefined;
-  const origin = absent.find(({ name, state }) => name === installed.catalog && state === 'Failed');
-  if (origin === undefined || choice.bundle.image === installed.image) return undefined;
-  const message = `catalog "${origin.name}", which the installed bundle is from, has no content: ${origin.problem}`;
+  const isOrigin = ({ name }: { readonly name: string }) => name === bundle.catalog;
+  const origin = catalogs.absent().filter(usesCatalog).find(isOrigin);
+  if (origin?.state !== 'Failed') return undefined;
+  const isInstalled = bundle.image === installed?.image;
+  // A user may take back what core has not installed.
+  if (!isInstalled && !isRequested(bundle, request)) return undefined;
+  const which = isInstalled
+    ? 'the installed bundle'
+    : `the selected bundle ${goQuote(bundle.name)}`;
+  const message = `catalog "${origin.name}", which ${which} is from, has no content: ${origin.problem}`;
   return { message, awaitsContent: true };
+}
+
+/** A catalog that is gone, switched off or not selected is no reason for a downgrade. */
+function lowerVersion(
+  { name, version, catalog }: BundleRecord,
+  choice: ResolvedChoice,
+  { request }: ChoiceRequest['extension'],
+): Objection | undefined {
+  const [before, after] = [readVersion(version), choice.bundle.version];
+  if (before === undefined || after === undefined) return undefined;
+  if (compareVersions(after, before) >= 0 || !isRequested({ version }, request)) return undefined;
+  const other = `${goQuote(choice.bundle.name)} of catalog ${goQuote(choice.catalog.name)}`;
+  const message = `catalog ${goQuote(catalog)}, which bundle ${goQuote(name)} is from, is not available any more, and the controller does not replace it by ${other}, which has a lower version: make catalog ${goQuote(catalog)} available, or request a version range without ${version}`;
+  return { message, awaitsContent: false };
+}
+
+/** Whether a version is in the requested range, as far as that is known. */
+function isRequested(
+  { version: text }: Pick<BundleRecord, 'version'>,
+  { version: range }: ChoiceRequest['extension']['request'],
+): boolean {
+  const version = readVersion(text);
+  return range === undefined || version === undefined || satisfies(version, parseConstraint(range));
 }

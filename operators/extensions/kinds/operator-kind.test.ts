@@ -183,6 +183,18 @@ describe('an installed Operator', () => {
     ]);
   });
 
+  test('says that an upgrade stays selected when its catalog is gone', async () => {
+    const fixture = await installed();
+    fixture.choice = chosen('1.1.0');
+    await fixture.reconcile();
+    fixture.choice = notChosen('catalog "a" has no content');
+    await fixture.reconcile();
+    expect(fixture.image).toBe('example.com/painter:1.1.0');
+    expect(fixture.condition('Ready')).toBe(
+      'Ready False ResolutionFailed: catalog "a" has no content. (bundle "painter.v1.0.0" is installed, and "painter.v1.1.0" stays selected)',
+    );
+  });
+
   test('is repaired while its catalog is gone', async () => {
     const fixture = await installed();
     fixture.choice = notChosen('no package "painter" found');

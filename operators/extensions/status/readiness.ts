@@ -3,6 +3,7 @@ import { operatorReason } from '../../../api/operators/v1alpha1/index.ts';
 import { progressReason } from '../../../api/v1alpha1/index.ts';
 import type { Readiness } from '../../../core/controller.ts';
 import type { Admission } from '../dependencies/dependency-gate.ts';
+import type { Installation } from '../deployment/installation.ts';
 import { isRunning } from '../deployment/rollout.ts';
 import type { FailedChoice, Findings } from '../findings.ts';
 
@@ -43,19 +44,22 @@ function waiting({ condition }: Admission): Summary {
   return { status: 'False', reason, message: condition?.message ?? '', outlook: 'reconciling' };
 }
 
-function unresolved(
-  { reason, advice }: FailedChoice,
-  { installation: { installed } }: Findings,
-): Summary {
-  const name = installed?.name || installed?.image;
-  const kept = name === undefined ? '' : ` (bundle "${name}" stays installed)`;
+function unresolved({ reason, advice }: FailedChoice, { installation }: Findings): Summary {
   return {
     status: 'False',
     reason: operatorReason.resolutionFailed,
-    message: `${advice}${kept}`,
+    message: `${advice}${keptBundle(installation)}`,
     // The catalogs may get what is missing.
     outlook: reason === 'invalid-version' ? 'stalled' : 'reconciling',
   };
+}
+
+function keptBundle({ installed, record }: Installation): string {
+  if (installed === undefined) return '';
+  const name = installed.name || installed.image;
+  const { selected } = record ?? { selected: installed };
+  if (selected.image === installed.image) return ` (bundle "${name}" stays installed)`;
+  return ` (bundle "${name}" is installed, and "${selected.name}" stays selected)`;
 }
 
 function rolledOut({ rollout }: Findings): Summary {
