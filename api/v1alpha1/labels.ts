@@ -90,8 +90,8 @@ export const annotation = {
    */
   selectedBundle: 'core.rukpak.io/selected-bundle',
   /**
-   * On an Operator that the controller made: the Operators that require its package, and what they
-   * require; JSON.
+   * On an Operator that the controller made: the Operators and ClusterExtensions that require its
+   * package, and what they require; JSON.
    */
   requiredBy: 'core.rukpak.io/required-by',
   /**

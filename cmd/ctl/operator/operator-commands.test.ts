@@ -329,32 +329,47 @@ test('deprecations and what is installed are in the details', async () => {
 });
 
 describe('uninstall', () => {
-  const owner = { apiVersion: 'operators.operatorframework.io/v1alpha1', kind: 'Operator' };
-
-  function putOwned(name: string, by: string): void {
+  function putOwned(name: string, ...by: readonly KubernetesObject[]): void {
     const { metadata, ...operator } = anOperator({}, name);
-    const ownerReferences = [{ ...owner, name: by, uid: `uid-of-${by}` }];
+    const ownerReferences = by.map(
+      ({ apiVersion, kind, metadata: { name: of = '', uid = '' } }) => {
+        return { apiVersion, kind, name: of, uid };
+      },
+    );
     api.put(operatorResource, { ...operator, metadata: { ...metadata, ownerReferences } });
   }
 
   test('lists what was installed for the operator alone', async () => {
     api.put(operatorResource, anOperator());
-    putOwned('brush', 'painter');
+    putOwned('brush', anOperator());
     const { code, stdout, stderr } = await ctl('uninstall', 'painter', '--dry-run');
     expect({ code, stdout, stderr }).toEqual({
       code: 0,
       stdout:
-        'Operator "painter" is deleted, and with it:\n  Operator/brush (no other Operator requires it)\n',
+        'Operator "painter" is deleted, and with it:\n  Operator/brush (nothing else requires it)\n',
       stderr: '',
     });
   });
 
   test('warns of those that require it', async () => {
-    putOwned('brush', 'painter');
+    putOwned('brush', anOperator());
     const { stdout, stderr } = await ctl('uninstall', 'brush', '--dry-run');
     expect(stdout).toBe('Operator "brush" is deleted, which has installed nothing\n');
     expect(stderr).toBe(
       'Warning: Operator "painter" requires it: "rukpak operators" installs it again\n',
+    );
+  });
+
+  test('warns of ClusterExtensions too, which get nothing installed', async () => {
+    putOwned('brush', anOperator(), aClusterExtension({}, {}, 'app'));
+    putOwned('roller', aClusterExtension({}, {}, 'app'));
+    const both = await ctl('uninstall', 'brush', '--dry-run');
+    expect(both.stderr).toBe(
+      'Warning: Operator "painter" requires it: "rukpak operators" installs it again\n',
+    );
+    const { stderr } = await ctl('uninstall', 'roller', '--dry-run');
+    expect(stderr).toBe(
+      'Warning: ClusterExtension "app" requires it: "rukpak operators" does not install it again\n',
     );
   });
 });

@@ -1,6 +1,6 @@
 import { Argument, Command } from 'commander';
 import type { KubernetesObject } from '../../../api/meta.ts';
-import type { ExtensionKindName } from '../../../operators/client/index.ts';
+import type { ExtensionKindName, ExtensionRow } from '../../../operators/client/index.ts';
 import {
   addDeletionFlags,
   confirmDeletion,
@@ -40,12 +40,8 @@ async function uninstall(reference: string, flags: UninstallFlags): Promise<void
     const { deployment, ...objects } = foreseen;
     const goes = objects.deletes.length === 0 ? ', which has installed nothing' : ', and with it:';
     const title = `${kind} "${name}" is deleted${goes}`;
-    const { requiredBy } = extensionRow(object);
-    if (requiredBy.length > 0) {
-      warn(
-        `Operator "${requiredBy.join('", "')}" requires it: "rukpak operators" installs it again`,
-      );
-    }
+    const warning = warningOf(extensionRow(object));
+    if (warning !== undefined) warn(warning);
     await report.lines([title, ...deletionLines(objects, flags.output === 'wide')]);
     const result = { of: `${kind}/${name}`, ...objects };
     if (flags.dryRun === true) return await report.result({ ...result, deleted: false });
@@ -60,6 +56,19 @@ async function uninstall(reference: string, flags: UninstallFlags): Promise<void
     await report.line(`${kind.toLowerCase()}.${resource.group} "${name}" deleted`);
     await report.result({ ...result, deleted: true });
   });
+}
+
+/** Nothing is installed for a ClusterExtension. */
+function warningOf({ requiredBy }: ExtensionRow): string | undefined {
+  const { operators = [], others = [] } = Object.groupBy(requiredBy, (name) =>
+    name.includes('/') ? 'others' : 'operators',
+  );
+  if (operators.length > 0) {
+    return `Operator "${operators.join('", "')}" requires it: "rukpak operators" installs it again`;
+  }
+  if (others.length === 0) return undefined;
+  const names = others.map((each) => each.split('/').at(-1));
+  return `ClusterExtension "${names.join('", "')}" requires it: "rukpak operators" does not install it again`;
 }
 
 interface Foreseen extends Omit<ForeseenDeletion, 'deployment'> {
@@ -79,7 +88,7 @@ async function foresee(
   const dependencies = all.deletedWith(object).map((each) => ({
     kind: 'Operator',
     name: each,
-    note: 'no other Operator requires it',
+    note: 'nothing else requires it',
   }));
   if (name === undefined) return { deletes: dependencies, keeps: [], hidden: [] };
   const { foreseeDeletion } = await import('../deployments/foreseen-deletion.ts');

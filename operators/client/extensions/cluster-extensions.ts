@@ -114,7 +114,7 @@ export class ClusterExtensions {
     throw new TerminalError(`there is no ${kinds.join(' or ')} "${name}"${hint}`);
   }
 
-  /** Names of the Operators that are deleted with an object, since no other one owns them. */
+  /** Names of the Operators that are deleted with an object, since nothing else owns them. */
   deletedWith({ metadata }: KubernetesObject): readonly string[] {
     return (this.#objects.get('Operator') ?? [])
       .filter((each) => {

@@ -16,7 +16,10 @@ export interface ExtensionRow {
   readonly ready: string;
   readonly reason: string;
   readonly message: string;
-  /** Names of the Operators that own it: it is installed because they require it. */
+  /**
+   * What owns it, since it requires it: an Operator by its name, a ClusterExtension as
+   * `ClusterExtension/app`.
+   */
   readonly requiredBy: readonly string[];
 }
 
@@ -33,13 +36,15 @@ export function extensionRow(object: KubernetesObject): ExtensionRow {
     ready: ready?.status ?? 'Unknown',
     reason: ready?.reason ?? '',
     message: ready?.message ?? '',
-    requiredBy: ownersOf(object).map(({ name }) => name),
+    requiredBy: ownersOf(object).map((each) =>
+      each.kind === 'Operator' ? each.name : `${each.kind}/${each.name}`,
+    ),
   };
 }
 
 /** The garbage collector deletes the object with the last of them. */
 export function ownersOf({ metadata }: KubernetesObject) {
-  return (metadata.ownerReferences ?? []).filter(({ kind }) => kind === 'Operator');
+  return (metadata.ownerReferences ?? []).filter(({ kind }) => Object.hasOwn(places, kind));
 }
 
 const places = {

@@ -48,25 +48,29 @@ describe('the extensions of a cluster', () => {
   });
 
   test('that others require name these, and are deleted with the last of them', async () => {
-    const ownedBy = (...names: readonly string[]): KubernetesObject => {
+    const [a, b, c] = [anOperator({}, 'a'), anOperator({}, 'b'), aClusterExtension({}, {}, 'c')];
+    const ownedBy = (...owners: readonly KubernetesObject[]): KubernetesObject => {
+      const names = owners.map(({ metadata }) => metadata.name);
       const { metadata, ...operator } = anOperator({}, `of-${names.join('-')}`);
-      const ownerReferences = names.map((name) => ({
-        apiVersion: 'operators.operatorframework.io/v1alpha1',
-        kind: 'Operator',
-        name,
-        uid: `uid-of-${name}`,
-      }));
+      const ownerReferences = owners.map(
+        ({ apiVersion, kind, metadata: { name = '', uid = '' } }) => {
+          return { apiVersion, kind, name, uid };
+        },
+      );
       return { ...operator, metadata: { ...metadata, ownerReferences } };
     };
-    const first = anOperator({}, 'a');
-    const all = await clusterOf(first, anOperator({}, 'b'), ownedBy('a'), ownedBy('a', 'b'));
+    const all = await clusterOf(a, b, c, ownedBy(a), ownedBy(a, b), ownedBy(a, c), ownedBy(c));
     expect(all.rows.map(({ name, requiredBy }) => [name, requiredBy])).toEqual([
       ['a', []],
       ['b', []],
       ['of-a', ['a']],
       ['of-a-b', ['a', 'b']],
+      ['of-a-c', ['a', 'ClusterExtension/c']],
+      ['of-c', ['ClusterExtension/c']],
+      ['c', []],
     ]);
-    expect(all.deletedWith(first)).toEqual(['of-a']);
+    expect(all.deletedWith(a)).toEqual(['of-a']);
+    expect(all.deletedWith(c)).toEqual(['of-c']);
   });
 
   test('need not be served', async () => {

@@ -16,6 +16,7 @@ import { type WorldSources, worldOf } from './world.ts';
 
 export interface DependencyInstallerOptions extends WorldSources, OperatorWriterOptions {
   readonly operators: OperatorWriterOptions['operators'];
+  readonly extensions: WorldSources['extensions'];
   readonly contents: CatalogContents;
   readonly clock: Clock;
   /** Something has happened that `reconcile` looks at. */
@@ -31,7 +32,7 @@ const admitted: Admission = { state: 'admitted', condition: undefined };
 
 /**
  * Makes Operators for the packages that Operators require, and deletes them when nothing needs them
- * any more. Looks at all Operators at once: what one package gets depends on all that require it.
+ * any more. Looks at all objects at once: what one package gets depends on all that require it.
  */
 export class DependencyInstaller implements DependencyGate {
   readonly #options: DependencyInstallerOptions;
@@ -54,8 +55,8 @@ export class DependencyInstaller implements DependencyGate {
 
   admit(extension: Extension, choice: Choice | undefined, installation: Installation): Admission {
     const resolved = choice?.kind === 'resolved' ? choice : undefined;
-    if (extension.object.kind !== operatorResource.kind) return this.#advise(extension, resolved);
     if (this.#requirers.note(extension, choice, installation)) this.#options.onNews();
+    if (extension.object.kind !== operatorResource.kind) return this.#advise(extension, resolved);
     if (resolved === undefined || resolved.dependencies.length === 0) return admitted;
     const outcome = this.#outcomes.get(extension.name);
     if (outcome?.image !== resolved.bundle.image) return { state: 'judging', condition: undefined };
@@ -64,7 +65,8 @@ export class DependencyInstaller implements DependencyGate {
 
   forget(extension: string): void {
     const [kind, name = ''] = extension.split('/');
-    if (kind === operatorResource.kind && this.#requirers.forget(name)) this.#options.onNews();
+    const claimant = kind === operatorResource.kind ? name : extension;
+    if (this.#requirers.forget(claimant)) this.#options.onNews();
   }
 
   /** Makes all Operators as they are to be. A rejection requests a retry with back-off. */
@@ -91,7 +93,7 @@ export class DependencyInstaller implements DependencyGate {
   }
 
   /**
-   * Milliseconds to wait for Operators whose requirements are not known: one of them could need
+   * Milliseconds to wait for objects whose requirements are not known: one of them could need
    * another version.
    */
   #patience(): number {
@@ -105,11 +107,11 @@ export class DependencyInstaller implements DependencyGate {
   }
 
   #isComplete(): boolean {
-    return this.#options.operators.list().every(({ metadata }) => {
-      const known = this.#requirers.get(metadata.name ?? '');
-      return (
-        metadata.deletionTimestamp !== undefined || known?.object.metadata.uid === metadata.uid
-      );
+    const { operators, extensions } = this.#options;
+    return [...operators.list(), ...extensions.list()].every((object) => {
+      const { uid, deletionTimestamp } = object.metadata;
+      const known = this.#requirers.get(object);
+      return deletionTimestamp !== undefined || known?.object.metadata.uid === uid;
     });
   }
 

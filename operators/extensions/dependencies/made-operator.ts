@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import { goQuote } from '../../../api/go-quote.ts';
 import type { KubernetesObject, OwnerReference } from '../../../api/meta.ts';
+import { clusterExtensionResource } from '../../../api/olm/v1/index.ts';
 import { operatorResource } from '../../../api/operators/v1alpha1/index.ts';
 import { annotation, label } from '../../../api/v1alpha1/labels.ts';
-import { apiVersionOf } from '../../../core/controller.ts';
+import { apiVersionOf, type Resource } from '../../../core/controller.ts';
 
 /** Of everything that the controller writes of Operators that it makes. */
 export const dependencyManager = 'operator-dependencies';
@@ -11,9 +13,9 @@ const claimsSchema = z
   .array(z.object({ operator: z.string().max(253), requires: z.string().max(1_024) }))
   .max(10_000);
 
-/** An Operator that requires the package. */
+/** An Operator or ClusterExtension that requires the package. */
 export interface Claim {
-  /** Its name. */
+  /** Its claimant name. */
   readonly operator: string;
   /** `package "d" in version range ">=1.0.0"`. */
   readonly requires: string;
@@ -25,8 +27,19 @@ export interface WantedOperator {
   readonly packageName: string;
   readonly version: string;
   readonly claims: readonly Claim[];
-  /** The Operators of users that need it, directly or through others. */
+  /** The objects of users that need it, directly or through others. */
   readonly owners: readonly KubernetesObject[];
+}
+
+/** How claims name an object: `db` for an Operator, `ClusterExtension/app`. */
+export function claimantName({ kind, metadata: { name = '' } }: KubernetesObject): string {
+  return kind === operatorResource.kind ? name : `${kind}/${name}`;
+}
+
+/** `Operator "db"`. */
+export function claimantTitle(claimant: string): string {
+  const [name = '', kind = operatorResource.kind] = claimant.split('/').toReversed();
+  return `${kind} ${goQuote(name)}`;
 }
 
 const claimsByObject = new WeakMap<KubernetesObject, readonly Claim[]>();
@@ -71,15 +84,15 @@ export function isMade(object: KubernetesObject): boolean {
   );
 }
 
-/** The references to Operators that keep it from being deleted. */
+/** The references to Operators and ClusterExtensions that keep it from being deleted. */
 export function ownersOf({ metadata }: KubernetesObject): readonly OwnerReference[] {
   return (metadata.ownerReferences ?? []).filter(isOwnerByDependency);
 }
 
 function isOwnerByDependency({ apiVersion, kind, controller }: OwnerReference): boolean {
-  return (
-    apiVersion === apiVersionOf(operatorResource) && kind === operatorResource.kind && !controller
-  );
+  const isOf = (resource: Resource) =>
+    apiVersion === apiVersionOf(resource) && kind === resource.kind;
+  return !controller && [operatorResource, clusterExtensionResource].some(isOf);
 }
 
 interface ManagedField {

@@ -25,6 +25,7 @@ import {
 export interface OperatorWriterOptions {
   readonly client: Pick<KubeClient, 'apply' | 'patch' | 'delete'>;
   readonly operators: Pick<IndexedCache, 'get' | 'list' | 'upsertIfNewer'>;
+  readonly extensions: Pick<IndexedCache, 'list'>;
   readonly events: EventSink;
 }
 
@@ -80,7 +81,7 @@ export class OperatorWriter {
 
   /** Rejects if the API server refuses it for another reason than a change since it was read. */
   async remove(object: KubernetesObject, signal: AbortSignal): Promise<void> {
-    const { client, events, operators } = this.#options;
+    const { client, events, operators, extensions } = this.#options;
     const { name = '', uid = '', resourceVersion = '' } = object.metadata;
     const options = { uid, resourceVersion, propagationPolicy: 'Background', signal } as const;
     try {
@@ -92,8 +93,9 @@ export class OperatorWriter {
       throw error;
     }
     const message = `Deleted Operator ${goQuote(name)}: nothing that is installed requires it any more`;
+    const all = [...operators.list(), ...extensions.list()];
     for (const { uid: owner } of ownersOf(object)) {
-      const found = operators.list().find(({ metadata }) => metadata.uid === owner);
+      const found = all.find(({ metadata }) => metadata.uid === owner);
       if (found === undefined) continue;
       events.event(found, { type: 'Normal', reason: 'DependencyDeleted', message });
     }

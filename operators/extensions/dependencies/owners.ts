@@ -1,14 +1,14 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
-import type { Claim } from './made-operator.ts';
+import { type Claim, claimantName } from './made-operator.ts';
 
-/** Maximum number of Operators that are made for one Operator of a user, directly or through others. */
+/** Maximum number of Operators that are made for one object of a user, directly or through others. */
 export const mostMade = 50;
 
 /** Claims on each package for which an Operator is made. */
 export type ClaimsByPackage = ReadonlyMap<string, readonly Claim[]>;
 
 /**
- * The Operators of users that need each package, by their names. Operators that the controller made
+ * The objects of users that need each package, by their names. Operators that the controller made
  * are never owners: a cycle of owners would outlive the last Operator that needs it.
  */
 export function ownersByPackage(
@@ -20,18 +20,18 @@ export function ownersByPackage(
     for (const { operator } of list) needed.set(operator, [...(needed.get(operator) ?? []), name]);
   }
   const owners = new Map<string, KubernetesObject[]>([...claims.keys()].map((name) => [name, []]));
-  const sorted = ofUsers.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
+  const sorted = ofUsers.toSorted((a, b) => (claimantName(a) < claimantName(b) ? -1 : 1));
   for (const object of sorted) {
     // Iterating a Set includes values that are added meanwhile. A made Operator has the name of its
     // package.
-    const reached = new Set(needed.get(nameOf(object)));
+    const reached = new Set(needed.get(claimantName(object)));
     for (const name of reached) for (const next of needed.get(name) ?? []) reached.add(next);
     for (const name of reached) owners.get(name)?.push(object);
   }
   return owners;
 }
 
-/** The packages past the maximum of any of their owners, with its name; packages of `existing` count first. */
+/** The packages past the maximum of any of their owners, with its claimant name; packages of `existing` count first. */
 export function pastMaximum(
   owners: ReadonlyMap<string, readonly KubernetesObject[]>,
   existing: ReadonlySet<string>,
@@ -44,14 +44,10 @@ export function pastMaximum(
   for (const [name, list] of order) {
     const full = list.find((owner) => (counts.get(owner) ?? 0) >= mostMade);
     if (full !== undefined && !existing.has(name)) {
-      past.set(name, nameOf(full));
+      past.set(name, claimantName(full));
       continue;
     }
     for (const owner of list) counts.set(owner, (counts.get(owner) ?? 0) + 1);
   }
   return past;
-}
-
-function nameOf({ metadata }: KubernetesObject): string {
-  return metadata.name ?? '';
 }

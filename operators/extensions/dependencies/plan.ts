@@ -1,13 +1,19 @@
-import { goQuote } from '../../../api/go-quote.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
+import { operatorResource } from '../../../api/operators/v1alpha1/index.ts';
 import type { Dependency, PackageRequest } from '../../../resolver/olm1/index.ts';
 import type { BundleRecord } from '../deployment/bundle-record.ts';
 import type { ResolvedChoice } from '../findings.ts';
-import { claimsOf, ownersOf, type WantedOperator } from './made-operator.ts';
+import {
+  claimantName,
+  claimantTitle,
+  claimsOf,
+  ownersOf,
+  type WantedOperator,
+} from './made-operator.ts';
 import { mostMade, ownersByPackage, pastMaximum } from './owners.ts';
 import { decidePackage, type PackageDecision } from './packages/package-decision.ts';
 import type { ProviderLibrary } from './packages/provider-library.ts';
-import { type Target, targetOf } from './packages/targets.ts';
+import { madeTargetOf, type Target, targetOf } from './packages/targets.ts';
 import type { Demand } from './packages/version-for-all.ts';
 import type { Requirer, Requirers } from './requirers.ts';
 
@@ -15,6 +21,8 @@ import type { Requirer, Requirers } from './requirers.ts';
 export interface World {
   /** All Operators, also those that are being deleted. */
   readonly operators: readonly KubernetesObject[];
+  /** All ClusterExtensions. */
+  readonly extensions: readonly KubernetesObject[];
   /** Those that the controller made, by package, which is also their name. */
   readonly made: ReadonlyMap<string, KubernetesObject>;
   /** Operators and ClusterExtensions of users that ask for a package. */
@@ -40,6 +48,7 @@ export interface Plan {
   readonly wanted: readonly WantedOperator[];
   /** Operators that the controller made and that nothing needs any more. */
   readonly unneeded: readonly KubernetesObject[];
+  /** Of Operators alone. */
   readonly judged: ReadonlyMap<Requirer, readonly JudgedDependency[]>;
 }
 
@@ -76,25 +85,25 @@ export async function planDependencies(
 
 type Targets = ReadonlyMap<Requirer, readonly Found[]>;
 
-/** The oldest first. */
-function inOrder({ operators }: World, requirers: Requirers): readonly Requirer[] {
-  return operators
-    .toSorted(
-      (a, b) => compareText(createdAt(a), createdAt(b)) || compareText(nameOf(a), nameOf(b)),
-    )
-    .flatMap((object) => requirers.get(nameOf(object)) ?? []);
+/** Operators, the oldest first, and then ClusterExtensions. */
+function inOrder({ operators, extensions }: World, requirers: Requirers): readonly Requirer[] {
+  return [...operators.toSorted(byAge), ...extensions.toSorted(byAge)].flatMap(
+    (object) => requirers.get(object) ?? [],
+  );
 }
 
 async function targetsOf(
-  { name, choice }: Requirer,
+  { name, object, choice }: Requirer,
   { made, ofUsers }: World,
   library: ProviderLibrary,
 ): Promise<readonly Found[]> {
   if (choice === undefined) return [];
   const found: Found[] = [];
   for (const dependency of choice.dependencies.slice(0, mostDependencies)) {
-    const target = await targetOf({ name, choice }, dependency, { made, ofUsers, library });
-    found.push({ dependency, target });
+    const target = isOperator(object)
+      ? await targetOf({ name, choice }, dependency, { made, ofUsers, library })
+      : await madeTargetOf(name, dependency, { made, library });
+    if (target !== undefined) found.push({ dependency, target });
   }
   return [...found, ...pastLimit(choice)];
 }
@@ -121,9 +130,9 @@ function demandsByPackage(
   return packages;
 }
 
-/** Whether an Operator that requires a package no longer may still have a bundle that does. */
-function mayNeed(name: string, world: World, targets: Targets): boolean {
-  if (!world.operators.some((each) => nameOf(each) === name)) return false;
+/** Whether an object that requires a package no longer may still have a bundle that does. */
+function mayNeed(name: string, { operators, extensions }: World, targets: Targets): boolean {
+  if (![...operators, ...extensions].some((each) => claimantName(each) === name)) return false;
   const [requirer, list = []] = [...targets].find(([each]) => each.name === name) ?? [];
   if (requirer?.choice === undefined || requirer.earlier.length > 0) return true;
   return list.some(({ target }) => target.kind === 'problem');
@@ -137,7 +146,7 @@ function planOf(
   const made = new Set(world.made.keys());
   const claims = new Map([...decisions].map(([name, each]) => [name, each.claims]));
   const ofUsers = world.operators.filter((each) => world.made.get(nameOf(each)) !== each);
-  const owners = ownersByPackage(claims, ofUsers);
+  const owners = ownersByPackage(claims, [...ofUsers, ...world.extensions]);
   const past = pastMaximum(owners, made);
   const wanted = [...decisions].flatMap(([packageName, decision]): readonly WantedOperator[] => {
     const list = owners.get(packageName) ?? [];
@@ -153,7 +162,7 @@ function planOf(
     if (target.kind !== 'package') return undefined;
     const full = past.get(target.name);
     if (full !== undefined) {
-      return `Operator ${goQuote(full)} has ${mostMade} Operators made for it, which is the maximum: create an Operator for it.`;
+      return `${claimantTitle(full)} has ${mostMade} Operators made for it, which is the maximum: create an Operator for it.`;
     }
     return decisions.get(target.name)?.refusals.get(requirer.name);
   };
@@ -165,16 +174,24 @@ function planOf(
       version !== undefined && isPackage && world.installed(target.name)?.version === version;
     return { ...each, refusal: refusalOf(target, requirer), isInstalled };
   };
-  const judged = [...targets].map(
-    ([requirer, list]) => [requirer, list.map((each) => judge(each, requirer))] as const,
-  );
+  const judged = [...targets]
+    .filter(([{ object }]) => isOperator(object))
+    .map(([requirer, list]) => [requirer, list.map((each) => judge(each, requirer))] as const);
   return { wanted, unneeded, judged: new Map(judged) };
 }
 
 /** Without one, it is the garbage collector's. */
-function hasLivingOwner(object: KubernetesObject, { operators }: World): boolean {
-  const uids = new Set(operators.map(({ metadata }) => metadata.uid));
+function hasLivingOwner(object: KubernetesObject, { operators, extensions }: World): boolean {
+  const uids = new Set([...operators, ...extensions].map(({ metadata }) => metadata.uid));
   return claimsOf(object).length > 0 && ownersOf(object).some(({ uid }) => uids.has(uid));
+}
+
+function isOperator({ kind }: KubernetesObject): boolean {
+  return kind === operatorResource.kind;
+}
+
+function byAge(a: KubernetesObject, b: KubernetesObject): number {
+  return compareText(createdAt(a), createdAt(b)) || compareText(nameOf(a), nameOf(b));
 }
 
 function createdAt({ metadata }: KubernetesObject): string {

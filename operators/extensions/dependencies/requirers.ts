@@ -1,32 +1,34 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
+import { operatorResource } from '../../../api/operators/v1alpha1/index.ts';
 import type { BundleRecord } from '../deployment/bundle-record.ts';
 import type { Installation } from '../deployment/installation.ts';
 import type { Extension } from '../extension.ts';
 import type { Choice, ResolvedChoice } from '../findings.ts';
+import { claimantName } from './made-operator.ts';
 
-/** An Operator, and what its bundles require. */
+/** An Operator or ClusterExtension, and what its bundles require. */
 export interface Requirer {
+  /** Its claimant name. */
   readonly name: string;
   readonly object: KubernetesObject;
   /** Undefined if it is not known: a catalog is pending, or nothing meets the spec. */
   readonly choice: ResolvedChoice | undefined;
-  /** Whether the BundleDeployment has the chosen bundle. */
+  /** Whether the BundleDeployment has the chosen bundle; that of a ClusterExtension never waits. */
   readonly isPlaced: boolean;
   /** Other bundles that the BundleDeployment has: those of before an upgrade. */
   readonly earlier: readonly BundleRecord[];
 }
 
-/** What is known of all Operators, each as of its last reconcile. */
+/** What is known of all Operators and ClusterExtensions, each as of its last reconcile. */
 export class Requirers {
   readonly #known = new Map<string, Requirer>();
 
   /** Returns whether something differs from before. */
   note(extension: Extension, choice: Choice | undefined, installation: Installation): boolean {
-    const { name } = extension;
-    const known = this.#known.get(name);
     const now = requirerOf(extension, choice, installation);
+    const known = this.#known.get(now.name);
     if (known !== undefined && isSame(known, now)) return false;
-    this.#known.set(name, now);
+    this.#known.set(now.name, now);
     return true;
   }
 
@@ -35,13 +37,13 @@ export class Requirers {
     return this.#known.delete(name);
   }
 
-  get(name: string): Requirer | undefined {
-    return this.#known.get(name);
+  get(object: KubernetesObject): Requirer | undefined {
+    return this.#known.get(claimantName(object));
   }
 }
 
 function requirerOf(
-  { name, object }: Extension,
+  { object }: Extension,
   choice: Choice | undefined,
   { record, installed }: Installation,
 ): Requirer {
@@ -51,8 +53,10 @@ function requirerOf(
   const earlier = [...present.values()].flatMap((each) =>
     each === undefined || each.image === image ? [] : [each],
   );
-  const isPlaced = image !== undefined && record?.selected.image === image;
-  return { name, object, choice: resolved, isPlaced, earlier };
+  const isPlaced =
+    object.kind !== operatorResource.kind ||
+    (image !== undefined && record?.selected.image === image);
+  return { name: claimantName(object), object, choice: resolved, isPlaced, earlier };
 }
 
 function isSame(known: Requirer, now: Requirer): boolean {

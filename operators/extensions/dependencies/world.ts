@@ -35,6 +35,7 @@ export function worldOf(sources: WorldSources): World {
   };
   return {
     operators,
+    extensions: sources.extensions.list(),
     made,
     ofUsers: packagesOfUsers(
       sources,

@@ -1,12 +1,13 @@
 import { goQuote } from '../../../../api/go-quote.ts';
 import type { KubernetesObject } from '../../../../api/meta.ts';
+import { operatorResource } from '../../../../api/operators/v1alpha1/index.ts';
 import { errorMessage } from '../../../../core/controller.ts';
 import { shortList } from '../../../../core/short-list.ts';
 import type { Property } from '../../../../resolver/candidates/index.ts';
 import { ConstraintError } from '../../../../resolver/constraints/index.ts';
 import type { PackageRequest } from '../../../../resolver/olm1/index.ts';
 import type { BundleRecord } from '../../deployment/bundle-record.ts';
-import { type Claim, claimsOf } from '../made-operator.ts';
+import { type Claim, claimantTitle, claimsOf } from '../made-operator.ts';
 import type { Requirer } from '../requirers.ts';
 import { isJudgedHere, type ProviderLibrary } from './provider-library.ts';
 import { type Claimant, type Demand, versionForAll } from './version-for-all.ts';
@@ -21,8 +22,8 @@ export interface PackageNeed {
   readonly request: Omit<PackageRequest, 'version'>;
   /** In the order in which they are served. */
   readonly demands: ReadonlyMap<Requirer, readonly Demand[]>;
-  /** Whether an Operator may still need the package that it once required. */
-  readonly mayNeed: (operator: string) => boolean;
+  /** Whether an object may still need the package that it once required. */
+  readonly mayNeed: (claimant: string) => boolean;
   /** Why no Operator of this name can be made. */
   readonly obstacle: string | undefined;
 }
@@ -31,7 +32,7 @@ export interface PackageDecision {
   /** Undefined if no Operator is to be there. */
   readonly version: string | undefined;
   readonly claims: readonly Claim[];
-  /** Why an Operator does not get what it requires, by its name. */
+  /** Why an object does not get what it requires, by its claimant name. */
   readonly refusals: ReadonlyMap<string, string>;
 }
 
@@ -55,7 +56,7 @@ export async function decidePackage(
   }
 }
 
-/** Claims of Operators that nothing is known of now, or that have not finished an upgrade. */
+/** Claims of objects that nothing is known of now, or that have not finished an upgrade. */
 function retainedClaims({ live, demands, mayNeed }: PackageNeed): readonly Claim[] {
   const asking = new Set([...demands.keys()].map(({ name }) => name));
   const claims = live === undefined ? [] : claimsOf(live);
@@ -76,8 +77,8 @@ async function versionOf(
     }),
   );
   const unknown = [
-    ...retained.map(({ operator }) => `Operator ${goQuote(operator)}`),
-    ...claimants.flatMap((each) => ('unknown' in each ? [`Operator ${goQuote(each.name)}`] : [])),
+    ...retained.map(({ operator }) => claimantTitle(operator)),
+    ...claimants.flatMap((each) => ('unknown' in each ? [claimantTitle(each.name)] : [])),
     ...library
       .absent()
       .flatMap((name) => (name === installed?.catalog ? [`catalog ${goQuote(name)}`] : [])),
@@ -98,23 +99,39 @@ async function versionOf(
 
 /** Of the bundles before an upgrade, only what the present version meets is about this package. */
 async function claimantOf(
-  [{ name, isPlaced, earlier: bundles }, demands]: readonly [Requirer, readonly Demand[]],
-  { name: packageName, live }: PackageNeed,
+  [{ name, object, isPlaced, earlier: bundles }, list]: readonly [Requirer, readonly Demand[]],
+  need: PackageNeed,
   library: ProviderLibrary,
 ): Promise<Claimant & { readonly unknown?: true }> {
+  // A ClusterExtension keeps what it has, and asks for no other version.
+  const isOperator = object.kind === operatorResource.kind;
+  const demands = isOperator ? list : await metNow(list, need, library);
   const earlier: Demand[] = [];
-  const version = versionIn(live);
-  if (version === undefined) return { name, demands, earlier, isPlaced };
+  if (versionIn(need.live) === undefined) return { name, demands, earlier, isPlaced };
   for (const { package: of, image } of bundles) {
     const bundle = await library.bundle(of, image);
     if (bundle === undefined) return { name, demands, earlier, isPlaced, unknown: true };
-    for (const property of bundle.properties.filter(isJudgedRequirement)) {
-      if (await library.meets(packageName, version, [property])) {
-        earlier.push({ property, text: `what its version before the upgrade requires` });
-      }
-    }
+    const text = `what its version before the upgrade requires`;
+    const required = bundle.properties.filter(isJudgedRequirement);
+    const asked = required.map((property) => ({ property, text }));
+    earlier.push(...(await metNow(asked, need, library)));
   }
   return { name, demands, earlier, isPlaced };
+}
+
+/** The demands that the present version meets. */
+async function metNow(
+  demands: readonly Demand[],
+  { name, live }: PackageNeed,
+  library: ProviderLibrary,
+): Promise<readonly Demand[]> {
+  const version = versionIn(live);
+  if (version === undefined) return [];
+  const met: Demand[] = [];
+  for (const demand of demands) {
+    if (await library.meets(name, version, [demand.property])) met.push(demand);
+  }
+  return met;
 }
 
 function isJudgedRequirement(property: Property): boolean {

@@ -37,11 +37,9 @@ export async function targetOf(
     if (dependency.isInvalid) return { kind: 'problem', text: 'OLM ignores it', holds: false };
     const claimed = await claimedPackage(requirer.name, dependency, search);
     if (claimed !== undefined) return { kind: 'package', name: claimed };
-    if (metBy !== undefined) {
-      const made = [...search.made.keys()].find((name) => metBy.of === `Operator "${name}"`);
-      if (made !== undefined) return { kind: 'package', name: made };
-      if (metBy.isInstalled) return { kind: 'met', of: metBy.of };
-    }
+    const made = madeFor(dependency, search);
+    if (made !== undefined) return { kind: 'package', name: made };
+    if (metBy?.isInstalled) return { kind: 'met', of: metBy.of };
     const found = await packageFor(requirer.choice, dependency, search);
     if ('problem' in found) return { kind: 'problem', text: found.problem, holds: true };
     const [owner] = search.ofUsers(found.name);
@@ -52,11 +50,38 @@ export async function targetOf(
   }
 }
 
-/** What was once chosen for an Operator stays, whatever other packages catalogs get. */
+/**
+ * Finds the Operator, made for others or kept before, that one requirement of a ClusterExtension keeps:
+ * nothing is made for it. Undefined for none. Never throws for content.
+ */
+export async function madeTargetOf(
+  claimant: string,
+  dependency: Dependency,
+  search: Pick<TargetSearch, 'made' | 'library'>,
+): Promise<Target | undefined> {
+  if (dependency.isInvalid) return undefined;
+  try {
+    const name =
+      (await claimedPackage(claimant, dependency, search)) ?? madeFor(dependency, search);
+    if (name !== undefined) return { kind: 'package', name };
+  } catch (error) {
+    return { kind: 'problem', text: errorMessage(error), holds: false };
+  }
+  if (dependency.metBy !== undefined || dependency.package !== undefined) return undefined;
+  // A catalog that is missing now may say what meets it.
+  return { kind: 'problem', text: 'nothing meets it', holds: false };
+}
+
+/** The made Operator that has or asks for what meets it. */
+function madeFor({ metBy }: Dependency, { made }: Pick<TargetSearch, 'made'>): string | undefined {
+  return metBy && [...made.keys()].find((name) => metBy.of === `Operator "${name}"`);
+}
+
+/** What was once chosen for an object stays, whatever other packages catalogs get. */
 async function claimedPackage(
   requirer: string,
   { property, package: required }: Dependency,
-  { made, library }: TargetSearch,
+  { made, library }: Pick<TargetSearch, 'made' | 'library'>,
 ): Promise<string | undefined> {
   for (const [name, object] of made) {
     if (!claimsOf(object).some(({ operator }) => operator === requirer)) continue;

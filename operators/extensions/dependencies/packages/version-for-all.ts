@@ -1,10 +1,10 @@
-import { goQuote } from '../../../../api/go-quote.ts';
 import { shortList } from '../../../../core/short-list.ts';
 import type { Property } from '../../../../resolver/candidates/index.ts';
 import type { PackageRequest, ProviderChoice } from '../../../../resolver/olm1/index.ts';
+import { claimantTitle } from '../made-operator.ts';
 import type { ProviderLibrary } from './provider-library.ts';
 
-/** What one Operator demands of a package. */
+/** What one Operator or ClusterExtension demands of a package. */
 export interface Claimant {
   readonly name: string;
   /** What its chosen bundle requires. */
@@ -90,7 +90,7 @@ async function whyNot(
 ): Promise<string> {
   const alone = await choose(own);
   if (alone.kind === 'none') return alone.message;
-  const others = ofOthers.map(({ of, text }) => `Operator ${goQuote(of)} requires ${text}`);
+  const others = ofOthers.map(({ of, text }) => `${claimantTitle(of)} requires ${text}`);
   return `Version ${alone.version} would meet it, but not what others require: ${shortList(others, 3)}. Once they no longer require that, the controller installs it for all.`;
 }
 
