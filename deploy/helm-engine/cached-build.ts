@@ -1,7 +1,9 @@
 import { access, mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { goBuild, type Progress, userCache, withLock } from '../go-build/index.ts';
-import { goModule, sourceHash, versionFlag } from './go-module.ts';
+import { withChanges } from './changed-module.ts';
+import { engineWorkspace, goModule, sourceHash, versionFlag } from './go-module.ts';
+import { inOrder } from './in-order.ts';
 
 export interface HelmBuildOptions {
   readonly onProgress: Progress;
@@ -10,35 +12,39 @@ export interface HelmBuildOptions {
   readonly env?: NodeJS.ProcessEnv;
 }
 
-/** The package of the module to build, and its options. */
+type GoBuild = Parameters<typeof goBuild>[0];
+
 interface BuildTarget {
   /** Name of the file. */
   readonly name: string;
   readonly title: string;
-  readonly package: string;
   /** Source files of the module (default: all). */
   readonly sources?: readonly string[];
-  readonly flags?: readonly string[];
-  readonly workspace?: string;
-  /** Environment variables for Go. */
-  readonly variables?: Readonly<Record<string, string>>;
+  build(common: Omit<GoBuild, 'cwd' | 'package'>): Promise<void>;
 }
 
 const engine: BuildTarget = {
   name: 'helm-engine.wasm',
   title: "Helm's engine",
-  package: '.',
-  // A library that stays alive between calls.
-  flags: ['-buildmode=c-shared'],
-  workspace: join(goModule, 'engine.work'),
-  variables: { GOOS: 'wasip1', GOARCH: 'wasm' },
+  build: (common) =>
+    withChanges(inOrder, { ...common, folder: dirname(common.target) }, (module) =>
+      goBuild({
+        ...common,
+        cwd: module,
+        workspace: join(module, engineWorkspace),
+        package: '.',
+        // A library that stays alive between calls.
+        flags: ['-buildmode=c-shared'],
+        env: { ...common.env, GOOS: 'wasip1', GOARCH: 'wasm' },
+      }),
+    ),
 };
 
 const command: BuildTarget = {
   name: 'helm',
   title: "Helm's command",
-  package: 'helm.sh/helm/v4/cmd/helm',
   sources: ['go.mod', 'go.sum'],
+  build: (common) => goBuild({ ...common, cwd: goModule, package: 'helm.sh/helm/v4/cmd/helm' }),
 };
 
 /** The engine, in the user's cache folder. */
@@ -60,16 +66,9 @@ async function cachedBuild(target: BuildTarget, options: HelmBuildOptions): Prom
   await withLock(`${file}.lock`, { purpose, onProgress, signal }, async () => {
     // Another process may have built it while this one waited.
     if (await exists(file)) return;
-    const { name: _name, sources: _sources, variables = {}, ...what } = target;
-    await goBuild({
-      ...what,
-      cwd: goModule,
-      target: file,
-      linkerFlags: await versionFlag(),
-      env: { ...env, ...variables },
-      onProgress,
-      signal,
-    });
+    const { title } = target;
+    const linkerFlags = await versionFlag();
+    await target.build({ title, target: file, linkerFlags, env, onProgress, signal });
   });
   return file;
 }

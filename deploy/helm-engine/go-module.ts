@@ -4,11 +4,15 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { inOrder } from './in-order.ts';
 
 /** Folder of the engine's Go module, which pins Helm. */
 export const goModule = fileURLToPath(
   new URL('../../provisioners/helm/engine/go', import.meta.url),
 );
+
+/** The file of the workspace in which the engine is built. */
+export const engineWorkspace = 'engine.work';
 
 const helmVersion = /^\s*helm\.sh\/helm\/v4 (v\S+)$/m;
 
@@ -22,17 +26,21 @@ export async function versionFlag(): Promise<string> {
   return `-X helm.sh/helm/v4/internal/version.version=${version}`;
 }
 
-/** Hash of these files of the module (default: all), and of Go's version. */
+/**
+ * Hash of Go's version and of these files of the module (default: all, and the changes of its
+ * dependencies).
+ */
 export async function sourceHash(
   env: NodeJS.ProcessEnv,
   paths?: readonly string[],
 ): Promise<string> {
-  return await hashOf(await goVersion(env), paths ?? (await allFiles()));
+  const version = await goVersion(env);
+  return paths === undefined ? await moduleHash(version) : await hashOf(version, paths);
 }
 
-/** Hash of the module's files only; does not need Go. */
-export async function moduleHash(): Promise<string> {
-  return await hashOf('', await allFiles());
+/** Hash of the module's files and the changes of its dependencies only; does not need Go. */
+export async function moduleHash(start = ''): Promise<string> {
+  return await hashOf(start + JSON.stringify(inOrder), await allFiles());
 }
 
 async function hashOf(start: string, paths: readonly string[]): Promise<string> {

@@ -19,7 +19,7 @@ type reply struct {
 func answer(work func(*request) (any, error)) uint32 {
 	warnings := collectWarnings()
 	replied := attempt(work)
-	replied.Warnings = warnings.texts
+	replied.Warnings = warnings.sorted()
 	buffer := &bytes.Buffer{}
 	encoder := json.NewEncoder(buffer)
 	encoder.SetEscapeHTML(false)

@@ -27,7 +27,6 @@ func loadChart(files []requestFile) (*chart.Chart, error) {
 	if err != nil {
 		return nil, err
 	}
-	sortDependencies(loaded)
 	if err := checkInstallable(loaded); err != nil {
 		return nil, err
 	}
@@ -56,18 +55,6 @@ func checkVersion(files []requestFile) error {
 		}
 	}
 	return nil
-}
-
-// Helm reads subcharts in the order of a map, which is another one at every call.
-func sortDependencies(parent *chart.Chart) {
-	sorted := slices.Clone(parent.Dependencies())
-	slices.SortStableFunc(sorted, func(a, b *chart.Chart) int {
-		return strings.Compare(a.Name(), b.Name())
-	})
-	parent.SetDependencies(sorted...)
-	for _, child := range sorted {
-		sortDependencies(child)
-	}
 }
 
 func checkInstallable(loaded *chart.Chart) error {

@@ -27,20 +27,31 @@ func schemaError(err error) error {
 func ordered(text string) string {
 	lines, findings := []string{}, []string{}
 	for line := range strings.SplitSeq(text, "\n") {
-		switch {
-		case strings.HasPrefix(line, "- "):
+		if strings.HasPrefix(line, "- ") || strings.HasPrefix(line, " ") && len(findings) > 0 {
 			findings = append(findings, orderedNames(line))
-		case strings.HasPrefix(line, " ") && len(findings) > 0:
-			// Goes with the finding before it.
-			findings[len(findings)-1] += "\n" + orderedNames(line)
-		default:
-			slices.Sort(findings)
-			lines = append(append(lines, findings...), line)
-			findings = nil
+			continue
+		}
+		lines = append(append(lines, sortedFindings(findings, "")...), line)
+		findings = nil
+	}
+	return strings.Join(append(lines, sortedFindings(findings, "")...), "\n")
+}
+
+// Sorts the findings of this indentation, and the further indented ones below each of them.
+func sortedFindings(lines []string, indentation string) []string {
+	findings := [][]string{}
+	for _, line := range lines {
+		if last := len(findings) - 1; last >= 0 && !strings.HasPrefix(line, indentation+"- ") {
+			findings[last] = append(findings[last], line)
+		} else {
+			findings = append(findings, []string{line})
 		}
 	}
-	slices.Sort(findings)
-	return strings.Join(append(lines, findings...), "\n")
+	for i, finding := range findings {
+		findings[i] = append(finding[:1], sortedFindings(finding[1:], indentation+"  ")...)
+	}
+	slices.SortFunc(findings, slices.Compare)
+	return slices.Concat(findings...)
 }
 
 func orderedNames(finding string) string {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 )
 
@@ -16,6 +17,13 @@ func collectWarnings() *warnings {
 	collected := &warnings{texts: []string{}}
 	slog.SetDefault(slog.New(collected))
 	return collected
+}
+
+// Values are merged in the order of a map, which is another one at every call.
+func (w *warnings) sorted() []string {
+	sorted := slices.Clone(w.texts)
+	slices.Sort(sorted)
+	return sorted
 }
 
 func (*warnings) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelInfo }
