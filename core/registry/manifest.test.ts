@@ -81,6 +81,7 @@ describe('parseManifest', () => {
     for (const types of [[content], [content, provenance], [provenance, content]]) {
       expect(parse(chart(...types))).toMatchObject({
         isArtifact: true,
+        isChart: true,
         layers: [{ mediaType: content }],
       });
     }

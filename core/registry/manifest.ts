@@ -23,6 +23,8 @@ export interface ImageManifest {
   readonly kind: 'image';
   /** All files of an artifact are content; an image also contains files of a system. */
   readonly isArtifact: boolean;
+  /** Whether the content is a packed chart, from `helm push`. */
+  readonly isChart: boolean;
   readonly config: TypedDescriptor;
   /** Bottom first. */
   readonly layers: readonly Descriptor[];
@@ -118,13 +120,11 @@ export function parseManifest(
   if (!imageTypes.has(type)) throw new TerminalError(refusal(type));
   const { config, layers, artifactType } = parsed(imageSchema, document);
   const isArtifact = !configTypes.has(config.mediaType);
-  if (!isArtifact) {
-    checkLayers(layers);
-    return { kind: 'image', isArtifact, config, layers };
-  }
-  const content = config.mediaType === chartType.config ? withoutProvenance(layers) : layers;
-  checkArtifact(artifactType ?? config.mediaType, content);
-  return { kind: 'image', isArtifact, config, layers: content };
+  const isChart = config.mediaType === chartType.config;
+  const content = isChart ? withoutProvenance(layers) : layers;
+  if (isArtifact) checkArtifact(artifactType ?? config.mediaType, content);
+  else checkLayers(layers);
+  return { kind: 'image', isArtifact, isChart, config, layers: content };
 }
 
 function withoutProvenance(layers: readonly Layer[]): readonly Layer[] {

@@ -33,6 +33,16 @@ export function chartFiles(content: BundleFiles): ChartFiles {
   return new Map([...content.files].map(([path, bytes]) => [path.slice(start), bytes]));
 }
 
+/**
+ * A packed chart in its stored form, without the rules of .helmignore: Helm applies them to a
+ * chart's folder, when it packs it. They would leave out files of subcharts, which it packs in
+ * folders.
+ */
+export function withoutIgnoreRules({ files, directories }: BundleFiles): BundleFiles {
+  const kept = [...files].filter(([path]) => !/^[^/]+\/\.helmignore$/.test(path));
+  return { files: new Map(kept), directories };
+}
+
 function onlyFolder({ files, directories }: BundleFiles): string | undefined {
   const [folder, another] = [...directories].filter(isAtRoot);
   return another === undefined && ![...files.keys()].some(isAtRoot) ? folder : undefined;

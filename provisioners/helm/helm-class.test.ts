@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { type BundleFiles, type DeploymentContext, TerminalError } from '../../core/sdk.ts';
+import {
+  type BundleFiles,
+  type BundleSource,
+  type DeploymentContext,
+  TerminalError,
+} from '../../core/sdk.ts';
 import { anArchive } from '../../test/helpers/archives.ts';
 import { aBundle, aBundleDeployment, aContext, bundleFiles } from '../../testing/index.ts';
 import type { ChartEngine, ChartFiles, RenderRequest } from './engine/chart-engine.ts';
@@ -34,9 +39,10 @@ class FakeEngine implements ChartEngine {
   }
 }
 
-async function unpack(files: BundleFiles): Promise<readonly string[]> {
+async function unpack(files: BundleFiles, source?: BundleSource): Promise<readonly string[]> {
   const { bundle } = helmClass(async () => new FakeEngine());
-  const stored = await bundle!(files, aBundle(), aContext());
+  const owner = aBundle(source === undefined ? {} : { source });
+  const stored = await bundle!(files, owner, aContext());
   return [...stored.files.keys()];
 }
 
@@ -58,6 +64,26 @@ describe('a chart', () => {
     expect(await unpack(bundleFiles({ [path]: packed, [`${path}.prov`]: 'signed' }))).toEqual(
       foldered,
     );
+  });
+
+  const http = { type: 'http', http: { url: 'https://charts.example/web-1.0.0.tgz' } };
+  const git = { type: 'git', git: { repository: 'https://git.example/web', ref: { tag: 'v1' } } };
+  const ignoring = {
+    ...inFolder,
+    'web/.helmignore': '*.json\n',
+    'web/charts/db/.helmignore': '*.txt\n',
+    'web/charts/db/dashboard.json': '{}',
+  };
+  const others = Object.keys(ignoring).filter((path) => path !== 'web/.helmignore');
+
+  it('that is packed has no rules of .helmignore, which Helm applies to folders', async () => {
+    const packed = bundleFiles({ 'web-1.0.0.tgz': await anArchive(ignoring) });
+    expect(new Set(await unpack(packed, git))).toEqual(new Set(others));
+    expect(new Set(await unpack(bundleFiles(ignoring), http))).toEqual(new Set(others));
+  });
+
+  it.each([undefined, git])('in a folder keeps .helmignore: %j', async (source) => {
+    expect(await unpack(bundleFiles(ignoring), source)).toContain('web/.helmignore');
   });
 
   it.each([

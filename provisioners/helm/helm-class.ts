@@ -1,4 +1,5 @@
 import {
+  type Bundle,
   type BundleDeployment,
   type BundleFiles,
   type DeploymentContext,
@@ -7,7 +8,7 @@ import {
   type ProvisionerContext,
   TerminalError,
 } from '../../core/sdk.ts';
-import { chartFiles, inOneFolder, unpackedChart } from './chart-content.ts';
+import { chartFiles, inOneFolder, unpackedChart, withoutIgnoreRules } from './chart-content.ts';
 import { chartObjects } from './chart-objects.ts';
 import { chartValues } from './chart-values.ts';
 import { type HelmConfig, parseConfig } from './config.ts';
@@ -22,8 +23,8 @@ export function helmClass(loadEngine: LoadEngine): Provisioner {
   return {
     className: 'core-rukpak-io-helm',
     uses: ['cluster', 'seed'],
-    bundle: async (files, _bundle, context) => {
-      const content = inOneFolder(await unpackedChart(files, context), context.limits);
+    bundle: async (files, bundle, context) => {
+      const content = await storedContent(files, bundle, context);
       inspect(await ready(loadEngine, context), content);
       return content;
     },
@@ -45,6 +46,18 @@ export function helmClass(loadEngine: LoadEngine): Provisioner {
       }
     },
   };
+}
+
+async function storedContent(
+  files: BundleFiles,
+  { spec }: Bundle,
+  context: ProvisionerContext,
+): Promise<BundleFiles> {
+  const unpacked = await unpackedChart(files, context);
+  const content = inOneFolder(unpacked, context.limits);
+  // The source of type image does the same with charts from `helm push`.
+  const isPacked = unpacked !== files || spec.source.type === 'http';
+  return isPacked ? withoutIgnoreRules(content) : content;
 }
 
 async function ready(loadEngine: LoadEngine, { signal }: ProvisionerContext): Promise<ChartEngine> {

@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { chartFiles } from '../../provisioners/helm/chart-content.ts';
 import {
   type ChartEngine,
   type RenderRequest,
@@ -9,6 +10,8 @@ import {
   loadChartEngine,
   readableError,
 } from '../../provisioners/helm/engine/wasm-chart-engine.ts';
+import helmClass from '../../provisioners/helm/index.ts';
+import { aBundle, aContext, bundleFiles } from '../../testing/index.ts';
 import { asHelmPrints } from '../helpers/helm/as-helm-prints.ts';
 import { type ChartCase, chartCases } from '../helpers/helm/chart-case.ts';
 import { HelmCommand, type Rendering } from '../helpers/helm/helm-command.ts';
@@ -156,5 +159,38 @@ describe('the engine renders what helm template prints', () => {
     const expected = await byHelm(chart);
     expect(expected.output).toContain('a: 2');
     expect(await byEngine(chart)).toEqual(expected);
+  });
+
+  test('a packed chart, whose .helmignore names files that its subchart has', async () => {
+    const sub = await helm.write(
+      'ignored-sub',
+      new Map([
+        ['Chart.yaml', '{apiVersion: v2, name: sub, version: 2.0.0}'],
+        ['dashboard.json', '{"title": "Requests"}'],
+        ['templates/secret.yaml', 'kind: Secret\na: {{ .Files.Get "dashboard.json" | quote }}'],
+      ]),
+    );
+    const parent = await helm.write(
+      'ignoring',
+      new Map([
+        ['Chart.yaml', '{apiVersion: v2, name: ignoring, version: 1.0.0}'],
+        ['.helmignore', '*.json\nsecret*\n'],
+        ['notes.json', '{}'],
+        ['templates/secret.yaml', 'kind: Ignored'],
+        ['templates/a.yaml', 'kind: A'],
+      ]),
+    );
+    await helm.run(['package', sub, '--destination', join(parent, 'charts')]);
+    await helm.run(['package', parent]);
+    const folder = await helm.write('ignoring-1.0.0.tgz', new Map());
+    const run = { ...release, release: release.name, folder, kubeVersion };
+    const { output } = await helm.template({ ...run, apiVersions: [], values: [] });
+    expect(output).toContain('kind: Secret\na: "{\\"title\\": \\"Requests\\"}"');
+
+    const packed = bundleFiles({ 'ignoring-1.0.0.tgz': await readFile(folder) });
+    const stored = await helmClass.bundle!(packed, aBundle(), aContext());
+    const files = chartFiles(stored);
+    const same = { release, kubeVersion, apiVersions: [...knownVersions], values: [] };
+    expect(render({ ...same, files })).toEqual({ output });
   });
 });

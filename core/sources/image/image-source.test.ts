@@ -69,6 +69,17 @@ function backOff(version: string, cause: string): WaitingError {
 }
 
 describe('an image', () => {
+  it('of a packed chart comes without the rules that Helm applies to folders', async () => {
+    const others = { 'web/Chart.yaml': '', 'web/charts/db/.helmignore': '*.txt' };
+    const chart = [{ files: { ...others, 'web/.helmignore': '*.json' } }];
+    const mediaType = 'application/vnd.cncf.helm.config.v1+json';
+    const config = registry.addBlob(Buffer.from('{}'), mediaType);
+    await registry.addImage('packed', chart, (manifest) => ({ ...manifest, config }));
+    expect(text(await fetchRef(':packed'))).toEqual(others);
+    await registry.addImage('folder', chart);
+    expect(text(await fetchRef(':folder'))).toMatchObject({ 'web/.helmignore': '*.json' });
+  });
+
   it('is pinned to the digest of its manifest, and comes from there again', async () => {
     const { digest } = await registry.addImage('v1', [{ files }]);
     const result = await fetchRef(':v1');

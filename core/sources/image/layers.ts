@@ -7,11 +7,11 @@ import { ImageTree, type Path } from './image-tree.ts';
 /** The files of an image's layers, the bottom one first; verifies each digest. */
 export async function downloadLayers(
   client: RegistryClient,
-  { layers, isArtifact }: ImageManifest,
+  { layers, isArtifact, isChart }: ImageManifest,
   options: UnpackOptions,
 ): Promise<BundleFiles> {
   checkCompressedSize(layers, options.limits);
-  const tree = new LayeredTree({ ...options, isSystem: !isArtifact });
+  const tree = new LayeredTree({ ...options, isSystem: !isArtifact, isChart });
   for (const layer of layers) {
     const blob = client.blob(layer, options.signal);
     try {
@@ -37,6 +37,8 @@ function checkCompressedSize(layers: readonly Descriptor[], { maxBytes }: Conten
 interface ApplyLayerOptions extends UnpackOptions {
   /** Whether it contains the system's own files, which are left out. */
   readonly isSystem: boolean;
+  /** Whether it is a packed chart (default: no). */
+  readonly isChart?: boolean;
 }
 
 /** Directories of the system that upstream leaves out of a bundle. */
@@ -70,10 +72,9 @@ export class LayeredTree {
   /** Reads a layer's archive, compressed or not, and puts it on top of those below. */
   async apply(archive: AsyncIterable<Uint8Array>): Promise<void> {
     const layer = new Layer(this.#tree);
-    const { isSystem } = this.#options;
     await readTar(decompressed(archive, { ...this.#options, compression: 'detect' }), {
       ...this.#options,
-      skip: (path) => isSystem && isSkipped(partsOf(path)),
+      skip: (path) => isSkipped(partsOf(path), this.#options),
       onEntry: (entry) => this.#count(layer.add(entry)),
     });
     layer.layOver();
@@ -171,8 +172,11 @@ class Layer {
   }
 }
 
-function isSkipped([first]: Path): boolean {
-  return first !== undefined && skippedRoots.has(first);
+function isSkipped(path: Path, { isSystem, isChart = false }: ApplyLayerOptions): boolean {
+  // Helm applies the rules of .helmignore to a chart's folder, when it packs it. They would leave
+  // out files of subcharts, which it packs in folders.
+  if (isChart) return path.length === 2 && path[1] === '.helmignore';
+  return isSystem && path[0] !== undefined && skippedRoots.has(path[0]);
 }
 
 function checkSymlink(path: Path, entry: TarEntry): void {
