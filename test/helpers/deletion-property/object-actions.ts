@@ -121,12 +121,17 @@ export async function squat({ site, model }: Stage, choice: Choice): Promise<str
   return `take the name ${id}`;
 }
 
-/** Writes a custom resource of a CRD that is to outlive its deployment. */
+/**
+ * Writes a custom resource of a CRD that is to outlive its deployment. While a user's deletion of
+ * the CRD goes on, the API server may still accept one, and deletes it.
+ */
 export async function writeCustom(
   { site, model }: Stage,
   choice: Choice,
 ): Promise<string | undefined> {
   const custom = aCustom(keepsDefinition, `foreign-custom-${choice.below(1_000_000)}`);
+  const definition = await site.get(definitionID(keepsDefinition));
+  if (definition?.metadata.deletionTimestamp !== undefined) return undefined;
   model.addForeign(await site.create(custom));
   return `create ${idOf(custom)}`;
 }
@@ -149,8 +154,9 @@ export async function takeKindAway(
   { site, model }: Stage,
   choice: Choice,
 ): Promise<string | undefined> {
-  const kind = customKind(choice.below(2));
-  const id = `CustomResourceDefinition//${kind.toLowerCase()}s.property.example.com`;
+  const index = choice.below(2);
+  const kind = customKind(index);
+  const id = definitionID(index);
   if ((await site.get(id)) === undefined) return undefined;
   const known = [model.foreign, model.left, model.kept, model.lasting].flatMap((each) => [
     ...each.keys(),
@@ -159,4 +165,8 @@ export async function takeKindAway(
   model.drop(id);
   await site.delete(id);
   return `delete ${id}`;
+}
+
+function definitionID(index: number): string {
+  return `CustomResourceDefinition//${customKind(index).toLowerCase()}s.property.example.com`;
 }
