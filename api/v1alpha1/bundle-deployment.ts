@@ -7,7 +7,9 @@ import { deploymentProgress } from './deployment-progress.ts';
 
 export const bundleDeploymentSpecSchema = z
   .object({
-    provisionerClassName: classNameSchema,
+    provisionerClassName: classNameSchema.describe(
+      'Name of the provisioner class that renders and applies the objects: core-rukpak-io-plain (also for content of class core-rukpak-io-registry), core-rukpak-io-helm, or a class of a third party. Core does not reconcile an object whose class no running provisioner serves.',
+    ),
     template: bundleTemplateSchema.describe(
       'Template of the Bundle to install. After a change core creates a new Bundle, applies it, and replaces the old one.',
     ),
@@ -27,7 +29,7 @@ export const bundleDeploymentStatusSchema = z
       .array(conditionSchema)
       .optional()
       .describe(
-        'HasValidBundle, Installed and Healthy, in order of first appearance. Ready, Reconciling and Stalled summarize them by the rules of kstatus.',
+        'Conditions HasValidBundle, Installed and Healthy; Progressing while something blocks the deployment, and Drifted while objects differ from the bundle (spec.drift.mode Warn). Ready, Reconciling and Stalled summarize them by the rules of kstatus.',
       ),
     observedGeneration: z
       .int()

@@ -4,28 +4,46 @@ import { record } from '../record.ts';
 import { conditionSchema } from './conditions.ts';
 
 /** Class names: no dots, no slashes. */
-export const classNameSchema = z
-  .string()
-  .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/)
-  .describe(
-    'Name of the provisioner class that handles the object, for example core-rukpak-io-plain or core-rukpak-io-registry. Core does not reconcile an object whose class no running provisioner serves.',
-  );
+export const classNameSchema = z.string().regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/);
 
-const authSchema = z.object({
-  secret: z
-    .object({
-      name: z.string().optional().describe('Name of the Secret, in the system namespace.'),
-    })
-    .optional()
-    .describe(
-      'Secret with the credentials. Keys for HTTP(S): username, password and ca.crt. Keys for SSH: ssh-privatekey, passphrase and ssh-knownhosts. Defaults to anonymous access.',
-    ),
-  insecureSkipVerify: z
-    .boolean()
-    .optional()
-    .describe(
-      'Disables verification of the TLS certificate or SSH host key of the server. For tests only. Defaults to false.',
-    ),
+/** For Bundles and templates: the class of a BundleDeployment does something else. */
+const bundleClassSchema = classNameSchema.describe(
+  'Name of the provisioner class that validates and converts the content, for example core-rukpak-io-plain, core-rukpak-io-registry or core-rukpak-io-helm. Core does not reconcile an object whose class no running provisioner serves.',
+);
+
+/** `keys` of the Secret, and what the server proves its identity with. */
+function authSchema({ keys, identity }: { readonly keys: string; readonly identity: string }) {
+  return z.object({
+    secret: z
+      .object({
+        name: z
+          .string()
+          .optional()
+          .describe(
+            "Name of the Secret, in the system namespace or in the namespace of the BundleDeployment's spec.serviceAccount.",
+          ),
+      })
+      .optional()
+      .describe(
+        `Secret with the credentials. Core sends it only to the hosts in its annotation core.rukpak.io/source-hosts. ${keys} Defaults to anonymous access.`,
+      ),
+    insecureSkipVerify: z
+      .boolean()
+      .optional()
+      .describe(
+        `Disables verification of the ${identity} of the server. For tests only. Defaults to false.`,
+      ),
+  });
+}
+
+const gitAuthSchema = authSchema({
+  keys: 'Keys for HTTP(S): username, password and ca.crt. Keys for SSH: ssh-privatekey, passphrase and ssh-knownhosts.',
+  identity: 'TLS certificate or SSH host key',
+});
+
+const httpAuthSchema = authSchema({
+  keys: 'Keys: username, password and ca.crt.',
+  identity: 'TLS certificate',
 });
 
 export const imageSourceSchema = z.object({
@@ -36,7 +54,7 @@ export const imageSourceSchema = z.object({
     .string()
     .optional()
     .describe(
-      'Name of a Secret of type kubernetes.io/dockerconfigjson in the system namespace, with the credentials for the registry. Defaults to anonymous access.',
+      "Name of a Secret of type kubernetes.io/dockerconfigjson with the credentials for the registry, in the system namespace or in the namespace of the BundleDeployment's spec.serviceAccount. Defaults to anonymous access.",
     ),
 });
 
@@ -55,7 +73,7 @@ export const gitSourceSchema = z.object({
     .describe(
       'Directory of the repository that is the root of the bundle. Defaults to the root of the repository.',
     ),
-  auth: authSchema.optional().describe('Authentication to the git server.'),
+  auth: gitAuthSchema.optional().describe('Authentication to the git server.'),
 });
 
 export const configMapSourceSchema = z.object({
@@ -84,7 +102,7 @@ export const httpSourceSchema = z.object({
     .describe(
       'Digest of the archive: sha256: followed by 64 hexadecimal digits. Core refuses an archive with another digest.',
     ),
-  auth: authSchema.optional().describe('Authentication to the HTTP server.'),
+  auth: httpAuthSchema.optional().describe('Authentication to the HTTP server.'),
 });
 
 /** The CRD's oneOf demands exactly one source; the webhook checks that it matches the type. */
@@ -112,7 +130,7 @@ export const bundleSourceSchema = z.object({
 
 export const bundleSpecSchema = z
   .object({
-    provisionerClassName: classNameSchema,
+    provisionerClassName: bundleClassSchema,
     source: bundleSourceSchema.describe('Source of the content: exactly one.'),
   })
   .describe('Desired content of the Bundle. Immutable.');

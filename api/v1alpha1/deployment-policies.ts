@@ -14,7 +14,7 @@ const subdomainPattern = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a
 export const upgradePolicySchema = z
   .enum(['Automatic', 'Manual'])
   .describe(
-    'With Manual, core changes nothing until the plan in status.plan is approved. Defaults to Automatic.',
+    'With Manual, core applies a new version only after a user approved the plan in status.plan, and meanwhile repairs what is installed. Defaults to Automatic.',
   );
 
 export const rollbackPolicySchema = z
@@ -55,7 +55,7 @@ export const serviceAccountSchema = z
 export const adoptionSchema = z
   .enum(['Never', 'Unowned', 'Always'])
   .describe(
-    'Existing objects that core may adopt: Never, Unowned (those without an owner) or Always. Defaults to the objects that the annotation core.rukpak.io/adopt names.',
+    "Existing objects that core may adopt: Never, Unowned (those without an owner) or Always. Defaults to objects that the annotation core.rukpak.io/adopt names, that a BundleDeployment of this name orphaned, or that belong to RukPak's Helm release of this name.",
   );
 
 export const ignoredFieldsSchema = z.object({
@@ -142,7 +142,9 @@ export const healthRuleSchema = z.object({
     .min(1)
     .max(4096)
     .optional()
-    .describe('CEL expression over `self` that returns a text: what is wrong with the object.'),
+    .describe(
+      'CEL expression over `self` that returns a string, number or boolean: what is wrong with the object.',
+    ),
 });
 
 export const healthPolicySchema = z
@@ -166,7 +168,7 @@ export const deploymentPolicies = {
     .boolean()
     .optional()
     .describe(
-      'While true, core changes nothing in the cluster for this deployment. Defaults to false.',
+      'While true, core changes nothing in the cluster for this deployment, except that its deletion deletes its objects. Defaults to false.',
     ),
   upgradePolicy: upgradePolicySchema.optional(),
   rollback: rollbackPolicySchema.optional(),

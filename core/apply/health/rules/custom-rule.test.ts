@@ -79,7 +79,7 @@ function nested(text: string, body: (name: string) => string, times: number): st
 describe('a message', () => {
   test('is no text where it is a list', () => {
     expect(judged({ healthy: 'false', message: '[self.kind]' })).toContain(
-      'rules[0].message: returns object: it must return a string)',
+      'rules[0].message: returns object: it must return a string, number or boolean)',
     );
   });
 

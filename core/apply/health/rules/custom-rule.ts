@@ -113,7 +113,7 @@ function sentence(value: unknown): string {
   if (typeof value === 'string') return value.slice(0, maxMessage);
   if (typeof value === 'bigint' || typeof value === 'number') return `${value}`;
   if (typeof value === 'boolean') return `${value}`;
-  throw new Error(`returns ${shown(value)}: it must return a string`);
+  throw new Error(`returns ${shown(value)}: it must return a string, number or boolean`);
 }
 
 function shown(value: unknown): string {
