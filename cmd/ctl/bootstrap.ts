@@ -4,7 +4,12 @@ import { TerminalError } from '../../core/errors.ts';
 import { distinctObjects } from '../../core/manifests/index.ts';
 import { BundleFilesBuilder, defaultLimits, readPlainBundle } from '../../core/sdk.ts';
 import { helpCommand } from '../help-command.ts';
-import { addClusterFlags, addUploadFlags, type ClusterFlags, type UploadFlags } from './flags.ts';
+import {
+  addOwnClusterFlags,
+  addUploadFlags,
+  type ClusterFlags,
+  type UploadFlags,
+} from './flags.ts';
 import { type OutputFlags, outputOption, progressOn, Report } from './output/output.ts';
 
 /** `rukpakctl alpha`: commands that may still change; hidden in the help. */
@@ -28,16 +33,18 @@ function bootstrapCommand(): Command {
         'Name of the BundleDeployment; created if it does not exist',
       ),
     );
-  return addUploadFlags(addClusterFlags(command)).addOption(outputOption()).action(bootstrap);
+  return addUploadFlags(addOwnClusterFlags(command)).addOption(outputOption()).action(bootstrap);
 }
 
 async function bootstrap(name: string, flags: BootstrapFlags): Promise<void> {
   if (process.stdin.isTTY) throw new TerminalError('the manifests are read from standard input');
-  const [{ withCluster }, { runBundle, uploadTarget }, { applyAsRelease }] = await Promise.all([
-    import('./cluster.ts'),
-    import('./server/run-bundle.ts'),
-    import('./deployments/bootstrap-objects.ts'),
-  ]);
+  const [{ withCluster }, { kubeconfigCaller }, { runBundle, uploadTarget }, { applyAsRelease }] =
+    await Promise.all([
+      import('./cluster.ts'),
+      import('./server/content-server.ts'),
+      import('./server/run-bundle.ts'),
+      import('./deployments/bootstrap-objects.ts'),
+    ]);
   const builder = new BundleFilesBuilder(defaultLimits);
   builder.addFile('manifests/manifests.yaml', await buffer(process.stdin));
   const files = builder.build();
@@ -47,6 +54,7 @@ async function bootstrap(name: string, flags: BootstrapFlags): Promise<void> {
   const result = await withCluster(flags, async (cluster) => {
     const { signal } = cluster;
     // Before anything is applied for it.
+    await kubeconfigCaller(cluster);
     await uploadTarget(name, { cluster, signal });
     await progress(`applying ${objects.length} objects`, () =>
       applyAsRelease(objects, { name, systemNamespace, signal }, cluster),

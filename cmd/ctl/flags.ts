@@ -5,7 +5,7 @@ import type { JsonObject } from '../../api/json.ts';
 import { isMap } from '../../api/json-fields.ts';
 import { errorMessage, TerminalError } from '../../core/errors.ts';
 import type { KubeconfigOptions } from '../../core/platform/kube/index.ts';
-import { durationOption, httpUrl } from '../flags/flag-values.ts';
+import { durationOption, hideRefusedFlags, httpUrl } from '../flags/flag-values.ts';
 
 /** The cluster that a command talks to, and the identity that it uses. */
 export interface ClusterFlags {
@@ -29,6 +29,11 @@ export function addClusterFlags(command: Command): Command {
       'Group to impersonate, with --as; repeatable',
       (group: string, groups: readonly string[] | undefined) => [...(groups ?? []), group],
     );
+}
+
+/** For commands whose content server knows the user only by a token or certificate. */
+export function addOwnClusterFlags(command: Command): Command {
+  return hideRefusedFlags(addClusterFlags(command), '--as', '--as-group');
 }
 
 /** For commands with one namespace to read or install into: BundleDeployments have none. */

@@ -73,14 +73,39 @@ describe('rukpakctl help', () => {
       ([, name]) => name,
     );
     const withoutCluster = new Set(['render', 'validate', 'mirror']);
+    const withoutImpersonation = new Set(['run', 'plan']);
     for (const command of commands.filter((name) => !withoutCluster.has(name ?? ''))) {
       const help = (await ctl(command ?? '', '--help')).stdout;
-      for (const flag of ['--kubeconfig', '--context', '--as ', '--as-group', '-o, --output']) {
+      const identity = withoutImpersonation.has(command ?? '') ? [] : ['--as ', '--as-group'];
+      for (const flag of ['--kubeconfig', '--context', ...identity, '-o, --output']) {
         expect(help, `${command} ${flag}`).toContain(`  ${flag}`);
       }
     }
     expect(commands.length).toBeGreaterThan(18);
   });
+
+  test.each([
+    [['run'], ['--as ', '--as-group']],
+    [['plan'], ['--as ', '--as-group']],
+    [
+      ['alpha', 'bootstrap'],
+      ['--as ', '--as-group'],
+    ],
+    [['mirror'], ['--image-policy', '--sigstore-trusted-root']],
+  ])('of %s does not list flags that the command always refuses', async (command, refused) => {
+    const { stdout } = await ctl(...command, '--help');
+    expect(stdout).toContain('--output');
+    for (const flag of refused) expect(stdout).not.toContain(`  ${flag}`);
+  });
+
+  test.each([['--image-policy'], ['--sigstore-trusted-root']])(
+    'a mirror with %s is refused with the reason',
+    async (flag) => {
+      const { code, stderr } = await ctl('mirror', '--from=/none', '--to=r.example', flag, 'x');
+      expect(code).toBe(1);
+      expect(stderr).toContain(`${flag}: mirror copies signatures, and does not verify them`);
+    },
+  );
 });
 
 describe('versions', () => {

@@ -5,8 +5,8 @@ import type { BundleFiles } from '../../core/sdk.ts';
 import { classNameOf, registryClass } from '../../provisioners/class-of-content.ts';
 import { loadDirectory } from './content/load-content.ts';
 import {
-  addClusterFlags,
   addConfigFlag,
+  addOwnClusterFlags,
   addUploadFlags,
   type ClusterFlags,
   type ConfigFlags,
@@ -39,7 +39,7 @@ export function runCommand(): Command {
       ),
     )
     .option('--wait', 'Wait until it is installed, and healthy if core reports health');
-  return addConfigFlag(addClassFlags(addUploadFlags(addClusterFlags(command))))
+  return addConfigFlag(addClassFlags(addUploadFlags(addOwnClusterFlags(command))))
     .addOption(outputOption())
     .action(run);
 }

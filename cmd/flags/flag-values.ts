@@ -1,4 +1,4 @@
-import { InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseDuration } from '../../api/duration.ts';
 
 /** Parsers of flag values; each throws the sentence that commander prints. */
@@ -74,4 +74,12 @@ export function listFlag<T>(
 /** A flag of upstream’s programs without effect here, so that manifests for them keep working. */
 export function withoutEffect(flags: string, reason: string): Option {
   return new Option(flags, `No effect: ${reason}`);
+}
+
+/** Hides flags in the help of a command that always refuses them, each with its reason. */
+export function hideRefusedFlags(command: Command, ...refused: readonly string[]): Command {
+  for (const option of command.options) {
+    if (refused.includes(option.long ?? '')) option.hideHelp();
+  }
+  return command;
 }

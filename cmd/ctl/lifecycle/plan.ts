@@ -4,7 +4,12 @@ import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
 import type { FullPlan } from '../../../core/bundle-deployment/index.ts';
 import { TerminalError } from '../../../core/errors.ts';
 import type { Cluster } from '../cluster.ts';
-import { addClusterFlags, addServerFlags, type ClusterFlags, type ServerFlags } from '../flags.ts';
+import {
+  addOwnClusterFlags,
+  addServerFlags,
+  type ClusterFlags,
+  type ServerFlags,
+} from '../flags.ts';
 import { type OutputFlags, outputOption, progressOn, Report } from '../output/output.ts';
 
 interface PlanFlags extends ClusterFlags, ServerFlags, OutputFlags {
@@ -18,7 +23,7 @@ export function planCommand(): Command {
     .addArgument(new Argument('<bundleDeploymentName>', 'Name of the BundleDeployment'))
     .option('--system-namespace <name>', 'Namespace that core runs in', 'rukpak-system')
     .option('--service-name <name>', 'Name of the content server’s Service', 'core');
-  return addServerFlags(addClusterFlags(command)).addOption(outputOption()).action(plan);
+  return addServerFlags(addOwnClusterFlags(command)).addOption(outputOption()).action(plan);
 }
 
 async function plan(name: string, flags: PlanFlags): Promise<void> {

@@ -10,7 +10,7 @@ import type {
   WrittenFiles,
 } from '../../../catalog/mirror/index.ts';
 import { TerminalError } from '../../../core/errors.ts';
-import { positiveInteger } from '../../flags/flag-values.ts';
+import { hideRefusedFlags, positiveInteger } from '../../flags/flag-values.ts';
 import { addRegistryFlags, type RegistryFlags } from '../../flags/registry-flags.ts';
 import { type OutputFlags, outputOption, Report } from '../output/output.ts';
 import { EventReport } from './event-report.ts';
@@ -50,14 +50,23 @@ export function mirrorCommand(): Command {
       positiveInteger,
       4,
     );
-  return addRegistryFlags(command).addOption(outputOption()).action(run);
+  return hideRefusedFlags(addRegistryFlags(command), '--image-policy', '--sigstore-trusted-root')
+    .addOption(outputOption())
+    .action(run);
 }
 
 async function run(flags: MirrorFlags): Promise<void> {
   const { config, from } = flags;
+  refusePolicy(flags);
   if (config !== undefined && from === undefined) return await mirrorImageSet(config, flags);
   if (config === undefined && from !== undefined) return await pushCarried(from, flags);
   throw new TerminalError('give either --config FILE or --from PLACE');
+}
+
+function refusePolicy({ imagePolicy, sigstoreTrustedRoot }: MirrorFlags): void {
+  if (imagePolicy === undefined && sigstoreTrustedRoot === undefined) return;
+  const flag = imagePolicy === undefined ? '--sigstore-trusted-root' : '--image-policy';
+  throw new TerminalError(`${flag}: mirror copies signatures, and does not verify them`);
 }
 
 async function mirrorImageSet(config: string, flags: MirrorFlags): Promise<void> {
@@ -138,9 +147,6 @@ async function finish(
 }
 
 async function mirrorOptions(flags: MirrorFlags, events: EventReport): Promise<MirrorOptions> {
-  if (flags.imagePolicy !== undefined) {
-    throw new TerminalError('--image-policy: mirror copies signatures, and does not verify them');
-  }
   const [{ registryAccess }, { parsePlatform }] = await Promise.all([
     import('../../registry-access.ts'),
     import('../../../core/registry/index.ts'),
