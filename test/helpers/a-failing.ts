@@ -11,5 +11,6 @@ export function aFailing(source?: BundleSource): Failing {
     template: source === undefined ? template : { ...template, spec: { ...template.spec, source } },
   });
   const items = [{ ...web, status: 'Current', message: '' }];
-  return { name: 'demo', deployment, objects: { total: 1, healthy: 1, items, hidden: [] } };
+  const objects = { total: 1, healthy: 1, items, hidden: [] };
+  return { name: 'demo', systemNamespace: 'rukpak-system', deployment, objects };
 }

@@ -294,6 +294,24 @@ test.each(Object.entries(examples))('%s', async (_, [failing, cure]) => {
   expect(cureOfBundle(message, aFailing()), message).toContain(cure);
 });
 
+test('with another system namespace no cure names the default one', () => {
+  const failing = { ...aFailing(), systemNamespace: 'packages' };
+  const cures = messages.map((message) => cureOfBundle(message, failing));
+  expect(cures.filter((cure) => cure?.includes('rukpak-system'))).toEqual([]);
+  expect(cures.filter((cure) => cure?.includes('packages')).length).toBeGreaterThan(5);
+});
+
+test('the Secret of a deployment with a ServiceAccount is in the namespace of the account', async () => {
+  denyEveryone();
+  const { ref = '' } = image().image ?? {};
+  const message = await messageOf({ source: { type: 'image', image: { ref } }, account });
+  const failing = aFailing();
+  const spec = { ...failing.deployment.spec, serviceAccount: account };
+  expect(
+    cureOfBundle(message, { ...failing, deployment: { ...failing.deployment, spec } }),
+  ).toContain('kubectl create secret docker-registry NAME --namespace team-a');
+});
+
 test('each row is the first that matches one of these messages', () => {
   expect(unreachedRows(sourceCauses, messages)).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import type { StatusReport } from './status-report.ts';
 
 /** The parts of a deployment's failure on which the remedy depends. */
-export type Failing = Pick<StatusReport, 'name' | 'deployment' | 'objects'>;
+export type Failing = Pick<StatusReport, 'name' | 'systemNamespace' | 'deployment' | 'objects'>;
 
 /** A failure by its text, and its remedy, which receives the groups of the text. */
 export type Cause = readonly [
@@ -10,19 +10,23 @@ export type Cause = readonly [
 ];
 
 const correct = 'spec.template.spec.source';
-const systemNamespace = 'rukpak-system';
+/** Where core looks for the Secrets of the template's source. */
+function secretNamespace({ deployment: { spec }, systemNamespace }: Failing): string {
+  return spec.serviceAccount?.namespace ?? systemNamespace;
+}
 
 /** The Secret in the template's source, for the middle of a sentence. */
-function secretOf({ deployment: { spec } }: Failing): string {
+function secretOf(failing: Failing): string {
+  const { spec } = failing.deployment;
   const { image, git, http } = spec.template.spec.source;
   const { auth } = git ?? http ?? {};
   const name = image?.pullSecret ?? auth?.secret?.name;
   if (name === undefined) return 'a Secret that spec.template.spec.source names';
-  return `Secret "${name}" in namespace ${spec.serviceAccount?.namespace ?? systemNamespace}`;
+  return `Secret "${name}" in namespace ${secretNamespace(failing)}`;
 }
 
 /** The namespace of a Secret, from core's words for it: `the system namespace` or `namespace "team-a"`. */
-function namespaceIn(place = ''): string {
+function namespaceIn({ systemNamespace }: Failing, place = ''): string {
   return /"([^"]+)"/.exec(place)?.[1] ?? systemNamespace;
 }
 
@@ -35,25 +39,25 @@ const secretCauses: readonly Cause[] = [
   ],
   [
     /Secret "([^"]+)" of (.+?) (?:names no hosts|is not for host)/,
-    (_, [name, place]) =>
-      `annotate Secret "${name}" in namespace ${namespaceIn(place)} with the hosts that may see it: core.rukpak.io/source-hosts (docs/howto/git.md#the-secret)`,
+    (failing, [name, place]) =>
+      `annotate Secret "${name}" in namespace ${namespaceIn(failing, place)} with the hosts that may see it: core.rukpak.io/source-hosts (docs/howto/git.md#the-secret)`,
   ],
   [
     /pull secret "([^"]+)" of (.+?) is of type /,
-    (_, [name, place]) => {
-      const secret = `${name} --namespace ${namespaceIn(place)}`;
+    (failing, [name, place]) => {
+      const secret = `${name} --namespace ${namespaceIn(failing, place)}`;
       return `the type of a Secret cannot be changed: kubectl delete secret ${secret}, and kubectl create secret docker-registry ${secret} … (docs/howto/private-registries.md)`;
     },
   ],
   [
     /[Ss]ecret "([^"]+)"(?: of (.+?))?(?:: its key| has no key| cannot be read:)/,
     (failing, [name, place]) =>
-      `correct ${place === undefined ? secretOf(failing) : `Secret "${name}" in namespace ${namespaceIn(place)}`} as the message says: core retries by itself`,
+      `correct ${place === undefined ? secretOf(failing) : `Secret "${name}" in namespace ${namespaceIn(failing, place)}`} as the message says: core retries by itself`,
   ],
   [
     /[Ss]ecret "([^"]+)" not found(?: in (the system namespace|namespace "[^"]+"))?/,
-    (_, [name, place]) =>
-      `create Secret "${name}" in namespace ${namespaceIn(place)} with the keys that ${correct} needs: core continues by itself (docs/howto/private-registries.md)`,
+    (failing, [name, place]) =>
+      `create Secret "${name}" in namespace ${namespaceIn(failing, place)} with the keys that ${correct} needs: core continues by itself (docs/howto/private-registries.md)`,
   ],
 ];
 
@@ -79,8 +83,8 @@ export const sourceCauses: readonly Cause[] = [
   ],
   [
     /denies access to repository (\S+) without credentials/,
-    ({ name }) =>
-      `kubectl create secret docker-registry NAME --namespace rukpak-system …, and name it in ${correct}.image.pullSecret of BundleDeployment "${name}" (docs/howto/private-registries.md)`,
+    (failing) =>
+      `kubectl create secret docker-registry NAME --namespace ${secretNamespace(failing)} …, and name it in ${correct}.image.pullSecret of BundleDeployment "${failing.name}" (docs/howto/private-registries.md)`,
   ],
   [
     /["(]40[13]\b|denies access|[Uu]nauthorized|auth(?:entication|orization) (?:failed|required)|Auth error: /,
@@ -107,8 +111,8 @@ export const sourceCauses: readonly Cause[] = [
   ],
   [
     /ConfigMap "([^"]+)" not found/,
-    (_, [name]) =>
-      `create it: kubectl create configmap ${name} --namespace rukpak-system --from-file … (immutable). Core continues by itself`,
+    ({ systemNamespace }, [name]) =>
+      `create it: kubectl create configmap ${name} --namespace ${systemNamespace} --from-file … (immutable). Core continues by itself`,
   ],
   [
     /connection refused|no such host|timed out|no answer in time|EHOSTUNREACH|ENETUNREACH|ECONNRESET|EAI_AGAIN|the proxy (?:answered|closed)/,

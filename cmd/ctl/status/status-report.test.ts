@@ -35,7 +35,8 @@ function aDeployment({ metadata, conditions = [], ...status }: DeploymentFields)
 
 function aReport(deployment: BundleDeployment, parts: Partial<StatusReport> = {}): StatusReport {
   const objects = { total: 0, healthy: 0, items: [], hidden: [] };
-  return { name: 'demo', deployment, bundles: [], objects, ...parts };
+  const systemNamespace = 'rukpak-system';
+  return { name: 'demo', systemNamespace, deployment, bundles: [], objects, ...parts };
 }
 
 const [valid, installed, healthy] = [

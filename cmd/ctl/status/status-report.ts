@@ -13,6 +13,7 @@ import { customStatuses, isHealthy, type ObjectReport, objectReports } from './o
 /** Everything about one deployment. */
 export interface StatusReport {
   readonly name: string;
+  readonly systemNamespace: string;
   readonly deployment: BundleDeployment;
   readonly bundles: readonly BundleReport[];
   readonly objects: {
@@ -34,6 +35,7 @@ export async function statusReport(
   const kept = objects.filter(({ hook }) => hook === undefined);
   return {
     name: request.name,
+    systemNamespace: request.systemNamespace,
     deployment,
     bundles: bundleReports(deployment, bundles),
     objects: {
