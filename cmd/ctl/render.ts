@@ -6,6 +6,7 @@ import { type BundleFiles, defaultLimits, type KubernetesObject, toYaml } from '
 import { addRegistryFlags, type RegistryFlags } from '../flags/registry-flags.ts';
 import { installableObjects } from './content/installable-objects.ts';
 import { loadContent } from './content/load-content.ts';
+import { localError } from './content/local-limits.ts';
 import type { ChartOptions } from './content/render-chart.ts';
 import type { RenderContentOptions } from './content/render-content.ts';
 import { renderStream } from './content/render-stream.ts';
@@ -84,7 +85,7 @@ async function render(bundle: string | undefined, flags: RenderFlags): Promise<v
     registries: flags,
   });
   const objects = await renderWith(files, flags, options).catch((error: unknown) => {
-    throw withWayOut(error);
+    throw localError(withWayOut(error));
   });
   await writeOutput([format(objects, flags.output)], process.stdout);
 }

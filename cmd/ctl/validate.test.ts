@@ -1,5 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { optionalChecks } from '../../catalog/bundle-checks/index.ts';
 import { rukpakctl } from '../../test/helpers/rukpakctl.ts';
 import { optionalValues } from './validate.ts';
@@ -15,3 +17,28 @@ test('the howto shows what its command prints', async () => {
 test('--optional takes the names of all optional checks', () => {
   expect(optionalValues).toEqual(optionalChecks);
 });
+
+let folder = '';
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'rukpakctl-many-'));
+  mkdirSync(join(folder, 'manifests'));
+  const objects = Array.from(
+    { length: 20_001 },
+    (_, index) => `---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: a${index}}}\n`,
+  );
+  writeFileSync(join(folder, 'manifests/all.yaml'), objects.join(''));
+});
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+test.each(['validate', 'render'])(
+  '%s says that the flag of a limit is one of core',
+  async (name) => {
+    const { code, stdout, stderr } = await rukpakctl([name, folder]);
+    expect(code).toBe(1);
+    expect(stdout + stderr).toContain(
+      'bundle has more than 20000 objects (--max-content-entries of core; rukpakctl uses its default): split it',
+    );
+  },
+);

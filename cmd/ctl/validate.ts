@@ -2,6 +2,7 @@ import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import type { Validation } from '../../catalog/bundle-checks/index.ts';
 import { defaultLimits } from '../../core/content/index.ts';
 import { addRegistryFlags, type RegistryFlags } from '../flags/registry-flags.ts';
+import { withCoreFlags } from './content/local-limits.ts';
 import {
   addThirdPartyFlag,
   chosenClass,
@@ -79,11 +80,15 @@ async function validate(bundle: string, flags: ValidateFlags): Promise<void> {
       ...(kubeVersion === undefined ? {} : { kubeVersion }),
     });
   });
-  const errors = found.problems.filter(isError).length;
-  const warnings = found.problems.length - errors;
+  const problems = found.problems.map((problem) => ({
+    ...problem,
+    message: withCoreFlags(problem.message),
+  }));
+  const errors = problems.filter(isError).length;
+  const warnings = problems.length - errors;
   const report = new Report(flags);
-  await report.lines([...found.problems.map(problemLine), verdict(found, errors, warnings)]);
-  await report.result({ bundle, valid: errors === 0, errors, warnings, ...found });
+  await report.lines([...problems.map(problemLine), verdict(found, errors, warnings)]);
+  await report.result({ bundle, valid: errors === 0, errors, warnings, ...found, problems });
   if (errors > 0) process.exitCode = 1;
 }
 

@@ -54,13 +54,17 @@ describe('loadDirectory', () => {
   it('reads no file over the limit, and no more than the limits in all', () => {
     truncateSync(join(root, '.hidden'), defaultLimits.maxBytes * 1000);
     expect(() => loadDirectory(root, defaultLimits)).toThrow(
-      `${join(root, '.hidden')} alone is larger than the limit of ${defaultLimits.maxBytes} bytes`,
+      `${join(root, '.hidden')} alone is larger than the limit of ${defaultLimits.maxBytes} bytes (--max-content-bytes of core; rukpakctl uses its default)`,
     );
     truncateSync(join(root, '.hidden'), 2);
     const limitedTo = (limits: object) => () =>
       loadDirectory(root, { ...defaultLimits, ...limits });
-    expect(limitedTo({ maxBytes: 2 })).toThrow('larger than the limit of 2 bytes');
-    expect(limitedTo({ maxEntries: 3 })).toThrow('more than 3 entries');
-    expect(limitedTo({ maxDepth: 1 })).toThrow('over the limit of 1');
+    expect(limitedTo({ maxBytes: 2 })).toThrow(
+      `${root}: content is larger than the limit of 2 bytes (--max-content-bytes of core; rukpakctl uses its default)`,
+    );
+    expect(limitedTo({ maxEntries: 3 })).toThrow(
+      `${root}: content has more than 3 entries (--max-content-entries of core; rukpakctl uses its default)`,
+    );
+    expect(limitedTo({ maxDepth: 1 })).toThrow('over the limit of 1 (--max-content-depth of core;');
   });
 });

@@ -5,6 +5,7 @@ import type { BundleFiles, ContentLimits } from '../../../core/contracts/bundle-
 import { errorMessage, TerminalError } from '../../../core/errors.ts';
 import type { RegistryFlags } from '../../flags/registry-flags.ts';
 import { loginKeychain } from '../../login-keychain.ts';
+import { localError, withCoreFlags } from './local-limits.ts';
 
 interface LoadOptions {
   readonly limits: ContentLimits;
@@ -35,7 +36,7 @@ async function pullImage(reference: string, options: LoadOptions): Promise<Bundl
     return files;
   } catch (error) {
     throw new TerminalError(
-      `${reference} is not a directory here, and pulling it as an image failed: ${errorMessage(error)}`,
+      `${reference} is not a directory here, and pulling it as an image failed: ${withCoreFlags(errorMessage(error))}`,
       { cause: error },
     );
   }
@@ -52,8 +53,12 @@ export function loadDirectory(root: string, limits: ContentLimits): BundleFiles 
   if (stats === undefined) throw new TerminalError(`open ${root}: no such file or directory`);
   if (!stats.isDirectory()) throw new TerminalError(`${root} is not a directory`);
   const reader = new DirectoryReader(root, limits);
-  reader.read('');
-  return reader.build();
+  try {
+    reader.read('');
+    return reader.build();
+  } catch (error) {
+    throw localError(error, root);
+  }
 }
 
 class DirectoryReader {
@@ -96,7 +101,9 @@ class DirectoryReader {
       // The builder counts the bytes that are read; this check avoids reading a huge file at all.
       if (lstatSync(absolute).size > this.#limits.maxBytes) {
         throw new TerminalError(
-          `${absolute} alone is larger than the limit of ${this.#limits.maxBytes} bytes`,
+          withCoreFlags(
+            `${absolute} alone is larger than the limit of ${this.#limits.maxBytes} bytes (--max-content-bytes)`,
+          ),
         );
       }
       return readFileSync(absolute);

@@ -3,6 +3,7 @@ import type { ContentLimits } from '../../../core/contracts/bundle-files.ts';
 import { errorMessage } from '../../../core/errors.ts';
 import { installableObjects } from './installable-objects.ts';
 import { loadDirectory } from './load-content.ts';
+import { withCoreFlags } from './local-limits.ts';
 import type { RenderContentOptions } from './render-content.ts';
 
 export interface RenderLineOptions extends RenderContentOptions {
@@ -32,7 +33,7 @@ export async function renderLine(
     const result = { bundle: bundleLabel(directory), ok: true, error: '', objects };
     return { ok: true, line: `${stringifyJson(result)}\n` };
   } catch (error) {
-    return { ok: false, line: failureLine(directory, errorMessage(error)) };
+    return { ok: false, line: failureLine(directory, withCoreFlags(errorMessage(error))) };
   }
 }
 

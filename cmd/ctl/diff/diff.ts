@@ -5,6 +5,7 @@ import { defaultLimits } from '../../../core/content/index.ts';
 import { errorMessage } from '../../../core/errors.ts';
 import { addRegistryFlags, type RegistryFlags } from '../../flags/registry-flags.ts';
 import { addCertificatesFlag, type CertificatesFlag } from '../certificates.ts';
+import { withCoreFlags } from '../content/local-limits.ts';
 import {
   addThirdPartyFlag,
   type ThirdPartyFlags,
@@ -66,7 +67,7 @@ async function diff(bundle: string, name: string, flags: DiffFlags): Promise<voi
     for (const text of complaints) process.stderr.write(logLine(text));
     process.exitCode = exitCodeOf(found);
   } catch (error) {
-    process.stderr.write(logLine(errorMessage(error)));
+    process.stderr.write(logLine(withCoreFlags(errorMessage(error))));
     process.exitCode = exitCodes.failed;
   }
 }
