@@ -75,9 +75,7 @@ export async function pushCarried(
     const { images } = record;
     const mountFrom = repositoriesOf(record.earlier, registry);
     const isPart = record.earlier.size > 0;
-    const hint = isPart
-      ? '; it goes on from what was carried before, which is to be pushed first'
-      : '';
+    const hint = isPart ? '; push the earlier directory or tar first' : '';
     const run = new MirrorRun(options, { mountFrom, hint });
     const targets = registryTargets(registry, options);
     const earlier = images.filter(({ isEarlier }) => isEarlier === true);

@@ -125,7 +125,7 @@ function addLimitFlags(command: Command): void {
     )
     .option(
       '--max-content-entries <n>',
-      'Maximum number of files and folders of a bundle',
+      'Maximum number of files and folders of a bundle, and of objects in its manifests',
       positiveInteger,
       limits.maxEntries,
     )

@@ -169,7 +169,7 @@ function plainSpec(
 const breakages: readonly Breakage[] = [
   {
     name: 'misspelt-class',
-    what: 'a slip in `spec.provisionerClassName`',
+    what: 'a typo in `spec.provisionerClassName`',
     breaks: async (name) =>
       await deploy(name, await content(name), { provisionerClassName: 'core-rukpak-io-plian' }),
     reason: 'ClassNotServed',
@@ -178,7 +178,7 @@ const breakages: readonly Breakage[] = [
   },
   {
     name: 'misspelt-bundle-class',
-    what: 'a slip in `spec.template.spec.provisionerClassName`',
+    what: 'a typo in `spec.template.spec.provisionerClassName`',
     breaks: async (name) => {
       const source = await content(name);
       await deploy(name, source, plainSpec('core-rukpak-io-plian', source));
@@ -219,7 +219,7 @@ const breakages: readonly Breakage[] = [
   },
   {
     name: 'bad-config',
-    what: 'a slip in `spec.config` of an operator',
+    what: 'a typo in `spec.config` of an operator',
     breaks: async (name) => {
       const bundle = smallBundles.find((each) => each.name === 'small-operator/1.0.0');
       const tree = loadDirectory(bundle?.directory(folder) ?? '', defaultLimits);
@@ -244,7 +244,7 @@ const breakages: readonly Breakage[] = [
   },
   {
     name: 'bad-yaml',
-    what: 'a manifest that is no YAML',
+    what: 'a manifest that is not YAML',
     breaks: async (name) => {
       const layers = [{ files: { 'manifests/a.yaml': 'apiVersion: v1\nkind: [\n' } }];
       await pushImage({ registry, repository: `e2e/${name}`, tag: 'v1', layers });
@@ -301,7 +301,7 @@ const breakages: readonly Breakage[] = [
   },
   {
     name: 'untrusted-certificate',
-    what: 'a server whose certificate nobody trusts',
+    what: 'a server with an untrusted certificate',
     breaks: async (name) =>
       await deploy(name, { type: 'http', http: { url: `${expired.url}/a.tgz` } }),
     reason: 'UnpackFailed',
@@ -310,7 +310,7 @@ const breakages: readonly Breakage[] = [
   },
   {
     name: 'missing-configmap',
-    what: 'a ConfigMap that is not there',
+    what: 'a missing ConfigMap',
     breaks: async (name) =>
       await deploy(name, { type: 'configMaps', configMaps: [{ configMap: { name: 'nowhere' } }] }),
     reason: 'UnpackFailed',
@@ -319,7 +319,7 @@ const breakages: readonly Breakage[] = [
   },
   {
     name: 'no-upload',
-    what: 'an upload that nobody made',
+    what: 'a missing upload',
     breaks: async (name) => await deploy(name, { type: 'upload', upload: {} }),
     reason: 'AwaitingUpload',
     cause: /upload/,
@@ -327,7 +327,7 @@ const breakages: readonly Breakage[] = [
   },
   {
     name: 'object-of-others',
-    what: 'an object that somebody else made',
+    what: 'an object of another owner',
     breaks: async (name) => {
       await kubectl.apply(aConfigMap(name));
       await deploy(name, await content(name, aConfigMap(name)));
@@ -338,7 +338,7 @@ const breakages: readonly Breakage[] = [
   },
   {
     name: 'missing-kind',
-    what: 'a kind whose CRD is not there',
+    what: 'a kind without its CRD',
     breaks: async (name) => {
       const object = { apiVersion: 'nowhere.example.com/v1', kind: 'Nothing', metadata: { name } };
       await deploy(name, await content(name, object));
@@ -386,7 +386,7 @@ const breakages: readonly Breakage[] = [
   },
   {
     name: 'account-without-rights',
-    what: 'a ServiceAccount without rights, set on an installed deployment',
+    what: 'a ServiceAccount without permissions, set on an installed deployment',
     breaks: async (name) => {
       await install(name, aConfigMap(name));
       await kubectl.apply({
@@ -448,7 +448,7 @@ test.each(breakages)('$name', async ({ name, what, breaks, reason, cause, next }
   );
 });
 
-const heading = '## What twenty breakages look like\n';
+const heading = '## Messages of twenty common failures\n';
 
 test('the page has what was seen', async () => {
   expect(rows).toHaveLength(20);

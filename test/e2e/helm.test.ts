@@ -450,7 +450,7 @@ test('the session of the howto goes as it says', { tags: 'long' }, async () => {
   const installed = await followHowto(howto, 'A session');
   expect(installed).toContain('good morning');
   expect(installed).toContain(Buffer.from('open sesame').toString('base64'));
-  const told = await followHowto(howto, 'The session goes on');
+  const told = await followHowto(howto, 'Change values');
   expect(told.match(/shop-\S+\s+configMaps/g)).toHaveLength(1);
   expect(told).toContain(
     'parse deployment config: spec.config.vaules is not known: did you mean values?',

@@ -108,10 +108,10 @@ test('the session of the howto goes as it says', { tags: 'long' }, async () => {
   expect(await followHowto(howto, 'A session')).toContain(
     'convert registry+v1 bundle to plain+v0 bundle: AllNamespace install mode must be enabled',
   );
-  const installed = await followHowto(howto, 'Where it goes, and what it watches');
+  const installed = await followHowto(howto, 'Install and watch namespaces');
   expect(installed.match(/painter-\S+\s+configMaps/g)).toHaveLength(1);
   expect(installed).toMatch(/^sheds +painter\.v1\.0\.0-/m);
-  expect(await followHowto(howto, 'What it cannot watch')).toContain(
+  expect(await followHowto(howto, 'Unsupported install mode')).toContain(
     'supported install modes [MultiNamespace OwnNamespace SingleNamespace] do not support targeting all namespaces: write spec.config.watchNamespace: painters',
   );
   const ended = await followHowto(howto, 'The end of the session');
