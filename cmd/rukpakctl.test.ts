@@ -329,6 +329,14 @@ describe('rukpakctl completion', () => {
     },
   );
 
+  it.each([
+    'source <(rukpakctl completion bash)',
+    'source <(rukpakctl completion zsh)',
+    'rukpakctl completion fish | source',
+  ])('has in its help: %s', async (line) => {
+    expect((await run(['completion', '--help'])).stdout).toContain(line);
+  });
+
   it('completes in bash', processes, () => {
     const script = [
       'source <(rukpakctl completion bash)',

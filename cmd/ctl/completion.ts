@@ -5,11 +5,18 @@ import { writeOutput } from './output/output.ts';
 export function completionCommand(): Command {
   return new Command('completion')
     .addArgument(new Argument('<shell>', 'Name of the shell').choices(shells))
-    .addHelpText('after', '\nIn ~/.bashrc: source <(rukpakctl completion bash)')
+    .addHelpText('after', `\n${startUp.join('\n')}`)
     .action(async (shell: Shell) => {
       await writeOutput([completionScript(shell, 'rukpakctl')], process.stdout);
     });
 }
+
+/** What a user adds to the start-up file of each shell. */
+const startUp = [
+  'bash, in ~/.bashrc: source <(rukpakctl completion bash)',
+  'zsh, in ~/.zshrc: source <(rukpakctl completion zsh)',
+  'fish, in ~/.config/fish/config.fish: rukpakctl completion fish | source',
+] as const;
 
 /** Shells with a completion script. */
 const shells = ['bash', 'zsh', 'fish'] as const;

@@ -1,0 +1,43 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { annotation, finalizer, label } from '../../api/v1alpha1/labels.ts';
+
+const root = join(import.meta.dirname, '../..');
+
+function read(path: string): string {
+  return readFileSync(join(root, path), 'utf8');
+}
+
+/** The code spans in the first column of a page's tables. */
+function listed(page: string): readonly string[] {
+  const cells = read(page).matchAll(/^\| ([^|]*) \|/gm);
+  return [...cells].flatMap(([, cell = '']) =>
+    [...cell.matchAll(/`([^`]+)`/g)].map(([, text = '']) => text),
+  );
+}
+
+test('docs/spec/annotations.md lists every annotation, label and finalizer, and no other', () => {
+  const keys = [annotation, label, finalizer].flatMap((each) => Object.values(each));
+  const rows = listed('docs/spec/annotations.md').filter((text) => text.includes('/'));
+  const ours = rows.filter((key) => key.startsWith('core.rukpak.io/'));
+  expect(keys.filter((key) => !rows.includes(key))).toEqual([]);
+  expect(ours.filter((key) => !(keys as readonly string[]).includes(key))).toEqual([]);
+  expect(new Set(rows).size).toBe(rows.length);
+});
+
+/** The reasons in a file that records Events; `isFirst ? 'A' : 'B'` has two. */
+const reason = /\breason: (?:\w+ \? )?'([A-Z]\w+)'(?: : '([A-Z]\w+)')?/g;
+
+test('docs/howto/monitoring.md lists the reason of every Event', () => {
+  const files = globSync('{core,operators}/**/*.ts', { cwd: root })
+    .filter((path) => !path.endsWith('.test.ts'))
+    .map(read)
+    .filter((text) => /\bevents\.event\(|\bobjectEvents\(/.test(text));
+  const recorded = files
+    .flatMap((text) => [...text.matchAll(reason)])
+    .flatMap(([, ...names]) => names.filter((name) => name !== undefined));
+  expect(recorded.length).toBeGreaterThan(25);
+  const rows = listed('docs/howto/monitoring.md');
+  expect(recorded.filter((name) => !rows.includes(name))).toEqual([]);
+});
