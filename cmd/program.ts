@@ -125,7 +125,7 @@ function addOperators(program: Command, { stopSignal, createLogger }: Surroundin
   const operators = program
     .command('operators')
     .description(
-      'Serve catalogs, and install what Operators and ClusterExtensions ask for (OLM 1.0)',
+      'Serve catalogs and install the packages of Operators and ClusterExtensions (OLM 1.0)',
     );
   addOperatorsFlags(operators)
     .version(version(), '--version', 'Print the version')

@@ -313,7 +313,7 @@ describe('rukpakctl', () => {
     const { stdout } = await run([...command.split(' '), '--help']);
     for (const [flag, value] of flags) {
       expect(stdout.replaceAll(/\s+/g, ' ')).toMatch(
-        new RegExp(`${flag} <name> [^-]*?\\(default: "${value}"\\)`),
+        new RegExp(`${flag} <name> [^-]*?\\(default: (?:"core-cert", else )?"${value}"\\)`),
       );
     }
   });

@@ -128,10 +128,11 @@ export interface UploadFlags extends ServerFlags {
 
 export function addServerFlags(command: Command): Command {
   return command
-    .option(
-      '--ca-secret-name <name>',
-      'Secret with the CA of the content server in key ca.crt; by default, a CA in the Secret of the server’s certificate takes precedence',
-      defaultCaSecret,
+    .addOption(
+      new Option(
+        '--ca-secret-name <name>',
+        'Secret with the CA of the content server in key ca.crt',
+      ).default(defaultCaSecret, `"core-cert", else "${defaultCaSecret}"`),
     )
     .option('--server <url>', 'URL of the content server, instead of a port-forward', httpUrl)
     .option('--ca-file <path>', 'CA (PEM) of --server (default: the system’s CAs)');

@@ -13,6 +13,24 @@ test.each(rows)('"$usage" is what its command takes', async ({ usage, load }) =>
   expect(command.createHelp().subcommandTerm(command)).toBe(usage);
 });
 
+test.each(rows)(
+  'the flags of "$usage" begin with a capital letter, and say a default once',
+  async ({ load }) => {
+    const command = await load([]);
+    const help = command.createHelp();
+    const flags = help.visibleOptions(command).filter(({ long }) => long !== '--help');
+    const texts = flags.map((each) => help.optionDescription(each));
+    const odd = texts.filter(
+      (text) =>
+        !/^[A-Z]/.test(text) ||
+        /default: (?:\[\]|""|false)/.test(text) ||
+        (text.match(/\bdefault(?:s to|:)/gi) ?? []).length > 1 ||
+        /[^;] repeatable/.test(text),
+    );
+    expect(odd).toEqual([]);
+  },
+);
+
 test('version loads no library but that of the commands, and nothing that speaks to a cluster', {
   tags: ['process'],
 }, () => {

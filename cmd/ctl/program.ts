@@ -30,7 +30,7 @@ export const commandTable: readonly CommandRow[] = [
   {
     usage: 'mirror [options]',
     summary:
-      'Copy images to a registry for disconnected clusters, also by a directory that is carried',
+      'Copy catalogs and images to a registry for disconnected clusters, directly or through a directory or tar',
     load: async () => (await import('./mirror/mirror.ts')).mirrorCommand(),
   },
   {

@@ -28,7 +28,7 @@ export interface DeploymentDefaultFlags extends DeletionPolicyFlag {
 }
 
 export function addDeploymentDefaultFlags(command: Command): void {
-  addDeletionPolicyFlag(command)
+  addDeletionPolicyFlag(command, 'Default of spec.deletionPolicy')
     .option(
       '--default-prune-max-percent <percent>',
       'Default of spec.prune.maxPercent in percent, 0 to 100 (default: no limit)',
@@ -38,9 +38,9 @@ export function addDeploymentDefaultFlags(command: Command): void {
 }
 
 /** The process that warns of deletions has this flag too. */
-export function addDeletionPolicyFlag(command: Command): Command {
+export function addDeletionPolicyFlag(command: Command, meaning: string): Command {
   return command.addOption(
-    new Option('--default-deletion-policy <policy>', 'Default of spec.deletionPolicy')
+    new Option('--default-deletion-policy <policy>', meaning)
       .choices(deletionPolicySchema.options)
       .default('Delete'),
   );

@@ -67,7 +67,7 @@ export function addOperatorsFlags(command: Command): Command {
     )
     .option(
       '--tls-cert <path>',
-      'Certificate (PEM) with which the content of catalogs is served over TLS; needs --tls-key',
+      'TLS certificate (PEM) of the server of catalog content; needs --tls-key',
     )
     .option('--tls-key <path>', 'Private key (PEM) of --tls-cert')
     .addOption(featureGatesOption(operatorFeatureGates))
@@ -84,13 +84,13 @@ export function addSharedOperatorsFlags(command: Command, defaults = podDefaults
   return command
     .option(
       '--catalogs-server-addr <address>',
-      'Address that the content of catalogs is served on',
+      'Address that the server of catalog content listens on',
       listenAddress,
       defaults.catalogsServerAddr,
     )
     .option(
       '--cache-dir <dir>',
-      'Directory of the content of catalogs; of one process alone',
+      'Directory of catalog content; processes must not share it',
       defaults.cacheDir,
     )
     .addOption(
@@ -103,7 +103,7 @@ export function addSharedOperatorsFlags(command: Command, defaults = podDefaults
     .addOption(
       booleanFlag(
         'install-dependencies',
-        'Install what Operators require of other packages as Operators of its own, and delete it with the last one that requires it',
+        'Create an Operator for each package that an Operator requires, and delete it with the last Operator that requires it',
       ),
     );
 }

@@ -39,7 +39,7 @@ export function addWebhookFlags(command: Command): Command {
     .addOption(
       listFlag(
         '--issue-certificate <secret=hosts>',
-        'Secret, and hosts of the serving certificate that this process issues and renews in it for another process',
+        'Secret and host names of a serving certificate of another process; the webhooks issue it, store it in the Secret and renew it',
         parseIssuedCertificate,
       ),
     )
@@ -98,7 +98,10 @@ export function addCrdvalidatorFlags(command: Command): Command {
   addWebhookServerFlags(command);
   addWebhookClientFlags(command);
   addCrdGuardFlags(command);
-  addDeletionPolicyFlag(command);
+  addDeletionPolicyFlag(
+    command,
+    'Default of spec.deletionPolicy for deletion warnings; use the value of core’s flag',
+  );
   return command
     .option(
       '--metrics-bind-address <address>',

@@ -61,7 +61,7 @@ export const resolvedCatalogSourceSchema = z
         lastPollAttempt: z
           .string()
           .meta({ format: 'date-time' } satisfies ServerKeywords)
-          .describe('Time at which the controller last looked at the image successfully.'),
+          .describe('Time of the last successful check of the image.'),
         pullSecret: z.string().optional().describe('Never set. Kept for clients of the API.'),
       })
       .optional()

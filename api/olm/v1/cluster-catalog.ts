@@ -126,7 +126,7 @@ export const clusterCatalogStatusSchema = z
       .string()
       .meta(dateTime)
       .optional()
-      .describe('Time at which the controller last looked at the image successfully.'),
+      .describe('Time of the last successful check of the image.'),
     packages: z.int().optional().describe('Number of packages in the content.'),
   })
   .describe('Observed state of the ClusterCatalog.');

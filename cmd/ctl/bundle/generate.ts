@@ -1,4 +1,4 @@
-import { Argument, Command } from 'commander';
+import { Argument, Command, Option } from 'commander';
 import { type OutputFlags, outputOption, progressOn, Report } from '../output/output.ts';
 
 interface GenerateFlags extends OutputFlags {
@@ -10,24 +10,28 @@ interface GenerateFlags extends OutputFlags {
   readonly overwrite?: true;
 }
 
+const inferred = 'as in a *.package.yaml beside the directory';
+
 /** `rukpakctl bundle generate`: the metadata of a bundle, and a Dockerfile for its image. */
 export function generateCommand(): Command {
   return new Command('generate')
     .addArgument(new Argument('<directory>', 'Directory with the manifests'))
-    .option(
-      '--package <name>',
-      'Name of the package. Inferred from a *.package.yaml beside the directory if absent',
-      '',
+    .addOption(new Option('--package <name>', 'Name of the package').default('', inferred))
+    .addOption(new Option('--channels <names>', 'Channels, comma-separated').default('', inferred))
+    .addOption(
+      new Option('--default-channel <name>', 'Default channel of the package').default(
+        '',
+        'inferred with the other two, else none',
+      ),
     )
-    .option('--channels <names>', 'Channels, comma-separated. Inferred likewise if absent', '')
-    .option('--default-channel <name>', 'Default channel of the package', '')
-    .option(
-      '--output-dir <directory>',
-      'Directory for a copy of the manifests, and the metadata. Defaults to the directory above the manifests',
-      '',
+    .addOption(
+      new Option(
+        '--output-dir <directory>',
+        'Directory for a copy of the manifests, and the metadata',
+      ).default('', 'the directory above the manifests'),
     )
     .option('--base-image <reference>', 'Image that the Dockerfile begins with', 'scratch')
-    .option('--overwrite', 'Replace existing files. By default they are kept')
+    .option('--overwrite', 'Replace existing files instead of keeping them')
     .addOption(outputOption())
     .action(generate);
 }

@@ -33,12 +33,12 @@ export const catalogCommands: readonly CommandRow[] = [
   },
   {
     usage: 'lint [options] <catalog>',
-    summary: 'Report what is doubtful in a catalog, beyond what opm refuses',
+    summary: 'Report likely mistakes in a catalog that opm accepts',
     load: async () => await (await import('./inspect/lint.ts')).lintCommand(),
   },
   {
     usage: 'diff [options] <old> <new>',
-    summary: 'Show what changes from one catalog to another, and who loses upgrades',
+    summary: 'Compare two catalogs, and list bundles that lose their upgrade path',
     load: async () => (await import('./inspect/diff.ts')).diffCommand(),
   },
   {

@@ -13,7 +13,12 @@ interface InitFlags {
 export function initCommand(): Command {
   return new Command('init')
     .addArgument(new Argument('<package>', 'Name of the package'))
-    .option('--default-channel <name>', 'Channel that subscriptions use by default', '')
+    .addOption(
+      new Option(
+        '--default-channel <name>',
+        'Channel of subscriptions that name no channel',
+      ).default('', 'none'),
+    )
     .option('--description <file>', 'File with the description, such as a README.md')
     .option('--icon <file>', 'File with the icon: SVG, PNG, JPEG, GIF')
     .addOption(

@@ -9,7 +9,7 @@ interface PruneFlags extends RegistryFlags {
   readonly package: readonly string[];
   readonly channel: readonly string[];
   readonly versions?: string;
-  readonly headsOnly: boolean;
+  readonly headsOnly?: true;
   readonly dependencies: boolean;
   readonly output: string;
 }
@@ -18,23 +18,21 @@ interface PruneFlags extends RegistryFlags {
 export function pruneCommand(): Command {
   const command = new Command('prune')
     .addArgument(new Argument('<catalog>', 'Directory, image, oci:DIRECTORY or oci-archive:FILE'))
-    .addOption(named('--package <name>', 'Package to keep, repeatable'))
+    .addOption(named('--package <name>', 'Package to keep; repeatable'))
     .addOption(
       named(
         '--channel <name>',
-        'Channel to keep, of all packages or as PACKAGE=CHANNEL, repeatable',
+        'Channel to keep, of all packages or as PACKAGE=CHANNEL; repeatable',
       ),
     )
     .option('--versions <range>', 'Versions to keep, such as ">=1.2.0 <2.0.0" (default: all)')
     .addOption(
-      new Option('--heads-only', 'Keep only the head of each channel')
-        .conflicts('versions')
-        .default(false),
+      new Option('--heads-only', 'Keep only the head of each channel').conflicts('versions'),
     )
     .option('--no-dependencies', 'Leave out what kept bundles depend on')
     .option(
       '-o, --output <place>',
-      'yaml or json to standard output, or an empty directory',
+      'Standard output as yaml or json, or an empty directory',
       'yaml',
     );
   return addRegistryFlags(command).action(withPlace(prune));

@@ -51,10 +51,10 @@ export function serveCommand(): Command {
     )
     .option(
       '--cache-dir <directory>',
-      'Directory for what is served, which the next start takes if the catalogs are the same (default: a temporary one)',
+      'Cache directory; reused at the next start if the catalogs are unchanged (default: a temporary one)',
     );
   command.addOption(
-    durationOption('--poll-interval', 'Time between two looks for changes of the catalogs', '15s'),
+    durationOption('--poll-interval', 'Interval at which to check catalogs for changes', '15s'),
   );
   return addRegistryFlags(command).action(withPlace(serve));
 }

@@ -21,7 +21,7 @@ export function templateCommand(): Command {
     )
     .option(
       '--migrate-level <level>',
-      'Last change of format to make to bundles: none, bundle-object-to-csv-metadata, all',
+      'Format migrations to apply: none, all, or all up to bundle-object-to-csv-metadata (olm.bundle.object becomes olm.csv.metadata)',
       'none',
     )
     .addOption(

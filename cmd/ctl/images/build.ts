@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import type { ImageFormat } from '../../../catalog/images/index.ts';
-import { collect } from '../../flags/flag-values.ts';
+import { collect, listFlag } from '../../flags/flag-values.ts';
 import { addRegistryFlags, type RegistryFlags } from '../../flags/registry-flags.ts';
 import { type OutputFlags, outputOption, progressOn, Report } from '../output/output.ts';
 
@@ -26,7 +26,7 @@ export function buildCommand(what: Buildable): Command {
       '--to <place>',
       'Place for the image: REGISTRY/REPOSITORY:TAG, oci:DIRECTORY[:TAG] or oci-archive:FILE[:TAG]',
     )
-    .option('--label <key=value>', 'Label of the image besides its own; repeatable', collect, [])
+    .addOption(listFlag('--label <key=value>', 'Label to add to the image', collect))
     .addOption(
       new Option('--format <format>', 'Media types of the image')
         .choices(['oci', 'docker'])

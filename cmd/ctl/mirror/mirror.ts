@@ -31,22 +31,25 @@ export function mirrorCommand(): Command {
   const command = new Command('mirror')
     .option(
       '--config <file>',
-      'catalogs and images to mirror, as an ImageSetConfiguration of oc-mirror',
+      'Catalogs and images to copy (ImageSetConfiguration file of oc-mirror); required without --from',
     )
-    .option('--from <place>', 'directory or tar that a run with --to DIRECTORY or TAR has filled')
+    .option(
+      '--from <place>',
+      'Directory or tar written by an earlier run, to push; required without --config',
+    )
     .requiredOption(
       '--to <place>',
-      'registry with an optional path, as in mirror.example:5000/ocp, a directory, as in ./path, or a tar, as in ./path.tar',
+      'Target: registry with an optional path (mirror.example:5000/ocp), directory (./path) or tar (./path.tar)',
     )
     .option(
       '--since <place>',
-      'directory, tar or mirror-record.json of an earlier run, whose content is left out',
+      'Directory, tar or mirror-record.json of an earlier run; its content is skipped',
     )
-    .option('--platform <os/arch>', 'platform to copy of each image (default: all)')
-    .option('--results <directory>', 'directory for files that clusters need', 'mirror-results')
+    .option('--platform <os/arch>', 'Platform to copy of each image (default: all)')
+    .option('--results <directory>', 'Directory for files that clusters need', 'mirror-results')
     .option(
       '--max-per-registry <count>',
-      'maximum number of requests to one registry at the same time',
+      'Maximum number of requests to one registry at the same time',
       positiveInteger,
       4,
     );

@@ -15,8 +15,11 @@ export function explainCommand(): Command {
     .addArgument(
       new Argument('<operatorName>', 'Name of the Operator or ClusterExtension, or of a package'),
     )
-    .addOption(channelOption('As if the object had this channel'))
-    .option('-v, --version <versionRange>', 'As if the object had this version or range')
+    .addOption(channelOption('Channel to resolve with, instead of the object’s'))
+    .option(
+      '-v, --version <versionRange>',
+      'Version or range to resolve with, instead of the object’s',
+    )
     .option('--cluster-extension', 'For a package: resolve as for a ClusterExtension');
   return addResolutionFlags(command).action(explain);
 }

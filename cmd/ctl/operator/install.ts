@@ -45,9 +45,15 @@ export function installCommand(): Command {
     .addOption(durationOption('--timeout', 'Maximum time for --watch', '5m'))
     .option('--dry-run', 'Check the request, and create nothing')
     .option('--cluster-extension', 'Create a ClusterExtension instead of an Operator')
-    .option('-n, --namespace <name>', 'Namespace of a ClusterExtension, which has to exist')
-    .option('-s, --service-account <name>', 'ServiceAccount in it that core impersonates')
-    .option('--catalog <name>', 'The only ClusterCatalog to install a ClusterExtension from');
+    .option(
+      '-n, --namespace <name>',
+      'Existing namespace to install into; required with --cluster-extension',
+    )
+    .option(
+      '-s, --service-account <name>',
+      'ServiceAccount in that namespace, which core impersonates',
+    )
+    .option('--catalog <name>', 'ClusterCatalog to install a ClusterExtension from (default: any)');
   return addResolutionFlags(command).action(install);
 }
 

@@ -18,8 +18,8 @@ export function pathCommand(): Command {
     .addArgument(
       new Argument('<operatorName>', 'Name of the Operator or ClusterExtension, or of a package'),
     )
-    .requiredOption('--to <versionOrRange>', 'Version at the end of the path')
-    .option('--from <versionOrRange>', 'Version at its start (default: the installed one)')
+    .requiredOption('--to <versionOrRange>', 'Version to upgrade to')
+    .option('--from <versionOrRange>', 'Version to start from (default: the installed version)')
     .addOption(channelOption('Channel of the path (default: that of the object, or all)'))
     .option('--cluster-extension', 'For a package: upgrade as a ClusterExtension does');
   return addResolutionFlags(command).action(path);

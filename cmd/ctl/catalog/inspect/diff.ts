@@ -12,8 +12,12 @@ interface DiffFlags extends RegistryFlags, OutputFlags {
 /** `rukpakctl catalog diff`: what changes from one catalog to another. */
 export function diffCommand(): Command {
   const command = new Command('diff')
-    .addArgument(new Argument('<old>', 'Directory, image, oci:DIRECTORY or oci-archive:FILE'))
-    .addArgument(new Argument('<new>', 'The same, of the catalog that takes its place'))
+    .addArgument(
+      new Argument('<old>', 'Old catalog: directory, image, oci:DIRECTORY or oci-archive:FILE'),
+    )
+    .addArgument(
+      new Argument('<new>', 'New catalog: directory, image, oci:DIRECTORY or oci-archive:FILE'),
+    )
     .addOption(
       new Option('--fail-on <what>', 'Exit code 1 if bundles lose their upgrades').choices([
         'stranded',

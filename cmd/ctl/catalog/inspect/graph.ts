@@ -21,7 +21,11 @@ export function graphCommand(): Command {
   const command = new Command('graph')
     .addArgument(new Argument('<package>', 'Name of the package'))
     .addArgument(new Argument('<catalog>', 'Directory, image, oci:DIRECTORY or oci-archive:FILE'))
-    .option('--channel <name>', 'Channel to draw, repeatable (default: all)', collect, [])
+    .addOption(
+      new Option('--channel <name>', 'Channel to draw; repeatable')
+        .argParser(collect)
+        .default([], 'all'),
+    )
     .addOption(
       new Option(
         '-o, --output <format>',

@@ -23,9 +23,9 @@ export async function lintCommand(): Promise<Command> {
   );
   const command = new Command('lint')
     .addArgument(new Argument('<catalog>', 'Directory, image, oci:DIRECTORY or oci-archive:FILE'))
-    .addOption(ruleOption('--rule <name>', 'Check this rule, repeatable', names).default([], 'all'))
+    .addOption(ruleOption('--rule <name>', 'Rule to check; repeatable', names).default([], 'all'))
     .addOption(
-      ruleOption('--disable <name>', 'Leave this rule out, repeatable', names).default([], 'none'),
+      ruleOption('--disable <name>', 'Rule to leave out; repeatable', names).default([], 'none'),
     )
     .addHelpText('after', `\nRules:\n${rows.join('\n')}`);
   return addRegistryFlags(command).addOption(outputOption()).action(withPlace(lint));
