@@ -51,7 +51,7 @@ describe('content is what was applied before', () => {
   const target = aStoredBundle({ name: 'demo-1' });
 
   test('where the same Bundle is active', () => {
-    expect(isUnchanged({ deployment: aStoredDeployment({ status }), target })).toBe(true);
+    expect(isUnchanged({ deployment: aStoredDeployment({ status }), status, target })).toBe(true);
   });
 
   test.each([
@@ -59,6 +59,8 @@ describe('content is what was applied before', () => {
     ['the spec is another one', { ...status, observedGeneration: 0 }],
     ['it never was complete', { ...status, conditions: [] }],
   ])('not where %s', (_, other) => {
-    expect(isUnchanged({ deployment: aStoredDeployment({ status: other }), target })).toBe(false);
+    expect(
+      isUnchanged({ deployment: aStoredDeployment({ status: other }), status: other, target }),
+    ).toBe(false);
   });
 });

@@ -21,6 +21,7 @@ import { findCondition, setCondition } from '../platform/runtime/index.ts';
 import { shortList } from '../short-list.ts';
 import type { BundleDeploymentDependencies } from './dependencies.ts';
 import type { BundleDeploymentState } from './phase.ts';
+import { isNewContent } from './rendering/applied-content.ts';
 
 interface Outcome {
   readonly status: 'True' | 'False' | 'Unknown';
@@ -149,19 +150,22 @@ export function withDrift(
   return { ...status, conditions: [...setCondition(conditions, update, clock)] };
 }
 
-/** True when the same Bundle with the same spec was completely rolled out before. */
-export function isUnchanged({
-  deployment: { metadata, status },
-  target,
-  kept,
-}: Pick<BundleDeploymentState, 'deployment' | 'target' | 'kept'>): boolean {
+type LoadedState = Pick<
+  BundleDeploymentState,
+  'deployment' | 'status' | 'target' | 'recipe' | 'kept' | 'approved'
+>;
+
+/** True when the same content of the same Bundle and spec was completely rolled out before. */
+export function isUnchanged(state: LoadedState): boolean {
+  const { deployment, target, kept } = state;
+  const { metadata, status } = deployment;
   const { installed } = bundleDeploymentCondition;
   if (kept === true) return true;
   return (
     status?.activeBundle === target?.metadata.name &&
-    // The spec's config is rolled out too, and changes without another Bundle.
     status?.observedGeneration === metadata.generation &&
-    findCondition(status?.conditions, installed)?.status === 'True'
+    findCondition(status?.conditions, installed)?.status === 'True' &&
+    !isNewContent(state)
   );
 }
 
@@ -247,9 +251,7 @@ export function failureReason({ status }: Pick<BundleDeploymentState, 'status'>)
  * rolled out. Repairs do not wait, in this process or a later one, and neither does a rollback: a
  * later stage may have broken an earlier one.
  */
-export function stagesWait(
-  state: Pick<BundleDeploymentState, 'deployment' | 'status' | 'target' | 'kept'>,
-): boolean {
+export function stagesWait(state: LoadedState): boolean {
   const { deployment, status, target } = state;
   if (deployment.spec.stages?.waitForReady !== true) return false;
   const isWayBack = target !== undefined && status.rollback?.to === target.metadata.name;

@@ -128,10 +128,8 @@ function outcomeOf(
   return { status: notInstalled(status, failure, clock), requeueAfter: result.retryAfter };
 }
 
-type HookedState = Pick<
-  BundleDeploymentState,
-  'deployment' | 'status' | 'target' | 'kept' | 'hooks' | 'revision'
->;
+type HookedState = Parameters<typeof isUnchanged>[0] &
+  Pick<BundleDeploymentState, 'hooks' | 'revision'>;
 
 /**
  * The operation whose hooks are due; undefined when core only keeps the last complete apply in

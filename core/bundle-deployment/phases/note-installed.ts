@@ -1,5 +1,5 @@
 import type { BundleDeploymentStatus } from '../../../api/v1alpha1/bundle-deployment.ts';
-import type { AppliedStatus, WaitingDeletions } from '../../../api/v1alpha1/deployment-progress.ts';
+import type { AppliedStatus } from '../../../api/v1alpha1/deployment-progress.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { withNote } from '../../../api/v1alpha1/rules/noted-value.ts';
 import type { ApplyRequest } from '../../contracts/applier.ts';
@@ -8,7 +8,13 @@ import type { ReconcileDependencies } from '../dependencies.ts';
 import { withHooksDone } from '../hooks/hook-run.ts';
 import type { LiveDeployment } from '../live-deployment.ts';
 import type { BundleDeploymentState, Found, PhaseContext } from '../phase.ts';
-import { renderingOf } from '../plan/approval.ts';
+import {
+  carriesOutPlan,
+  contentOf,
+  isOther,
+  waitingOf,
+  wasReplaced,
+} from '../rendering/applied-content.ts';
 import type { Recipe } from '../rendering/rendered-objects.ts';
 import { withApplied } from '../revisions/history.ts';
 import { installed, isUnchanged } from '../status.ts';
@@ -76,7 +82,7 @@ export function withSuperseded({
 }: Pick<BundleDeploymentState, 'status' | 'recipe'>): BundleDeploymentStatus {
   if (recipe === undefined) return status;
   const { applied, waitingDeletions: _, ...rest } = status;
-  const waitingDeletions = waitingOf({ status }, recipe);
+  const waitingDeletions = waitingOf(status, recipe);
   const isSuperseded = applied !== undefined && isOther(applied, recipe);
   return {
     ...rest,
@@ -96,27 +102,13 @@ export function askedDeletions(
   const { recipe, status } = state;
   if (recipe === undefined || carriesOutPlan(state)) return {};
   const { applied } = status;
-  const waiting = waitingOf(state, recipe);
+  const waiting = waitingOf(status, recipe);
   if (waiting !== undefined) {
     const askedBefore = waiting.objects;
     return { deletionsAsked: false, changedFacts: changedFacts(waiting, recipe), askedBefore };
   }
   if (applied === undefined ? !isUnchanged(state) : wasReplaced(applied, recipe)) return {};
   return { deletionsAsked: false, changedFacts: changedFacts(applied, recipe) };
-}
-
-/** An approval asks for the deletions of its plan, until that is completely applied. */
-function carriesOutPlan({ approved, kept, status }: BundleDeploymentState): boolean {
-  const { plan, approval } = status;
-  return approved === true && kept !== true && plan?.digest === approval?.digest;
-}
-
-/** Deletions that wait since the same content was completely applied, with the facts of that time. */
-function waitingOf(
-  { status: { waitingDeletions: waiting } }: Pick<BundleDeploymentState, 'status'>,
-  recipe: Recipe,
-): WaitingDeletions | undefined {
-  return waiting === undefined || isOther(waiting, recipe) ? undefined : waiting;
 }
 
 /**
@@ -131,34 +123,8 @@ export function withWaitingDeletions(
   if (recipe === undefined) return state.status;
   const { waitingDeletions: _, ...status } = state.status;
   if (objects === undefined) return status;
-  const waiting = waitingOf(state, recipe) ?? { ...contentOf(recipe), ...clusterIn(recipe) };
+  const waiting = waitingOf(state.status, recipe) ?? { ...contentOf(recipe), ...clusterIn(recipe) };
   return { ...status, waitingDeletions: { ...waiting, objects: [...objects] } };
-}
-
-type ContentIdentity = Pick<AppliedStatus, 'uid' | 'rendering' | 'inputs' | 'seed'>;
-
-function contentOf({ bundle, deployment, facts }: Recipe): ContentIdentity {
-  const { inputsDigest: inputs, seedIdentity: seed } = facts;
-  return {
-    uid: bundle.metadata.uid ?? '',
-    rendering: renderingOf(deployment.spec),
-    ...(inputs !== undefined && { inputs }),
-    ...(seed !== undefined && { seed }),
-  };
-}
-
-function wasReplaced(applied: AppliedStatus, recipe: Recipe): boolean {
-  return applied.superseded === true || isOther(applied, recipe);
-}
-
-function isOther(applied: ContentIdentity, { bundle, deployment, facts }: Recipe): boolean {
-  // Digests of inputs are keyed with the seed: those of another seed cannot be compared.
-  const sameSeed = applied.seed === facts.seedIdentity;
-  return (
-    applied.uid !== bundle.metadata.uid ||
-    applied.rendering !== renderingOf(deployment.spec) ||
-    (sameSeed && applied.inputs !== facts.inputsDigest)
-  );
 }
 
 function changedFacts(applied: ClusterFacts | undefined, recipe: Recipe): string {
