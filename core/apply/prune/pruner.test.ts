@@ -1,5 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { KubernetesObject, ObjectMeta } from '../../../api/meta.ts';
+import type { BundleDeploymentSpec } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { aDesiredObject } from '../../../test/helpers/desired-objects.ts';
 import { EventList } from '../../../test/helpers/event-list.ts';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { anOwnedEntry, aResource } from '../../../test/helpers/owned-entry.ts';
@@ -9,6 +11,7 @@ import { ApiError, type KubeClient, type Resource } from '../../platform/kube/in
 import { type InventoryEntry } from '../inventory/entry.ts';
 import { Inventory } from '../inventory/inventory.ts';
 import type { ApplyFailure } from '../objects/failures.ts';
+import { recordWithout } from '../state/applied-record.ts';
 import { OwnerStates } from '../state/owner-state.ts';
 import { Deletions } from '../write/deletions.ts';
 import { Pruner } from './pruner.ts';
@@ -64,9 +67,23 @@ const client = {
   }),
 } as unknown as KubeClient;
 
+/** Deployment `web` of the bundle, which is not healthy. */
+const web = aDesiredObject({
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { namespace: 'other', name: 'web' },
+});
+
+interface PruneOptions {
+  readonly spec?: Partial<BundleDeploymentSpec>;
+  /** The deployment that has `web`. */
+  readonly holder?: string;
+}
+
 /** Prunes both objects; returns what the API server was asked for. */
-async function prune(deletionsAsked = true) {
+async function prune({ spec = {}, holder }: PruneOptions = {}) {
   const owners = new OwnerStates(new ManualClock());
+  if (holder !== undefined) owners.of(holder).setRecord(recordWithout(web, holder));
   const signal = AbortSignal.timeout(120_000);
   const pruner = new Pruner({
     client,
@@ -79,7 +96,7 @@ async function prune(deletionsAsked = true) {
     events,
     owners,
     inventory,
-    drift: {} as never,
+    drift: { health: () => 'web is not ready' } as never,
     earlierKinds: {
       lost: async (_: string, failures: readonly ApplyFailure[]) => ({ failures, unserved: [] }),
     } as never,
@@ -87,11 +104,23 @@ async function prune(deletionsAsked = true) {
     deletions: new Deletions({ events, logger: silentLogger }),
     notify: () => undefined,
   });
-  const owner = aStoredDeployment();
+  const deployment = aStoredDeployment();
+  const owner = { ...deployment, spec: { ...deployment.spec, ...spec } };
   const state = owners.of('demo');
-  const set = { ids: new Set<string>(), objects: [], omitted: [] };
-  return await pruner.prune({ owner, name: 'demo', state, client, set, deletionsAsked, signal });
+  const set = { ids: new Set([web.id]), objects: [web], omitted: [] };
+  return await pruner.prune({ owner, name: 'demo', state, client, set, signal });
 }
+
+test.each([
+  ['waits for the health of an object of the bundle', 'demo', 'PruneHeld'],
+  ['waits for none that another deployment has, whose health wakes that one', 'other', undefined],
+])('with spec.prune.when Healthy a deletion %s', async (_, holder, reason) => {
+  const { blocked } = await prune({ spec: { prune: { when: 'Healthy' } }, holder });
+  expect(blocked?.reason).toBe(reason);
+  expect(asked).toEqual(
+    reason === undefined ? ['delete ConfigMap/goes', 'delete Namespace/n'] : [],
+  );
+});
 
 describe('a Namespace that the bundle no longer has', () => {
   test('goes after the objects in it', async () => {

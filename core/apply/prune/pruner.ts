@@ -235,9 +235,10 @@ export class Pruner {
     return await guardPrune(remove, { ...run, wanted: run.set.ids.size, defaults, discovery });
   }
 
+  /** The health of an object that another deployment has wakes only that one. */
   #problemOf({ state }: PruneRequest, id: string): string | undefined {
     const record = state.recordOf(id);
-    return record && this.#options.drift.health(record);
+    return record?.owner === state.name ? this.#options.drift.health(record) : undefined;
   }
 
   /**

@@ -11,6 +11,7 @@ import { noteDrift } from '../drift/drift-policy.ts';
 import { Inventory } from '../inventory/inventory.ts';
 import type { CheckedObject, DesiredObject } from '../objects/desired.ts';
 import { isNamespaceOrDefinition } from '../objects/order.ts';
+import { recordWithout } from '../state/applied-record.ts';
 import { OwnerStates } from '../state/owner-state.ts';
 import { stageOf } from './stage-order.ts';
 import {
@@ -343,3 +344,18 @@ test.each(['Warn', 'Off'] as const)(
     );
   },
 );
+
+test.each([
+  ['waits for an object of the deployment', 'demo', missing],
+  ['waits for none that another deployment has, whose health wakes that one', 'other', undefined],
+])('a stage %s', (_, holder, problem) => {
+  const clock = new ManualClock();
+  const { signal } = new AbortController();
+  const [inventory, owners] = [new Inventory(), new OwnerStates(clock)];
+  const [rules, notify] = [someHealthRules(), () => undefined];
+  const drift = new DriftDetector({ inventory, owners, rules, clock, signal, notify });
+  owners.of(holder).setRecord(recordWithout(desired, holder));
+  const run = { owner: aStoredDeployment(), waitForReady: true, state: owners.of('demo') };
+  const upgrade = [{ desired, live: undefined, repair: false }];
+  expect(readinessOf(run, upgrade, drift)?.(desired)).toBe(problem);
+});

@@ -200,8 +200,10 @@ export function readinessOf(
   if (!run.waitForReady || plan.every(({ repair }) => repair)) return undefined;
   return ({ id }) => {
     const record = run.state.recordOf(id);
-    const problem = record === undefined ? undefined : drift.health(record);
-    if (problem === undefined || record?.accepted === undefined) return problem;
+    // The health of an object that another deployment has wakes only that one.
+    if (record?.owner !== run.state.name) return undefined;
+    const problem = drift.health(record);
+    if (problem === undefined || record.accepted === undefined) return problem;
     const mode = driftMode(run.owner);
     return `${problem} (others changed or deleted it, and core does not revert that while spec.drift.mode is ${mode})`;
   };
