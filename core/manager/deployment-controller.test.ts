@@ -4,7 +4,8 @@ import type { BundleDeploymentStatus, BundleStatus } from '../../api/v1alpha1/in
 import { aStoredBundle, aStoredDeployment } from '../../test/helpers/stored-objects.ts';
 import { wantedBundle } from '../bundle-deployment/index.ts';
 import { precedence } from '../platform/runtime/index.ts';
-import { changedDependencies, claimOfDeployment } from './deployment-controller.ts';
+import { changedDependencies, claimOfDeployment, giversTo } from './deployment-controller.ts';
+import { deploymentCache } from './kinds/kinds.ts';
 
 function on(...names: readonly string[]): BundleDeployment {
   const deployment = aStoredDeployment();
@@ -22,6 +23,28 @@ test.each([
   { type: 'deleted', before: on('a'), now: on('a'), changed: ['a'] },
 ] as const)('$type: $changed', ({ type, before, now, changed }) => {
   expect(changedDependencies({ type, object: now, previous: before })).toEqual(changed);
+});
+
+function aGiver(name: string, handOver: string): BundleDeployment {
+  const annotations = { 'core.rukpak.io/hand-over': handOver };
+  return aStoredDeployment({ metadata: { name, annotations } });
+}
+
+test('those that hand objects over to a deployment that did not exist look again', () => {
+  const deployments = deploymentCache();
+  for (const each of [aGiver('a', 'taker'), aGiver('b', 'x, taker'), aGiver('c', 'x')]) {
+    deployments.upsert(each);
+  }
+  const woken: (readonly string[])[] = [];
+  deployments.onChange((change) => woken.push(giversTo(deployments, change)));
+  const taker = (uid: string, resourceVersion: string) =>
+    aStoredDeployment({ metadata: { name: 'taker', uid, resourceVersion } });
+  deployments.upsert(taker('1', '1'));
+  deployments.upsert(taker('1', '2'));
+  // The watch has missed the deletion.
+  deployments.replace([...deployments.list(), taker('2', '3')], '3');
+  deployments.remove(taker('2', '4'));
+  expect(woken).toEqual([['a', 'b'], [], ['a', 'b'], []]);
 });
 
 const active = wantedBundle(aStoredDeployment());

@@ -31,7 +31,14 @@ import { builtInTypes } from '../sources/index.ts';
 import { classesWith, type OwnPlacesByClass, ownWorkers } from './classes.ts';
 import { type ContentLoaderParts, createContentLoader } from './content/content-loader.ts';
 import type { UnpackingZone } from './content/unpacking-zone.ts';
-import { dependencyIndex, type Kinds, ownerIndex, ownerOf, SelfWriteCache } from './kinds/kinds.ts';
+import {
+  dependencyIndex,
+  type Kinds,
+  ownerIndex,
+  ownerOf,
+  SelfWriteCache,
+  transferTargetIndex,
+} from './kinds/kinds.ts';
 import { tellingUnserved, UnservedObjects } from './kinds/unserved.ts';
 import type { ManagerSettings } from './settings.ts';
 
@@ -74,6 +81,7 @@ export function createDeploymentController(
     if (!cache.isSelfWrite) deployments.enqueue(name);
     for (const dependency of changedDependencies(change)) deployments.enqueue(dependency);
     for (const dependent of waitingFor(kinds, name)) deployments.enqueue(dependent);
+    for (const giver of giversTo(kinds.deployments, change)) deployments.enqueue(giver);
   });
   return deployments;
 }
@@ -95,6 +103,17 @@ function waitingFor({ deployments }: Kinds, name: string): readonly string[] {
     .byIndex(dependencyIndex, name)
     .filter((dependent) => !isRolledOut(dependent))
     .map(({ metadata }) => metadata.name ?? '');
+}
+
+/** Deployments that transfer objects to a new one: their deletions wait until it exists. */
+export function giversTo(
+  deployments: Kinds['deployments'],
+  { object, previous }: CacheChange<BundleDeployment>,
+): readonly string[] {
+  const { name = '', uid } = object.metadata;
+  if (previous?.metadata.uid === uid) return [];
+  const givers = deployments.byIndex(transferTargetIndex, name);
+  return givers.map(({ metadata }) => metadata.name ?? '');
 }
 
 function createController(

@@ -315,6 +315,25 @@ describe('an object that moves from one bundle to another', () => {
     });
   });
 
+  test('is kept while the one that may take it does not exist, and goes to it at its creation', async () => {
+    await rollOut({ name: 'giver', objects: [shared, rest] });
+    await isUp('giver');
+    const { uid } = (await configMap('own-moved')).metadata;
+    const annotations = { [handOver]: 'taker' };
+    await rollOut({ name: 'giver', version: 2, objects: [rest], annotations });
+    await eventually(async () => {
+      const giver = await kubectl.get('bundledeployment', 'giver');
+      expect(conditionOf(giver, 'Progressing')).toMatchObject({
+        reason: 'PruneHeld',
+        message: expect.stringContaining('"taker" may take them, and does not exist. Create it'),
+      });
+    });
+    await rollOut({ name: 'taker', objects: [shared] });
+    expect((await hasOwner('own-moved', 'taker')).metadata.uid).toBe(uid);
+    await isUp('taker');
+    await isUp('giver');
+  });
+
   test('may be taken by who takes everything, once its owner is known to want it no more', async () => {
     await rollOut({ name: 'giver', objects: [shared] });
     await isUp('giver');

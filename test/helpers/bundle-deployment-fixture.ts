@@ -23,7 +23,12 @@ import { noteFor } from '../../core/bundle-deployment/revisions/noted-status.ts'
 import { defaultLimits } from '../../core/content/index.ts';
 import type { Applier } from '../../core/contracts/applier.ts';
 import type { DeploymentHandler } from '../../core/contracts/provisioner.ts';
-import { dependencyIndex, ownerIndex, ownerOf } from '../../core/manager/kinds/kinds.ts';
+import {
+  dependencyIndex,
+  deploymentCache,
+  ownerIndex,
+  ownerOf,
+} from '../../core/manager/kinds/kinds.ts';
 import { UnservedObjects } from '../../core/manager/kinds/unserved.ts';
 import { IndexedCache } from '../../core/platform/runtime/index.ts';
 import type { MindsUnserved } from './bundle-fixture.ts';
@@ -64,9 +69,7 @@ export function nameOf(template = v1): string {
 /** A BundleDeployment reconciler among fakes: deployment `demo`, one class `plain`. */
 export class BundleDeploymentFixture {
   readonly client = new FakeKubeClient();
-  readonly deployments = new IndexedCache<BundleDeployment>({
-    [dependencyIndex]: ({ spec }) => spec.dependsOn?.map(({ name }) => name) ?? [],
-  });
+  readonly deployments = deploymentCache();
   readonly bundles = new IndexedCache<Bundle>({ [ownerIndex]: (bundle) => ownerOf(bundle) });
   /** Gone, with its content kept. */
   kept: Bundle | undefined;

@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { beforeEach, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { bundleName, templateHash } from '../../../api/v1alpha1/rules/template-hash.ts';
 import { aDesiredObject } from '../../../test/helpers/desired-objects.ts';
 import { EventList } from '../../../test/helpers/event-list.ts';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
@@ -111,6 +112,7 @@ const [valid, installed] = [
   condition('HasValidBundle', 'UnpackSuccessful'),
   condition('Installed', 'InstallationSucceeded'),
 ];
+const late = condition('Progressing', 'ProgressDeadlineExceeded', 'False');
 const settled = { observedGeneration: 1, conditions: [valid, installed] };
 test.each([
   ['is new', undefined],
@@ -127,10 +129,14 @@ test.each([
     'waits for something',
     { ...settled, conditions: [valid, installed, condition('Progressing', 'Paused', 'False')] },
   ],
+  [
+    'does not get a new Bundle rolled out in time',
+    { ...settled, activeBundle: 'taker-former', conditions: [valid, installed, late] },
+  ],
 ])('nothing is deleted while one that may take it %s', async (_, status) => {
   const taker = aStoredDeployment({ name: 'taker', ...(status === undefined ? {} : { status }) });
   const takers = transfersAmong(taker);
-  expect(await takers.pending(aGiver('other,taker'), dropped, signal)).toEqual({
+  expect(await takers.pending(aGiver('demo,taker'), dropped, signal)).toEqual({
     reason: 'PruneHeld',
     message:
       'not deleted: ConfigMap/n/c: BundleDeployment "taker" may take them, and has not rolled out ' +
@@ -140,11 +146,33 @@ test.each([
 
 test.each([
   ['nobody is named', aGiver(), []],
-  ['nobody of that name exists', aGiver('taker'), []],
+  [
+    'it is being deleted',
+    aGiver('taker'),
+    [
+      aStoredDeployment({
+        metadata: { name: 'taker', deletionTimestamp: '2026-01-01T00:00:00Z' },
+      }),
+    ],
+  ],
   [
     'it has all that it wants',
     aGiver('taker'),
     [aStoredDeployment({ name: 'taker', status: settled })],
+  ],
+  [
+    'it has all that it wants, and is not healthy in time',
+    aGiver('taker'),
+    [
+      aStoredDeployment({
+        name: 'taker',
+        status: {
+          ...settled,
+          activeBundle: bundleName('taker', templateHash(aStoredDeployment().spec.template)),
+          conditions: [valid, installed, late],
+        },
+      }),
+    ],
   ],
   [
     'it waits with deletions of its own',
@@ -162,6 +190,22 @@ test.each([
 ])('nothing is waited for where %s', async (_, giver, deployments) => {
   expect(await transfersAmong(...deployments).pending(giver, dropped, signal)).toBeUndefined();
 });
+
+test.each(['taker', 'settled,taker'])(
+  'nothing is deleted while one of %s does not exist, and its creation is waited for',
+  async (names) => {
+    const takers = transfersAmong(aStoredDeployment({ name: 'settled', status: settled }));
+    expect(await takers.pending(aGiver(names), dropped, signal)).toEqual({
+      reason: 'PruneHeld',
+      message:
+        'not deleted: ConfigMap/n/c: BundleDeployment "taker" may take them, and does not exist. ' +
+        'Create it, or remove its name from annotation core.rukpak.io/hand-over of BundleDeployment "demo"',
+    });
+    clock.advance(60_000);
+    await turn();
+    expect(woken).toEqual([]);
+  },
+);
 
 test('the giver looks again after a while, once', async () => {
   const takers = transfersAmong(aStoredDeployment({ name: 'taker' }));

@@ -6,6 +6,7 @@ import {
 } from '../../../api/v1alpha1/conditions.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
+import { bundleName, templateHash } from '../../../api/v1alpha1/rules/template-hash.ts';
 import type { Blocked } from '../../contracts/applier.ts';
 import type { EventSink } from '../../contracts/event-sink.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -75,7 +76,8 @@ export class Transfers implements ObjectEventListener {
 
   /**
    * Why none of these objects may be deleted yet; undefined when no other deployment may still take
-   * one. A deployment that has rolled out its present spec and took none wants none.
+   * one. A deployment that has rolled out its present spec and took none wants none. One that does
+   * not exist may still be created; then the watch of deployments wakes the giver.
    */
   async pending(
     owner: BundleDeployment,
@@ -87,9 +89,11 @@ export class Transfers implements ObjectEventListener {
       const target = { resource: bundleDeploymentResource, key: { name } };
       const live = await liveObject(this.#options.client, target, signal);
       const taker = live as BundleDeployment | undefined;
-      if (taker === undefined || isSettled(taker)) continue;
-      this.#lookAgain(owner.metadata.name ?? '');
-      return { reason: progressReason.pruneHeld, message: waitingMessage(name, owner, dropped) };
+      if (taker !== undefined && isSettled(taker)) continue;
+      if (taker !== undefined) this.#lookAgain(owner.metadata.name ?? '');
+      const state = taker === undefined ? 'missing' : 'unsettled';
+      const message = waitingMessage({ name, state }, owner, dropped);
+      return { reason: progressReason.pruneHeld, message };
     }
     return undefined;
   }
@@ -130,12 +134,13 @@ export class Transfers implements ObjectEventListener {
   }
 }
 
-function isSettled({ metadata, status }: BundleDeployment): boolean {
+function isSettled(deployment: BundleDeployment): boolean {
+  const { metadata, status } = deployment;
   const { conditions = [], observedGeneration } = status ?? {};
   const is = (name: string, reason: string): boolean =>
     conditions.some((condition) => condition.type === name && condition.reason === reason);
   const waits = conditions.some(
-    ({ type: name, reason }) => name === type.progressing && !rolledOut.has(reason),
+    ({ type: name, reason }) => name === type.progressing && !hasRolledOut(deployment, reason),
   );
   return (
     metadata.deletionTimestamp !== undefined ||
@@ -146,15 +151,28 @@ function isSettled({ metadata, status }: BundleDeployment): boolean {
   );
 }
 
+/** Whether a deployment with this reason of Progressing has applied its objects. */
+function hasRolledOut({ metadata, spec, status }: BundleDeployment, reason: string): boolean {
+  if (reason !== progressReason.progressDeadlineExceeded) return rolledOut.has(reason);
+  // Its Bundle is not healthy in time, but may be completely applied.
+  const wanted = bundleName(metadata.name ?? '', templateHash(spec.template));
+  return status?.activeBundle === wanted;
+}
+
+interface AwaitedTaker {
+  readonly name: string;
+  readonly state: 'missing' | 'unsettled';
+}
+
 function waitingMessage(
-  taker: string,
+  { name, state }: AwaitedTaker,
   owner: BundleDeployment,
   dropped: readonly InventoryEntry[],
 ): string {
   const objects = dropped.map(({ resource, key }) => objectPath(resource.kind, key));
-  return (
-    `not deleted: ${shortList(objects, listedObjects)}: ` +
-    `BundleDeployment "${taker}" may take them, and has not rolled out its current spec. ` +
-    `To delete them: kubectl annotate bundledeployment ${owner.metadata.name ?? ''} ${annotation.handOver}-`
-  );
+  const { name: giver = '' } = owner.metadata;
+  const waits = `not deleted: ${shortList(objects, listedObjects)}: BundleDeployment "${name}" may take them`;
+  return state === 'missing'
+    ? `${waits}, and does not exist. Create it, or remove its name from annotation ${annotation.handOver} of BundleDeployment "${giver}"`
+    : `${waits}, and has not rolled out its current spec. To delete them: kubectl annotate bundledeployment ${giver} ${annotation.handOver}-`;
 }

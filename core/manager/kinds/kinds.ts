@@ -7,6 +7,7 @@ import {
   bundleResource,
   generatedFor,
 } from '../../../api/v1alpha1/index.ts';
+import { transferTargets } from '../../apply/index.ts';
 import { keepTemplateManager } from '../../bundle-deployment/index.ts';
 import type { Logger } from '../../contracts/logger.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -42,6 +43,9 @@ export const configMapIndex = 'configMap';
 /** Index of BundleDeployments by their dependencies. */
 export const dependencyIndex = 'dependency';
 
+/** Index of BundleDeployments by those to which they transfer objects. */
+export const transferTargetIndex = 'transferTarget';
+
 interface WatchOptions {
   readonly client: KubeClient;
   readonly clock: Clock;
@@ -56,9 +60,7 @@ export function watchKinds(given: WatchOptions): Kinds {
     [ownerIndex]: (bundle) => ownerOf(bundle),
     [configMapIndex]: (bundle) => configMapsOf(bundle),
   });
-  const deployments = new IndexedCache<BundleDeployment>({
-    [dependencyIndex]: ({ spec }) => spec.dependsOn?.map(({ name }) => name) ?? [],
-  });
+  const deployments = deploymentCache();
   const configMaps = new IndexedCache();
   const reflectors = [
     new Reflector<Bundle>({ ...options, resource: bundleResource, sink: bundles }),
@@ -78,6 +80,13 @@ export function watchKinds(given: WatchOptions): Kinds {
       }
     },
   };
+}
+
+export function deploymentCache(): IndexedCache<BundleDeployment> {
+  return new IndexedCache<BundleDeployment>({
+    [dependencyIndex]: ({ spec }) => spec.dependsOn?.map(({ name }) => name) ?? [],
+    [transferTargetIndex]: transferTargets,
+  });
 }
 
 function deploymentReflector(
