@@ -178,8 +178,8 @@ export class LiveDeployment {
 
   #tellForged(stored: BundleDeployment): void {
     const message =
-      'Core did not write the history, rollback or approval in the status, and restores its own: ' +
-      'find out who may write bundledeployments/status';
+      'Another client wrote history, rollback or approval into the status. ' +
+      'Core restores its own values. Find out who may write bundledeployments/status';
     this.#dependencies.events.event(stored, { type: 'Warning', reason: 'StatusRestored', message });
   }
 }

@@ -10,8 +10,8 @@ const key = { name: 'demo', uid: 'uid-of-demo' };
 const digest = `sha256:${'12'.repeat(32)}`;
 const evil = anImage(`example.com/app@sha256:${'66'.repeat(32)}`);
 const warning =
-  `Warning ResolvedSourceRestored: status.resolvedSource was not what this Bundle was unpacked from, sha256:${'12'.repeat(32)}, and core has put it right: ` +
-  'find out who else may write bundles/status';
+  `Warning ResolvedSourceRestored: Another client changed status.resolvedSource. Core restored sha256:${'12'.repeat(32)}, from which it unpacked this Bundle. ` +
+  'Find out who may write bundles/status';
 
 /** What somebody may write who has the right to nothing but bundles/status. */
 const forgeries: readonly [string, (status: BundleStatus) => BundleStatus | undefined][] = [

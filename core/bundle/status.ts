@@ -184,6 +184,6 @@ export function recordForgery(
   const pin = pinIn(sources, after.status?.resolvedSource, source);
   if (resolvedSource === undefined || !isNoted(source, sources)) return;
   if (pin === undefined || pinIn(sources, resolvedSource, source) === pin) return;
-  const message = `status.resolvedSource was not what this Bundle was unpacked from, ${pin}, and core has put it right: find out who else may write bundles/status`;
+  const message = `Another client changed status.resolvedSource. Core restored ${pin}, from which it unpacked this Bundle. Find out who may write bundles/status`;
   events.event(after, { type: 'Warning', reason: 'ResolvedSourceRestored', message });
 }

@@ -324,7 +324,7 @@ describe('an upgrade', () => {
     const status = await condition('failing', 'Installed', {
       reason: 'UpgradeFailed',
       message: expect.stringMatching(
-        /^pre-upgrade hook Job\/default\/hooks-migrate has failed: .*\(DeadlineExceeded\)\. It is tried again at /,
+        /^pre-upgrade hook Job\/default\/hooks-migrate has failed: .*\(DeadlineExceeded\)\. Core retries it at /,
       ),
     });
     expect(status.activeBundle).toBe(activeBundle);
@@ -394,7 +394,7 @@ describe('a deletion', () => {
     await condition('held', 'Progressing', {
       reason: 'Deleting',
       message: expect.stringMatching(
-        /^deletion waits: pre-delete hook Job\/default\/hooks-drain has failed: .*core\.rukpak\.io\/skip-hooks=true$/,
+        /^deletion is blocked: pre-delete hook Job\/default\/hooks-drain has failed: .*core\.rukpak\.io\/skip-hooks=true$/,
       ),
     });
     expect(await exists('configmap', 'hooks-app')).toBe(true);

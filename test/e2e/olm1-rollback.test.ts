@@ -51,7 +51,7 @@ async function rolledBack(since = ''): Promise<Rollback> {
       status: 'False',
       reason: 'RolledBack',
       message: expect.stringMatching(
-        /^Bundle "late-painter\.v1\.0\.0" is back since .*, because "late-painter\.v1\.1\.0" was not healthy within 5s \(.*annotation core\.rukpak\.io\/rollback-deadline/,
+        /^Core rolled back to bundle "late-painter\.v1\.0\.0" at .*, because "late-painter\.v1\.1\.0" was not healthy within 5s \(.*annotation core\.rukpak\.io\/rollback-deadline/,
       ),
     });
     expect(conditionOf(live, 'Installed')).toMatchObject({ status: 'True' });

@@ -325,7 +325,7 @@ describe('the howto', { tags: 'long' }, () => {
 
   test('on pause does what it says', async () => {
     const [printed] = await follow('pause.md', 'A session');
-    expect(printed).toContain('go on with "rukpakctl resume cart"');
+    expect(printed).toContain('To continue, run "rukpakctl resume cart"');
     expect(printed).toContain('it is paused: rukpakctl resume cart');
   });
 });

@@ -19,11 +19,11 @@ function noMatch(kind: string, apiVersion: string): string {
 // webhooks and TLS are those of the API server and Node.
 const ofDeployments: readonly (readonly [message: string, cure: string])[] = [
   [
-    'ClassNotServed: no manager reconciles this BundleDeployment: either class "core-rukpak-io-plian" is misspelt (did you mean "core-rukpak-io-plain"?), or no manager that serves it is running. This one serves core-rukpak-io-helm, core-rukpak-io-plain',
+    'ClassNotServed: no manager reconciles this BundleDeployment: either class "core-rukpak-io-plian" is misspelt (did you mean "core-rukpak-io-plain"?), or no manager that serves it is running. The running core serves core-rukpak-io-helm, core-rukpak-io-plain',
     'write "core-rukpak-io-plain" as spec.provisionerClassName of BundleDeployment "demo"',
   ],
   [
-    'no manager reconciles this Bundle: either class "acme" is misspelt, or no manager that serves it is running. This one serves core-rukpak-io-helm, core-rukpak-io-plain',
+    'no manager reconciles this Bundle: either class "acme" is misspelt, or no manager that serves it is running. The running core serves core-rukpak-io-helm, core-rukpak-io-plain',
     'correct spec.template.spec.provisionerClassName of BundleDeployment "demo" (core serves core-rukpak-io-helm, core-rukpak-io-plain), or start the manager that serves class "acme"',
   ],
   [

@@ -14,7 +14,7 @@ const classCauses: readonly Cause[] = [
       `write "${meant}" as ${fields[kind]} of BundleDeployment "${name}"`,
   ],
   [
-    /no manager reconciles this (\w+): either class "([^"]*)" is misspelt.* This one serves (.*?)(?: \(Bundle |$)/,
+    /no manager reconciles this (\w+): either class "([^"]*)" is misspelt.* The running core serves (.*?)(?: \(Bundle |$)/,
     ({ name }, [kind = '', className, served]) =>
       `correct ${fields[kind]} of BundleDeployment "${name}" (core serves ${served}), or start the manager that serves class "${className}": rukpakctl verify checks core`,
   ],

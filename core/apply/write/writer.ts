@@ -122,8 +122,9 @@ export class Writer {
       type: 'Warning',
       reason: 'RepairPaused',
       message:
-        `${describeObject(resource.kind, key)} is changed again each time it is repaired: ` +
-        'something else manages it too. Further repairs wait up to 5 minutes',
+        `Another client changes ${describeObject(resource.kind, key)} after each repair, so core waits up to 5 minutes ` +
+        'between repairs. managedFields names the client (kubectl get --show-managed-fields): ' +
+        'stop it, or add its fields to spec.drift.ignore',
     });
   }
 }

@@ -95,7 +95,7 @@ describe('a hook before the deletion', () => {
     hooked.hooksDo({ state: 'running', since: deletionTimestamp });
     expect(await hooked.settle()).toEqual({});
     expect(hooked.fixture.conditions).toContain(
-      'Progressing False Deleting: deletion is waiting for pre-delete hook Job/n/drain: it runs since 2026-01-01T00:00:00Z, and may take 300 s',
+      'Progressing False Deleting: deletion is blocked: waiting for pre-delete hook Job/n/drain: running since 2026-01-01T00:00:00Z, time limit 300 s',
     );
     expect(hooked.fixture.applier.remove).not.toHaveBeenCalled();
   });
@@ -105,9 +105,9 @@ describe('a hook before the deletion', () => {
     hooked.hooksDo({ state: 'failed', reason: 'no' });
     expect(await hooked.settle()).toEqual({ requeueAfter: 10_000 });
     expect(hooked.fixture.conditions.at(-1)).toBe(
-      'Progressing False Deleting: deletion waits: pre-delete hook Job/n/drain has failed: no. ' +
-        'It is tried again at 2026-01-01T00:00:10.000Z, or at once when the bundle or the config changes; ' +
-        'to continue without hooks: kubectl annotate bundledeployment demo core.rukpak.io/skip-hooks=true',
+      'Progressing False Deleting: deletion is blocked: pre-delete hook Job/n/drain has failed: no. ' +
+        'Core retries it at 2026-01-01T00:00:10.000Z, or when the bundle or the config changes. ' +
+        'To continue without hooks: kubectl annotate bundledeployment demo core.rukpak.io/skip-hooks=true',
     );
     expect(hooked.fixture.applier.remove).not.toHaveBeenCalled();
     hooked.fixture.clock.advance(10_000);

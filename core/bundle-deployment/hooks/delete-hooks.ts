@@ -32,7 +32,7 @@ export async function runPreDeleteHooks(
   const { found, result } = await runDeleteEvent(state, 'pre-delete', { dependencies, context });
   if (result === undefined) return found;
   if (result.state !== 'failed') return { ...found, ...outcomeOf(result) };
-  const blocked = { reason, message: `deletion waits: ${result.message}` };
+  const blocked = { reason, message: `deletion is blocked: ${result.message}` };
   return { ...found, blocked, requeueAfter: result.retryAfter };
 }
 
@@ -54,7 +54,7 @@ export async function runPostDeleteHooks(
 function outcomeOf(result: Exclude<HookEventState, { readonly state: 'failed' }>): Found {
   if (result.state === 'done') return {};
   if (result.state === 'noted') return { requeueAfter: 0 };
-  return { blocked: { reason, message: `deletion is ${result.message}` }, done: true };
+  return { blocked: { reason, message: `deletion is blocked: ${result.message}` }, done: true };
 }
 
 /** The result of the event; without one when the reconcile ends with an error. */

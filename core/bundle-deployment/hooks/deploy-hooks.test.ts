@@ -65,7 +65,7 @@ describe('an install', () => {
     expect(await hooked.settle()).toEqual({});
     expect(hooked.fixture.wakeAfter).toBe(300_000);
     const message =
-      'waiting for pre-install hook Job/n/migrate: it runs since 2026-01-01T00:00:00Z, and may take 300 s';
+      'waiting for pre-install hook Job/n/migrate: running since 2026-01-01T00:00:00Z, time limit 300 s';
     expect(hooked.fixture.conditions).toEqual(
       expect.arrayContaining([
         `Installed False WaitingForHook: ${message}`,
@@ -139,9 +139,9 @@ describe('an install', () => {
 
 describe('a hook that fails', () => {
   const failure =
-    'pre-install hook Job/n/migrate has failed: too many tries. It is tried again at 2026-01-01T00:00:10.000Z, ' +
-    'or at once when the bundle or the config changes; ' +
-    'to continue without hooks: kubectl annotate bundledeployment demo core.rukpak.io/skip-hooks=true';
+    'pre-install hook Job/n/migrate has failed: too many tries. Core retries it at 2026-01-01T00:00:10.000Z, ' +
+    'or when the bundle or the config changes. ' +
+    'To continue without hooks: kubectl annotate bundledeployment demo core.rukpak.io/skip-hooks=true';
 
   test('is reported, and retried with a growing pause', async () => {
     hooked.hooksDo(broken, broken);

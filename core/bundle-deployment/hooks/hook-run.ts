@@ -145,12 +145,12 @@ export function runningText(
   { since, limit }: { readonly since: string; readonly limit: number },
 ): string {
   const which = count === 1 ? '' : ` (${run.completed + 1} of ${count})`;
-  return `waiting for ${hookText(run, hook)}${which}: it runs since ${since}, and may take ${limit / 1000} s`;
+  return `waiting for ${hookText(run, hook)}${which}: running since ${since}, time limit ${limit / 1000} s`;
 }
 
 /** `pause` is in milliseconds. */
 export function changingText({ event }: Pick<HookRun, 'event'>, pause: number): string {
-  return `waiting for ${Math.ceil(pause / 1000)} s to begin ${event} hooks: the content has just changed`;
+  return `${event} hooks start in ${Math.ceil(pause / 1000)} s, because the content has just changed`;
 }
 
 export function replacingText(run: HookRun, hook: KubernetesObject): string {
@@ -163,8 +163,8 @@ export function failureText(
   { failure = '', retryAt = '' }: HookRun,
 ): string {
   return (
-    `${failure}. It is tried again at ${retryAt}, or at once when the bundle or the config changes; ` +
-    `to continue without hooks: ${skipCommand(deployment)}`
+    `${failure}. Core retries it at ${retryAt}, or when the bundle or the config changes. ` +
+    `To continue without hooks: ${skipCommand(deployment)}`
   );
 }
 

@@ -143,7 +143,7 @@ test('a class that makes something else of the same each time keeps nobody busy'
   expect(hooked.fixture.status.conditions).toContainEqual(
     expect.objectContaining({
       type: 'Installed',
-      message: 'waiting for 5 s to begin pre-upgrade hooks: the content has just changed',
+      message: 'pre-upgrade hooks start in 5 s, because the content has just changed',
     }),
   );
   expect(hooked.fixture.wakeAfter).toBe(5_000);

@@ -49,7 +49,7 @@ export async function pause(
   }
   const blocked = {
     reason: progressReason.paused,
-    message: `spec.paused is true: nothing in the cluster is changed for it; go on with "rukpakctl resume ${name}"`,
+    message: `spec.paused is true: core changes nothing in the cluster for BundleDeployment "${name}". To continue, run "rukpakctl resume ${name}"`,
   };
   // A process that has not applied the objects yet does not know their health.
   if (!isInstalled(state) || !dependencies.applier.knows(name)) return { blocked, done: true };

@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 
 const told =
-  'spec.paused is true: nothing in the cluster is changed for it; go on with "rukpakctl resume demo"';
+  'spec.paused is true: core changes nothing in the cluster for BundleDeployment "demo". To continue, run "rukpakctl resume demo"';
 
 test('a paused deployment says so, and the rest of its status stays', async () => {
   const { conditions } = fixture;

@@ -136,9 +136,9 @@ export function rolledBack({ metadata }: BundleDeployment, rollback: RollbackSta
   return {
     reason: progressReason.rolledBack,
     message:
-      `Bundle "${to}" is back since ${at}, because "${from}" was ${reason}. ` +
-      `"${from}" is not tried again: change spec.template, make it permanent with ` +
-      `"rukpakctl rollback ${metadata.name}", or remove spec.rollback to try "${from}" without a deadline`,
+      `Core rolled back to Bundle "${to}" at ${at}, because "${from}" was ${reason}. ` +
+      `Core does not retry "${from}": change spec.template, make the rollback permanent with ` +
+      `"rukpakctl rollback ${metadata.name}", or remove spec.rollback to retry "${from}" without a deadline`,
   };
 }
 

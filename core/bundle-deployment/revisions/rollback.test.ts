@@ -85,9 +85,9 @@ describe('a Bundle that is not healthy in time', () => {
       history: [{ bundle: next, rolledBackAt: '2026-01-01T00:00:30Z' }, { bundle: first }],
     });
     const told =
-      `Bundle "${first}" is back since 2026-01-01T00:00:30Z, because "${next}" was not healthy within 30s (InProgress). ` +
-      `"${next}" is not tried again: change spec.template, make it permanent with "rukpakctl rollback demo", ` +
-      `or remove spec.rollback to try "${next}" without a deadline`;
+      `Core rolled back to Bundle "${first}" at 2026-01-01T00:00:30Z, because "${next}" was not healthy within 30s (InProgress). ` +
+      `Core does not retry "${next}": change spec.template, make the rollback permanent with "rukpakctl rollback demo", ` +
+      `or remove spec.rollback to retry "${next}" without a deadline`;
     expect(progressing()).toBe(`Progressing False RolledBack: ${told}`);
     expect(fixture.events.taken()).toContain(`Warning RolledBack: ${told}`);
     expect(fixture.load.mock.lastCall?.[0].metadata.name).toBe(first);

@@ -56,7 +56,7 @@ test('a class that nobody serves is named after half a minute, with the one that
   expect(await tell()).toEqual({});
   const message =
     'no manager reconciles this BundleDeployment: either class "core-rukpak-io-plian" is misspelt (did you mean "core-rukpak-io-plain"?), ' +
-    'or no manager that serves it is running. This one serves core-rukpak-io-helm, core-rukpak-io-plain';
+    'or no manager that serves it is running. The running core serves core-rukpak-io-helm, core-rukpak-io-plain';
   expect(conditionLines(live().status?.conditions)).toEqual([
     `Ready Unknown ClassNotServed: ${message}`,
   ]);

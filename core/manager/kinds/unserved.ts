@@ -93,7 +93,7 @@ export class UnservedObjects implements UnservedDeletions {
     const question = meant === undefined ? '' : ` (did you mean "${meant}"?)`;
     return (
       `no manager reconciles this ${kind}: either class "${name}" is misspelt${question}, or no manager that serves it is running. ` +
-      `This one serves ${shortList(served, shownClasses)}`
+      `The running core serves ${shortList(served, shownClasses)}`
     );
   }
 

@@ -16,8 +16,8 @@ export function observedRollout({ deployment, record }: Installation): Rollout |
   const earlier = record?.earlier.find(({ bundle }) => bundle === rollback.to);
   const to = earlier?.name || rollback.to;
   const message =
-    `Bundle "${to}" is back since ${rollback.at}, because "${from}" was ${rollback.reason}. ` +
-    `"${from}" is not tried again: wait for another version in the catalog, request another ` +
-    `version, or remove annotation ${annotation.rollbackDeadline} to try "${from}" without a deadline`;
+    `Core rolled back to bundle "${to}" at ${rollback.at}, because "${from}" was ${rollback.reason}. ` +
+    `Core does not retry "${from}": wait for another version in the catalog, request another ` +
+    `version, or remove annotation ${annotation.rollbackDeadline} to retry "${from}" without a deadline`;
   return { ...rollout, message };
 }

@@ -283,7 +283,7 @@ describe('an installed Operator', () => {
     await fixture.reconcile();
     expect(fixture.status).toMatchObject({ installed: { version: '1.0.0' } });
     expect(fixture.condition('Ready')).toBe(
-      `Ready False RolledBack: Bundle "painter.v1.0.0" is back since ${at}, because "painter.v1.1.0" was ${reason}. "painter.v1.1.0" is not tried again: wait for another version in the catalog, request another version, or remove annotation core.rukpak.io/rollback-deadline to try "painter.v1.1.0" without a deadline`,
+      `Ready False RolledBack: Core rolled back to bundle "painter.v1.0.0" at ${at}, because "painter.v1.1.0" was ${reason}. Core does not retry "painter.v1.1.0": wait for another version in the catalog, request another version, or remove annotation core.rukpak.io/rollback-deadline to retry "painter.v1.1.0" without a deadline`,
     );
     expect(fixture.image).toBe('example.com/painter:1.1.0');
   });
