@@ -271,7 +271,7 @@ describe('rukpakctl uninstall', () => {
     'BundleDeployment "web" is deleted, and with it:',
     '  Deployment/default/web',
     'These stay:',
-    '  ConfigMap/default/notes (its annotation asks for it)',
+    '  ConfigMap/default/notes (it has annotation core.rukpak.io/keep)',
     '',
   ].join('\n');
 

@@ -416,7 +416,7 @@ describe('a deletion', () => {
     const selector = ['--field-selector=reason=HooksSkipped', '-o=jsonpath={.items[*].message}'];
     await eventually(async () => {
       const events = await kubectl.must(['get', 'events', '--all-namespaces', ...selector]);
-      expect(events).toContain('the hooks of the deletion do not run');
+      expect(events).toContain('Core skips the hooks of this deletion');
     });
   });
 

@@ -188,7 +188,7 @@ describe('a custom resource that is annotated to be kept', () => {
     expect(await kubectl.exists(crd, 'goes', 'default')).toBe(false);
     expect(await kubectl.exists('configmap', 'l-a', 'default')).toBe(false);
     const because = 'Lost/default/ours is kept, and the API server would delete it with its CRD';
-    await told('ObjectKept', `Kept CustomResourceDefinition/${crd}, `, because);
+    await told('ObjectKept', `Core orphaned CustomResourceDefinition/${crd}: `, because);
   });
 
   test('outlives a prune of its CRD, whoever made it', async () => {

@@ -198,9 +198,9 @@ describe('two deployments that want one object', () => {
     await isUp('first');
     const what = 'ConfigMap "own-shared" in namespace "default"';
     await eventually(async () => {
-      const told = `ObjectHandedOver: ${what} was transferred to BundleDeployment "second" and is no longer managed by this one`;
+      const told = `ObjectHandedOver: Core transferred ${what} to BundleDeployment "second", and no longer manages it for this one`;
       expect((await eventsOf('first')).filter((event) => event === told)).toHaveLength(1);
-      const heard = `ObjectTakenOver: ${what} was taken over from BundleDeployment "first", which hands it over`;
+      const heard = `ObjectTakenOver: Core transferred ${what} from BundleDeployment "first" to this one`;
       expect((await eventsOf('second')).filter((event) => event === heard)).toHaveLength(1);
     });
     expect(await writesWithin(quiet)).toEqual([]);
@@ -302,7 +302,7 @@ describe('an object that moves from one bundle to another', () => {
         status: 'False',
         reason: 'PruneHeld',
         message: expect.stringContaining(
-          'not deleted: ConfigMap/default/own-moved: BundleDeployment "taker" may take them',
+          'not deleted: ConfigMap/default/own-moved: BundleDeployment "taker" may adopt them',
         ),
       });
     });
@@ -325,7 +325,7 @@ describe('an object that moves from one bundle to another', () => {
       const giver = await kubectl.get('bundledeployment', 'giver');
       expect(conditionOf(giver, 'Progressing')).toMatchObject({
         reason: 'PruneHeld',
-        message: expect.stringContaining('"taker" may take them, and does not exist. Create it'),
+        message: expect.stringContaining('"taker" may adopt them, and does not exist. Create it'),
       });
     });
     await rollOut({ name: 'taker', objects: [shared] });

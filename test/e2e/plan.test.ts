@@ -270,9 +270,7 @@ describe('an approval', () => {
       'ConfigMap "po-a" in namespace "default" exists and has no owner',
     );
     await eventually(async () => {
-      expect(await message(name)).toContain(
-        `the plan ${plan.digest} that was approved is not the plan any more`,
-      );
+      expect(await message(name)).toContain(`the approved plan ${plan.digest} is outdated`);
     });
     expect(await dataOf('po-a')).toEqual({ theirs: '1' });
     const refused = await ctl('approve', name);

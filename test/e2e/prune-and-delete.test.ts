@@ -154,7 +154,7 @@ describe('guards of a prune', () => {
 
     const annotate = ['annotate', '--overwrite', 'bundledeployment', 'share'];
     await kubectl.must([...annotate, 'core.rukpak.io/confirm-prune=0123456789abcdef']);
-    const other = 'The annotation confirms 0123456789abcdef, which are other deletions';
+    const other = 'has digest 0123456789abcdef, which is of other deletions';
     await says('share', { reason: 'PruneHeld', message: expect.stringContaining(other) });
     // A process that knows nothing of it finds the same.
     await system.kill();
@@ -222,7 +222,7 @@ describe('guards of a prune', () => {
       const all = await kubectl.list('events');
       const told = all.filter(({ reason }) => reason === 'ObjectKept');
       expect(told.map(({ message, note }) => message ?? note)).toContain(
-        'Kept ConfigMap/default/p-d, without an owner from now on: its annotation asks for it',
+        'Core orphaned ConfigMap/default/p-d: it has annotation core.rukpak.io/keep',
       );
     });
     // Whoever takes it over needs no force.
@@ -249,7 +249,7 @@ describe('deletion', () => {
       .map(({ message }) => String(message));
     expect(told).toContain('Deleted ConfigMap/default/d-a: its BundleDeployment is deleted');
     expect(told).toContainEqual(
-      expect.stringMatching(/^Kept ConfigMap\/default\/d-b, .*annotation/),
+      expect.stringMatching(/^Core orphaned ConfigMap\/default\/d-b: .*annotation/),
     );
     await kubectl.must(['delete', 'configmap', 'd-b', '--namespace=default']);
   });

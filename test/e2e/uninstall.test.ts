@@ -131,7 +131,7 @@ test('core orphans everything where nothing guards our CRD, and it is deleted', 
   expect(metadata.annotations).toHaveProperty(['core.rukpak.io/tracking-id']);
   const events = await kubectl.list('events');
   expect(events.map(({ message }) => message)).toContain(
-    `Core leaves all objects of the BundleDeployment as they are: CRD ${crds[1]} is being deleted`,
+    `CRD ${crds[1]} is being deleted, so core leaves all objects of this BundleDeployment unchanged. To manage them again, restore the CRD and the BundleDeployment`,
   );
 });
 

@@ -529,8 +529,8 @@ test('a foreign object is refused before anything changes, and adopted on demand
   expect(error.message).toBe(
     'rendered manifests contain a resource that already exists. Unable to continue with install: ' +
       `ConfigMap "${foreign}" in namespace "${namespace}" exists and cannot be imported into the ` +
-      'current release: it has no owner. Delete or rename it, or if it is to belong to this ' +
-      'BundleDeployment: set spec.adoption to Unowned or Always, or ' +
+      'current release: it has no owner. Delete or rename it, or let this ' +
+      'BundleDeployment adopt it: set spec.adoption to Unowned or Always, or ' +
       `kubectl annotate --overwrite bundledeployment ${owner.metadata.name} ` +
       `core.rukpak.io/adopt=ConfigMap/${namespace}/${foreign}`,
   );

@@ -64,7 +64,7 @@ test('an object that the upgrade would orphan is a change, with its reason', asy
       kind: 'ConfigMap',
       namespace: 'n',
       name: 'kept',
-      diff: 'orphan ConfigMap/n/kept (its annotation asks for it)\n',
+      diff: 'orphan ConfigMap/n/kept (it has annotation core.rukpak.io/keep)\n',
     },
   ]);
 });

@@ -62,6 +62,6 @@ test('a kind is told once', () => {
   kinds.await(owner, [monitor]);
   kinds.await(owner, [monitor]);
   expect(events.taken()).toEqual([
-    'Normal OptionalKindNotServed: The cluster does not serve ServiceMonitor.monitoring.coreos.com: optional objects of it are applied when it does',
+    'Normal OptionalKindNotServed: The cluster does not serve ServiceMonitor.monitoring.coreos.com: until it does, core applies the bundle without these optional objects',
   ]);
 });

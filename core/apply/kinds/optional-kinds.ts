@@ -42,7 +42,7 @@ export class OptionalKinds {
     this.#options.events.event(owner, {
       type: 'Normal',
       reason: 'OptionalKindNotServed',
-      message: `The cluster does not serve ${kindNames(kinds)}: optional objects of it are applied when it does`,
+      message: `The cluster does not serve ${kindNames(kinds)}: until it does, core applies the bundle without these optional objects`,
     });
   }
 

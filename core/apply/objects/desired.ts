@@ -48,8 +48,14 @@ export const primaryResourceKeys = [
 
 /** Objects with core's or Helm's keep annotation outlive their owner and are never pruned. */
 export function isKept(object: KubernetesObject): boolean {
-  const annotations = mapOf(object.metadata.annotations);
-  return annotations[annotation.keep] === 'true' || annotations[resourcePolicy] === 'keep';
+  return keepAnnotation(object) !== undefined;
+}
+
+/** Name of the annotation that keeps the object. */
+export function keepAnnotation({ metadata }: KubernetesObject): string | undefined {
+  const annotations = mapOf(metadata.annotations);
+  if (annotations[annotation.keep] === 'true') return annotation.keep;
+  return annotations[resourcePolicy] === 'keep' ? resourcePolicy : undefined;
 }
 
 /**

@@ -21,7 +21,7 @@ test('the message names every object and the way out', () => {
       'release: it has no owner; ' +
       'ClusterRole "r" in namespace "" exists and cannot be imported into the current ' +
       'release: it belongs to BundleDeployment "b". ' +
-      'Delete or rename them, or if they are to belong to this BundleDeployment: ' +
+      'Delete or rename them, or let this BundleDeployment adopt them: ' +
       'kubectl annotate bundledeployment b core.rukpak.io/hand-over=demo; ' +
       'set spec.adoption to Unowned or Always, or kubectl annotate --overwrite bundledeployment demo ' +
       'core.rukpak.io/adopt=ConfigMap/default/foreign',
@@ -45,7 +45,7 @@ test('what the deployment may adopt already stays in the command', () => {
 
 test("what another deployment has is that one's to give", () => {
   expect(ownershipMessage([others], aStoredDeployment(), 'install')).toMatch(
-    /Delete or rename it, .*BundleDeployment: kubectl annotate bundledeployment b core.rukpak.io\/hand-over=demo$/,
+    /Delete or rename it, .*BundleDeployment adopt it: kubectl annotate bundledeployment b core.rukpak.io\/hand-over=demo$/,
   );
 });
 
@@ -53,14 +53,14 @@ test('of adoption Never the way out is another adoption', () => {
   const deployment = aStoredDeployment();
   const owner = { ...deployment, spec: { ...deployment.spec, adoption: 'Never' as const } };
   expect(ownershipMessage([foreign], owner, 'install')).toMatch(
-    /BundleDeployment: set spec.adoption to Unowned or Always in place of Never$/,
+    /BundleDeployment adopt it: set spec.adoption to Unowned or Always in place of Never$/,
   );
 });
 
 test('what has a controller is taken with adoption Always alone', () => {
   const controlled = { ...foreign, because: 'is controlled by ReplicaSet "r"', needsAlways: true };
   expect(ownershipMessage([foreign, controlled], aStoredDeployment(), 'install')).toContain(
-    'BundleDeployment: set spec.adoption to Always, or kubectl annotate',
+    'BundleDeployment adopt them: set spec.adoption to Always, or kubectl annotate',
   );
 });
 

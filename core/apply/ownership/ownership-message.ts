@@ -31,11 +31,11 @@ export function ownershipMessage(
   );
   const more = refused.length - listed.length;
   const rest = more > 0 ? `; and ${more} more` : '';
-  const [them, is] = refused.length === 1 ? ['it', 'it is'] : ['them', 'they are'];
+  const them = refused.length === 1 ? 'it' : 'them';
   return (
     'rendered manifests contain a resource that already exists. ' +
     `Unable to continue with ${operation}: ${objects.join('; ')}${rest}. ` +
-    `Delete or rename ${them}, or if ${is} to belong to this BundleDeployment: ` +
+    `Delete or rename ${them}, or let this BundleDeployment adopt ${them}: ` +
     [transferCommands(refused, owner), adopt(refused, owner)].filter(Boolean).join('; ')
   );
 }

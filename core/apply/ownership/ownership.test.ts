@@ -72,9 +72,13 @@ test.each([
 
 test.each([
   ['has no owner', {}, false],
-  ['bears the labels of BundleDeployment "demo", which did not make it', labels('demo'), false],
   [
-    'bears the labels of BundleDeployment "demo", which did not make it',
+    'has the labels of BundleDeployment "demo", which did not create it (annotation core.rukpak.io/tracking-id is missing or of another object)',
+    labels('demo'),
+    false,
+  ],
+  [
+    'has the labels of BundleDeployment "demo", which did not create it (annotation core.rukpak.io/tracking-id is missing or of another object)',
     { ...labels('demo'), annotations: { 'core.rukpak.io/tracking-id': 'u:/ConfigMap:n/other' } },
     false,
   ],

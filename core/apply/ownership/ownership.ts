@@ -170,7 +170,7 @@ function holder(live: KubernetesObject, controller: OwnerReference | undefined):
   const deployment = labelledOwner(live);
   if (deployment !== undefined) {
     return isCopy(live)
-      ? `bears the labels of BundleDeployment "${deployment}", which did not make it`
+      ? `has the labels of BundleDeployment "${deployment}", which did not create it (annotation ${annotation.trackingID} is missing or of another object)`
       : `belongs to BundleDeployment "${deployment}"`;
   }
   const release = helmRelease(live);

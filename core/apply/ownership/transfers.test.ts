@@ -139,8 +139,8 @@ test.each([
   expect(await takers.pending(aGiver('demo,taker'), dropped, signal)).toEqual({
     reason: 'PruneHeld',
     message:
-      'not deleted: ConfigMap/n/c: BundleDeployment "taker" may take them, and has not rolled out ' +
-      'its current spec. To delete them: kubectl annotate bundledeployment demo core.rukpak.io/hand-over-',
+      'not deleted: ConfigMap/n/c: BundleDeployment "taker" may adopt them, and has not rolled out ' +
+      'its current spec yet. To delete them: kubectl annotate bundledeployment demo core.rukpak.io/hand-over-',
   });
 });
 
@@ -198,7 +198,7 @@ test.each(['taker', 'settled,taker'])(
     expect(await takers.pending(aGiver(names), dropped, signal)).toEqual({
       reason: 'PruneHeld',
       message:
-        'not deleted: ConfigMap/n/c: BundleDeployment "taker" may take them, and does not exist. ' +
+        'not deleted: ConfigMap/n/c: BundleDeployment "taker" may adopt them, and does not exist. ' +
         'Create it, or remove its name from annotation core.rukpak.io/hand-over of BundleDeployment "demo"',
     });
     clock.advance(60_000);

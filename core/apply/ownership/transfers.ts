@@ -107,12 +107,12 @@ export class Transfers implements ObjectEventListener {
     events.event(giver, {
       type: 'Normal',
       reason: 'ObjectHandedOver',
-      message: `${what} was transferred to BundleDeployment "${owner.metadata.name ?? ''}" and is no longer managed by this one`,
+      message: `Core transferred ${what} to BundleDeployment "${owner.metadata.name ?? ''}", and no longer manages it for this one`,
     });
     events.event(owner, {
       type: 'Normal',
       reason: 'ObjectTakenOver',
-      message: `${what} was taken over from BundleDeployment "${giverName}", which hands it over`,
+      message: `Core transferred ${what} from BundleDeployment "${giverName}" to this one`,
     });
     notify(giverName);
   }
@@ -171,8 +171,8 @@ function waitingMessage(
 ): string {
   const objects = dropped.map(({ resource, key }) => objectPath(resource.kind, key));
   const { name: giver = '' } = owner.metadata;
-  const waits = `not deleted: ${shortList(objects, listedObjects)}: BundleDeployment "${name}" may take them`;
+  const waits = `not deleted: ${shortList(objects, listedObjects)}: BundleDeployment "${name}" may adopt them`;
   return state === 'missing'
     ? `${waits}, and does not exist. Create it, or remove its name from annotation ${annotation.handOver} of BundleDeployment "${giver}"`
-    : `${waits}, and has not rolled out its current spec. To delete them: kubectl annotate bundledeployment ${giver} ${annotation.handOver}-`;
+    : `${waits}, and has not rolled out its current spec yet. To delete them: kubectl annotate bundledeployment ${giver} ${annotation.handOver}-`;
 }

@@ -53,7 +53,7 @@ test('what nobody asked for waits beside what waits for another reason, and noth
   expect(held).toEqual([monitor, claim]);
   expect(status?.reason).toBe(
     'the class no longer renders them from the same template, config and inputs: an API group is gone; ' +
-      'the data in them is deleted with them (spec.prune.confirmData)',
+      'they contain data, which spec.prune.confirmData protects',
   );
 });
 

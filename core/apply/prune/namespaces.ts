@@ -42,9 +42,9 @@ async function reasonToStay(
 ): Promise<string | undefined> {
   if (object.metadata.deletionTimestamp !== undefined) return undefined;
   const [user] = query.otherUsers(id);
-  if (user !== undefined) return `BundleDeployment "${user}" has it in its bundle as well`;
+  if (user !== undefined) return `the bundle of BundleDeployment "${user}" contains it too`;
   const [other] = otherManagers(object);
-  if (other !== undefined) return `"${other.name}" has set fields of it as well`;
+  if (other !== undefined) return `field manager "${other.name}" set fields of it`;
   return await contentOfOthers(key.name, query);
 }
 

@@ -128,7 +128,7 @@ test('a digest of other deletions is told', async () => {
   const { held, message } = await guardPrune(configMaps(1), aGuard(given));
   expect(held).toHaveLength(1);
   expect(message).toContain(
-    '. The annotation confirms feedfeedfeedfeed, which are other deletions. To delete',
+    '. Annotation core.rukpak.io/confirm-prune has digest feedfeedfeedfeed, which is of other deletions. To delete',
   );
 });
 
@@ -248,7 +248,7 @@ describe('before everything is healthy', () => {
         'not deleted before all objects are healthy: ConfigMap/n/plain, ' +
           'PersistentVolumeClaim/n/claim, PersistentVolume/n/volume, StatefulSet/n/db, ' +
           'Namespace/ns and 2 more. Not healthy: (apps/v1, Kind=Deployment)(n/web): not available. ' +
-          'If one of them must be deleted first, delete it with kubectl',
+          'If the new version needs one of these deletions first, delete that object with kubectl',
       );
     },
   );

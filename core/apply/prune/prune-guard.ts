@@ -99,7 +99,8 @@ function unasked(entries: readonly InventoryEntry[], guard: PruneGuard): Verdict
   const isAsked = askedIn(guard);
   const held = entries.filter((entry) => !isAsked(entry));
   if (held.length === 0) return undefined;
-  const { changedFacts = 'something else has changed' } = guard;
+  const { changedFacts = 'cause unknown, for example another version of core or of the class' } =
+    guard;
   const same = 'the class no longer renders them from the same template, config and inputs';
   return { held, reason: `${same}: ${changedFacts}` };
 }
@@ -137,7 +138,7 @@ async function holdingData(
     if (isData(entry) && !isEmpty) held.push(entry);
   }
   if (held.length === 0) return undefined;
-  return { held, reason: 'the data in them is deleted with them (spec.prune.confirmData)' };
+  return { held, reason: 'they contain data, which spec.prune.confirmData protects' };
 }
 
 function heldStatus(entries: readonly InventoryEntry[], digest: string, reason: string): HeldPrune {
@@ -159,7 +160,7 @@ function heldMessage(
   const other =
     asked === undefined
       ? ''
-      : `. The annotation confirms ${asked.slice(0, 64)}, which are other deletions`;
+      : `. Annotation ${annotation.confirmPrune} has digest ${asked.slice(0, 64)}, which is of other deletions`;
   return (
     `not deleted: ${shortList(objects, namedObjects)}: ${reason}${other}. ` +
     `To delete them: kubectl annotate --overwrite bundledeployment ${name} ` +
@@ -210,6 +211,6 @@ function messageOf(later: readonly InventoryEntry[], problem: string): string {
   return (
     `not deleted before all objects are healthy: ${shortList(objects, namedWaiting)}. ` +
     `Not healthy: ${problem.slice(0, longestProblem)}. ` +
-    'If one of them must be deleted first, delete it with kubectl'
+    'If the new version needs one of these deletions first, delete that object with kubectl'
   );
 }

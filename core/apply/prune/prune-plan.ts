@@ -4,7 +4,7 @@ import { isHookObject } from '../hooks/hook.ts';
 import type { InventoryEntry } from '../inventory/entry.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { definedKind } from '../kinds/definitions.ts';
-import { type DesiredObject, isKept } from '../objects/desired.ts';
+import { type DesiredObject, keepAnnotation } from '../objects/desired.ts';
 import { type GroupKind, objectPath } from '../objects/object-id.ts';
 import { isDefinition, isNamespace, isWorkload } from '../objects/order.ts';
 import { belongsTo, controllerOf } from '../objects/owner-marks.ts';
@@ -121,7 +121,8 @@ function reasonToStay(
 ): string | undefined {
   // Without an ownerReference the garbage collector leaves the object of a hook as it is.
   if (isHookObject(object) && controllerOf(object) === undefined) return undefined;
-  if (isKept(object)) return 'its annotation asks for it';
+  const keeping = keepAnnotation(object);
+  if (keeping !== undefined) return `it has annotation ${keeping}`;
   const isInhabited =
     isNamespace(resource) && wanted?.objects.some(({ key }) => key.namespace === name) === true;
   return isInhabited ? 'objects of the bundle are in it' : undefined;

@@ -161,7 +161,7 @@ describe('a Namespace that the bundle no longer has', () => {
     expect(changes).toBe(2 - left.length);
     expect(asked).toEqual(['delete ConfigMap/goes', 'orphan Namespace/n']);
     expect(events.taken()).toEqual([
-      'Normal ObjectKept: Kept Namespace/n, without an owner from now on: it holds ConfigMap/n/goes, which core does not delete',
+      'Normal ObjectKept: Core orphaned Namespace/n: it holds ConfigMap/n/goes, which core does not delete',
     ]);
   });
 

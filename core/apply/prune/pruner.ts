@@ -267,7 +267,7 @@ export class Pruner {
       }
     });
     for (const [because, group] of Map.groupBy(left, (entry) => entries.get(entry))) {
-      const message = (list: string) => `Kept ${list}, without an owner from now on: ${because}`;
+      const message = (list: string) => `Core orphaned ${list}: ${because}`;
       for (const event of objectEvents(group, { reason: 'ObjectKept', message })) {
         events.event(owner, event);
       }

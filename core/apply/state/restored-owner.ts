@@ -39,8 +39,8 @@ export async function checkRestored(
   const live = await liveObject(client, target, signal);
   if (live === undefined || !isSame(owner, live as BundleDeployment)) {
     throw new RestoredOwnerError(
-      `BundleDeployment "${name}" is another since the API server's store was restored. ` +
-        'Core waits for its watch to tell, and tries again',
+      `The data of the API server was restored, and BundleDeployment "${name}" differs from core's copy. ` +
+        'Core retries when its watch has caught up',
     );
   }
   state.checkedRewinds = rewinds;

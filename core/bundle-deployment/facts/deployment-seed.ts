@@ -56,7 +56,7 @@ export class DeploymentSeeds {
     const key = secret.data.get(secretKey);
     if (key?.byteLength === seedBytes) return key;
     throw new Error(
-      `Secret "${secretName}" in namespace "${systemNamespace}" must have ${seedBytes} bytes under key "${secretKey}": restore it, or delete it and random values of charts change`,
+      `Secret "${secretName}" in namespace "${systemNamespace}" must have ${seedBytes} bytes under key "${secretKey}": restore it from a backup. If you delete it, core creates another one, and charts with generated values wait until you accept new values`,
     );
   }
 

@@ -156,7 +156,7 @@ test.each([
   hooked.hooksDo(succeeded, outcome);
   await hooked.settle();
   expect(hooked.fixture.events.taken()).toContain(
-    `Warning HookFailed: everything is deleted, though ${why}`,
+    `Warning HookFailed: Core completes the deletion, although ${why}. Core does not retry the hook`,
   );
   expect(isHeld()).toBe(false);
 });
@@ -178,7 +178,7 @@ describe('no hook runs', () => {
     await hooked.settle();
     expect(hooked.taken()).toEqual(['remove']);
     expect(hooked.fixture.events.taken()).toEqual([
-      `Warning HooksSkipped: the hooks of the deletion do not run: Bundle "${nameOf(v1)}", which contains them, no longer exists`,
+      `Warning HooksSkipped: Core skips the hooks of this deletion: Bundle "${nameOf(v1)}", which contains them, no longer exists`,
     ]);
     expect(isHeld()).toBe(false);
   });
@@ -187,7 +187,9 @@ describe('no hook runs', () => {
     deleteIt({ finalizers: ['foregroundDeletion'] });
     await hooked.settle();
     expect(hooked.taken()).toEqual(['remove']);
-    expect(hooked.fixture.events.taken().join()).toContain('it is deleted in the foreground');
+    expect(hooked.fixture.events.taken().join()).toContain(
+      '--cascade=foreground deletes its Bundles',
+    );
   });
 
   test('and nothing is asked for where there is none', async () => {

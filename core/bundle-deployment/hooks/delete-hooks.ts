@@ -46,7 +46,7 @@ export async function runPostDeleteHooks(
   if (result === undefined) return found;
   if (result.state !== 'failed') return { ...found, ...outcomeOf(result) };
   const { hooks } = found.status ?? state.status;
-  const message = `everything is deleted, though ${hooks?.run?.failure ?? result.message}`;
+  const message = `Core completes the deletion, although ${hooks?.run?.failure ?? result.message}. Core does not retry the hook`;
   dependencies.events.event(state.deployment, { type: 'Warning', reason: 'HookFailed', message });
   return found;
 }
@@ -117,7 +117,7 @@ async function loadDeleteHooks(
   const target = activeBundle(state, dependencies);
   const why = whyNot(state, target);
   if (target === undefined || why !== undefined) {
-    const message = `the hooks of the deletion do not run: ${why}`;
+    const message = `Core skips the hooks of this deletion: ${why}`;
     dependencies.events.event(deployment, { type: 'Warning', reason: 'HooksSkipped', message });
     return forgottenHooks(state);
   }
@@ -131,7 +131,7 @@ function whyNot(
   active: Bundle | undefined,
 ): string | undefined {
   if (deployment.metadata.finalizers?.includes(foregroundDeletion) === true) {
-    return 'it is deleted in the foreground, which deletes its Bundles and every object of a hook first';
+    return '--cascade=foreground deletes its Bundles and the objects of hooks first. To run hooks, delete with --cascade=background, the default';
   }
   return active === undefined
     ? `Bundle "${status.activeBundle}", which contains them, no longer exists`

@@ -213,7 +213,7 @@ describe('a deleted deployment', () => {
     expect(await policyOf({ ...crd, metadata: { name, deletionTimestamp } })).toBeUndefined();
     expect(finalizersOf(fixture)).toEqual([]);
     expect(fixture.events.taken()).toEqual([
-      `Normal ObjectsOrphaned: Core leaves all objects of the BundleDeployment as they are: CRD ${name} is being deleted`,
+      `Normal ObjectsOrphaned: CRD ${name} is being deleted, so core leaves all objects of this BundleDeployment unchanged. To manage them again, restore the CRD and the BundleDeployment`,
     ]);
     expect(await policyOf(undefined)).toBeUndefined();
     expect(finalizersOf(fixture)).toEqual([]);
@@ -348,7 +348,7 @@ describe('a deleted deployment of a class that this process does not serve', () 
     expect(fixture.applier.remove).toHaveBeenCalledTimes(1);
     expect(finalizersOf(fixture)).toEqual([]);
     expect(fixture.events.taken()).toEqual([
-      'Warning ClassNotServed: no process serves class "another": core deletes the objects of the BundleDeployment in its place',
+      'Warning ClassNotServed: no process serves class "another": core deletes the objects without it',
     ]);
   });
 
@@ -430,8 +430,8 @@ describe('a deleted deployment of a class that this process does not serve', () 
     await afterGrace(fixture);
     expect(finalizersOf(fixture)).toEqual([deleteObjects]);
     expect(fixture.conditions).toEqual([
-      'Progressing False Deleting: no process serves class "another": it has hooks that run before or after it. ' +
-        'Start a process of the class, or go on without them: kubectl annotate bundledeployment demo core.rukpak.io/skip-hooks=true',
+      'Progressing False Deleting: no process serves class "another": only this class can render the hooks of the deletion. ' +
+        'Start a process that serves it, or delete without hooks: kubectl annotate bundledeployment demo core.rukpak.io/skip-hooks=true',
     ]);
     const { metadata } = fixture.live;
     const annotations = { 'core.rukpak.io/skip-hooks': 'true' };

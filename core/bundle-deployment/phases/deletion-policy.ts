@@ -35,7 +35,7 @@ export async function policyInForce(
   const { name = '', uid, finalizers = [] } = metadata;
   if (finalizers.includes(orphanDependents)) return 'Orphan';
   if (await goesWithDefinition(dependencies, signal)) {
-    const message = `Core leaves all objects of the BundleDeployment as they are: CRD ${definition} is being deleted`;
+    const message = `CRD ${definition} is being deleted, so core leaves all objects of this BundleDeployment unchanged. To manage them again, restore the CRD and the BundleDeployment`;
     dependencies.events.event(deployment, { type: 'Normal', reason: 'ObjectsOrphaned', message });
     return 'Abandon';
   }

@@ -98,13 +98,13 @@ export async function awaitClassForHooks(
     // Orphaned objects keep working: no hook must stop them. Without its content there are none.
     const runs = policy !== 'Orphan' && policy !== 'Abandon' && active !== undefined;
     if (runs && active.metadata.deletionTimestamp === undefined) {
-      const message = `it has hooks that run before or after it. Start a process of the class, or go on without them: ${skipCommand(deployment)}`;
+      const message = `only this class can render the hooks of the deletion. Start a process that serves it, or delete without hooks: ${skipCommand(deployment)}`;
       return { blocked: { reason: progressReason.deleting, message }, done: true };
     }
   }
   const { progressing: type } = bundleDeploymentCondition;
   if (findCondition(status.conditions, type) === undefined) {
-    const message = `${unserved(deployment)}: core deletes the objects of the BundleDeployment in its place`;
+    const message = `${unserved(deployment)}: core deletes the objects without it`;
     events.event(deployment, { type: 'Warning', reason: 'ClassNotServed', message });
   }
   return {};

@@ -226,9 +226,7 @@ describe('an approval', () => {
     await settle(fixture);
     expect(fixture.status.activeBundle).toBe(nameOf(v1));
     expect(fixture.status.plan?.digest).not.toBe(digest);
-    expect(messageOf(fixture)).toContain(
-      `the plan ${digest} that was approved is not the plan any more`,
-    );
+    expect(messageOf(fixture)).toContain(`the approved plan ${digest} is outdated`);
     expect(fixture.status.approval?.bundle).toBe(nameOf(v1));
   });
 
@@ -255,7 +253,7 @@ describe('an approval', () => {
     expect(fixture.applier.plan).toHaveBeenCalledTimes(3);
     annotate(fixture, undefined);
     await settle(fixture);
-    expect(messageOf(fixture)).not.toContain('not the plan any more');
+    expect(messageOf(fixture)).not.toContain('is outdated');
   });
 
   test('of a plan that would fail has no effect', async () => {
@@ -295,7 +293,7 @@ describe('an approval', () => {
     expect(fixture.applier.apply).not.toHaveBeenCalled();
     annotate(fixture, 'old');
     await fixture.reconcile();
-    expect(messageOf(fixture)).not.toContain('not the plan any more');
+    expect(messageOf(fixture)).not.toContain('is outdated');
     annotate(fixture, fixture.status.plan?.digest);
     await settle(fixture);
     expect(fixture.applier.apply).toHaveBeenCalledOnce();

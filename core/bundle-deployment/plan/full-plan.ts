@@ -160,7 +160,7 @@ export function planMessage(name: string, plan: PlanStatus, outdated: string | u
   const changed =
     outdated === undefined
       ? ''
-      : `the plan ${outdated.slice(0, digest.length)} that was approved is not the plan any more: the cluster or the bundle has changed since. `;
+      : `the approved plan ${outdated.slice(0, digest.length)} is outdated: the cluster or the bundle has changed since. `;
   const what = `${changed}the plan of Bundle ${bundle} (${planCounts(plan)})`;
   if (problems !== undefined) {
     const listed = problems.slice(0, listedProblems).join('; ');

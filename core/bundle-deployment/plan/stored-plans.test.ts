@@ -33,7 +33,7 @@ async function reread(secret: KubernetesObject): Promise<ReturnType<typeof parse
 }
 
 test('a plan comes back as it was stored, in a Secret that goes with the deployment', async () => {
-  const because = 'its annotation asks for it';
+  const because = 'it has annotation core.rukpak.io/keep';
   const orphan = { action: 'Orphan', group: '', kind: 'Secret', name: 'b', because } as const;
   const changes = [aChange('a'), orphan];
   const plan = fullPlan(aForecast(changes, { warnings: ['w'] }), subject);

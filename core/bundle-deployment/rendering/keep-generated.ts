@@ -95,7 +95,7 @@ function messageOf(
   const seed = `Secret "rukpak-seed" in namespace "${systemNamespace}"`;
   const what =
     remembered === undefined
-      ? `${objects} of BundleDeployment "${name}" exist with other generated values than the present seed gives, and core does not overwrite them`
+      ? `${objects} of BundleDeployment "${name}" exist, and their generated values differ from those of the current seed: core does not overwrite them`
       : `${seed} has seed ${identity}, and BundleDeployment "${name}" was rendered with seed ${remembered}: core does not change the generated values of ${objects}`;
   return (
     `${what}. Restore ${remembered === undefined ? `the ${seed}` : 'that Secret'} from a backup, or accept new values: ` +

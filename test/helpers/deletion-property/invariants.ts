@@ -139,7 +139,7 @@ function holdsPrune(object: KubernetesObject): boolean {
   return conditionOf(object, 'Progressing')?.reason === 'PruneHeld';
 }
 
-const refusal = /has no owner|belong(s|ed) to|bears the labels|is controlled by/;
+const refusal = /has no owner|belong(s|ed) to|has the labels of|is controlled by/;
 
 /** A foreign object blocks it, and the user must decide. */
 export function isRefused(object: KubernetesObject): boolean {
