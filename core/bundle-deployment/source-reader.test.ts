@@ -133,7 +133,7 @@ describe('no Secret is read', () => {
     const bundle = marked(orphaned(ownTemplate), marks);
     expect(readerWithout(bundle)).toEqual(
       new WaitingError(
-        'BundleDeployment "demo", for which this Bundle was made, does not exist, so core cannot tell which Secrets the Bundle may use: create the BundleDeployment again, or delete the Bundle',
+        'BundleDeployment "demo" does not exist, so core cannot tell which Secrets this Bundle may use: create the BundleDeployment again, or delete the Bundle',
       ),
     );
   });

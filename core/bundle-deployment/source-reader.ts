@@ -62,9 +62,12 @@ function nobody(name: string, deployment: BundleDeployment | undefined): Waiting
   const [problem, remedy] =
     deployment === undefined
       ? ['does not exist', 'create the BundleDeployment again']
-      : ['does not ask for it now', 'wait until its template or status names the Bundle'];
+      : [
+          'names this Bundle neither in its template nor in its status',
+          'restore the template, or resume the BundleDeployment if it is paused',
+        ];
   return new WaitingError(
-    `BundleDeployment "${name}", for which this Bundle was made, ${problem}, so core cannot tell which Secrets the Bundle may use: ${remedy}, or delete the Bundle`,
+    `BundleDeployment "${name}" ${problem}, so core cannot tell which Secrets this Bundle may use: ${remedy}, or delete the Bundle`,
   );
 }
 

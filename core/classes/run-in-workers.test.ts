@@ -442,7 +442,7 @@ describe('a limit on the time that a call runs', () => {
     expect(await error).not.toBeInstanceOf(TerminalError);
     expect(await error).toMatchObject({
       message:
-        'class "acme" took longer than 30 s for this content: make it smaller, or look for what repeats itself without an end',
+        'class "acme" took longer than 30 s for this content: make the content smaller, or remove an endless loop or recursion',
     });
     expect(await next).not.toBe((lines[0]!.fields as { pid: number }).pid);
   });
@@ -462,7 +462,7 @@ describe('a limit on the time that a call runs', () => {
     expect(await error).toBeInstanceOf(OutOfTimeError);
     expect((await error) as Error).toMatchObject({
       message:
-        'class "acme" took longer than 0.3 s for this content: make it smaller, or look for what repeats itself without an end; core tries again when content or values change',
+        'class "acme" took longer than 0.3 s for this content: make the content smaller, or remove an endless loop or recursion. Core retries when content or values change',
     });
   });
 

@@ -7,7 +7,7 @@ const page = readFileSync(join(import.meta.dirname, '../../docs/threat-model.md'
 
 const rows = page
   .split('\n')
-  .filter((line) => line.startsWith('| ') && !/^\| (?:right|who) \|/.test(line))
+  .filter((line) => line.startsWith('| ') && !/^\| (?:permission|who) \|/.test(line))
   .map((line) => line.slice(2, -2).split(' | '));
 
 describe('docs/threat-model.md', () => {

@@ -153,7 +153,7 @@ describe('where their servers may be reached', () => {
     const serviceAccount = { namespace: team, name: 'deployer' };
     await kubectl.apply({ ...deployment, spec: { ...deployment.spec, serviceAccount } });
     const { name = '' } = (await bundleOf('tenants-account')).metadata;
-    await told(name, `cannot be read with the rights of ServiceAccount ${team}/deployer`);
+    await told(name, `cannot be read with the permissions of ServiceAccount ${team}/deployer`);
     expect(shown()).toEqual([]);
     const reader = ['--verb=get', '--resource=secrets', '--namespace', team];
     await kubectl.must(['create', 'role', 'reader', ...reader]);
@@ -181,7 +181,10 @@ describe('where their servers may be reached', () => {
     const paused = { ...deployment.spec, template: other, paused: true };
     await kubectl.apply({ ...deployment, spec: paused });
     await kubectl.must(['annotate', '--overwrite', 'bundle', bundle, 'retry=1']);
-    await told(bundle, `BundleDeployment "${name}", for which this Bundle was made, does not ask`);
+    await told(
+      bundle,
+      `BundleDeployment "${name}" names this Bundle neither in its template nor in`,
+    );
     // What the garbage collector does; it does not know yet the kinds of a new cluster.
     const orphaned = '--patch={"metadata":{"ownerReferences":null}}';
     await kubectl.must(['patch', 'bundle', bundle, '--type=merge', orphaned]);
@@ -189,7 +192,7 @@ describe('where their servers may be reached', () => {
     await kubectl.must(['annotate', '--overwrite', 'bundle', bundle, 'retry=2']);
     await told(
       bundle,
-      `BundleDeployment "${name}", for which this Bundle was made, does not exist`,
+      `BundleDeployment "${name}" does not exist, so core cannot tell which Secrets`,
     );
     expect(shown()).toEqual([]);
     // Its own Bundle again, so the account reads, and finds no Secret of its own.

@@ -113,7 +113,7 @@ test('installs what a bucket has, pinned to the version of the object', async ()
   const parameters = { endpoint, bucket: 'team-a', key: 'shop.tgz', secret: 's3' };
   await kubectl.must(['apply', '-f', '-'], aDeployment('example-com-s3', parameters));
   await conditionIs('HasValidBundle', {
-    message: expect.stringContaining(`names no hosts: to show it to "${host}"`),
+    message: expect.stringContaining(`names no hosts: to let core send it to "${host}"`),
   });
   const annotation = `core.rukpak.io/source-hosts=${host}`;
   await kubectl.must(['annotate', 'secret', 's3', '--namespace=rukpak-system', annotation]);

@@ -24,7 +24,7 @@ const reviewSchema = z.object({
 /** Refuses deployments without spec.serviceAccount, which would get core's own permissions. */
 export const requiredAccountCheck: DeploymentCheck = ({ deployment }) =>
   deployment.spec.serviceAccount === undefined
-    ? 'spec.serviceAccount must be set: this cluster accepts no BundleDeployments with the permissions of RukPak itself'
+    ? "spec.serviceAccount must be set: the webhooks run with --require-service-account, so that no BundleDeployment gets core's own permissions"
     : undefined;
 
 /**

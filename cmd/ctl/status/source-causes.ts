@@ -33,7 +33,7 @@ function namespaceIn({ systemNamespace }: Failing, place = ''): string {
 /** Problems of the Secret itself, before those of the server that asks for its content. */
 const secretCauses: readonly Cause[] = [
   [
-    /Secret "([^"]+)" cannot be read with the rights of ServiceAccount ([^/\s]+)\/([^/\s,]+)/,
+    /Secret "([^"]+)" cannot be read with the permissions of ServiceAccount ([^/\s]+)\/([^/\s,]+)/,
     (_, [name, namespace, account]) =>
       `allow the account to read it: kubectl create role read-${name} --namespace ${namespace} --verb=get --resource=secrets --resource-name=${name}, and kubectl create rolebinding read-${name} --namespace ${namespace} --role=read-${name} --serviceaccount=${namespace}:${account}`,
   ],

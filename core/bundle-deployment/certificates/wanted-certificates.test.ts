@@ -57,7 +57,7 @@ test('so many Services ask for certificates as can be looked after', () => {
     );
   expect(problemOf(...services(100, (index) => `cert-${index}`))).toBe('');
   const problem =
-    '101 Services are annotated with core.rukpak.io/serving-certificate, more than 100: take the annotation from those that do not serve TLS, or split the content';
+    '101 Services are annotated with core.rukpak.io/serving-certificate, more than 100: remove the annotation from Services that do not serve TLS, or split the bundle';
   expect(problemOf(...services(101, (index) => `cert-${index}`))).toBe(problem);
   expect(problemOf(...services(101, () => 'cert'))).toBe(problem);
 });

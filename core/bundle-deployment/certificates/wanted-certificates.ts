@@ -83,7 +83,7 @@ function checkCount(annotated: readonly KubernetesObject[]): void {
   );
   if (count <= maxServices) return;
   throw new TerminalError(
-    `${count} Services are annotated with ${annotation.servingCertificate}, more than ${maxServices}: take the annotation from those that do not serve TLS, or split the content`,
+    `${count} Services are annotated with ${annotation.servingCertificate}, more than ${maxServices}: remove the annotation from Services that do not serve TLS, or split the bundle`,
   );
 }
 

@@ -92,7 +92,7 @@ describe('a Secret is not shown to any other:', () => {
 test('a Secret that names no hosts is shown to none, unless an admin says so', async () => {
   const source = http('https://files.example.com/a.tgz');
   await expect(reading(source, {})).rejects.toThrow(
-    'Secret "login" of the system namespace names no hosts: to show it to "files.example.com", add that to its annotation core.rukpak.io/source-hosts, a list such as "files.example.com,*.example.com:8443"',
+    'Secret "login" of the system namespace names no hosts: to let core send it to "files.example.com", add "files.example.com" to its annotation core.rukpak.io/source-hosts, a comma-separated list such as "files.example.com,*.example.com:8443"',
   );
   expect(await reading(source, { allowUnscoped: true })).toBeDefined();
   await expect(reading(source, { allowUnscoped: true, hosts: ['a.b'] })).rejects.toThrow('not for');
@@ -127,7 +127,7 @@ describe('of a deployment with a ServiceAccount', () => {
       throw new ApiError(403, { reason: 'Forbidden', message: 'secrets "login" is forbidden' });
     };
     await expect(reading(source, { account, ofAccount })).rejects.toThrow(
-      'Secret "login" cannot be read with the rights of ServiceAccount team-a/deployer, which spec.serviceAccount of the BundleDeployment names: allow the account to get it (secrets "login" is forbidden)',
+      'Secret "login" cannot be read with the permissions of ServiceAccount team-a/deployer, which spec.serviceAccount of the BundleDeployment names: allow the account to get it (secrets "login" is forbidden)',
     );
   });
 
@@ -142,7 +142,7 @@ describe('of a deployment with a ServiceAccount', () => {
 });
 
 describe('as long as nobody may read', () => {
-  const reader = new WaitingError('BundleDeployment "demo" does not ask for it now');
+  const reader = new WaitingError('BundleDeployment "demo" does not exist');
   const given: Given = { reader, hosts: ['files.example.com'], allowUnscoped: true };
   const http1 = http('https://files.example.com/a.tgz');
   const image = { type: 'image', image: { ref: 'example.com/app:v1', pullSecret: 'login' } };

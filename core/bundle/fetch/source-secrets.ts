@@ -84,7 +84,7 @@ export class SourceSecrets {
     const [host = ''] = names;
     const problem = hosts === undefined ? 'names no hosts' : `is not for host "${host}"`;
     throw new Error(
-      `Secret "${name}" of ${place} ${problem}: to show it to "${host}", add that to its annotation ${annotation.sourceHosts}, a list such as "${host},*.example.com:8443"`,
+      `Secret "${name}" of ${place} ${problem}: to let core send it to "${host}", add "${host}" to its annotation ${annotation.sourceHosts}, a comma-separated list such as "${host},*.example.com:8443"`,
     );
   }
 }
@@ -105,7 +105,7 @@ async function read(
   } catch (error) {
     if (account === undefined || !isForbidden(error)) throw error;
     throw new Error(
-      `Secret "${name}" cannot be read with the rights of ServiceAccount ${account.namespace}/${account.name}, which spec.serviceAccount of the BundleDeployment names: allow the account to get it (${errorMessage(error)})`,
+      `Secret "${name}" cannot be read with the permissions of ServiceAccount ${account.namespace}/${account.name}, which spec.serviceAccount of the BundleDeployment names: allow the account to get it (${errorMessage(error)})`,
       { cause: error },
     );
   }

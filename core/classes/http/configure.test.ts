@@ -90,7 +90,7 @@ test('a fact that the class was not known to use is waited for', async () => {
   const { cluster: _, ...context } = aContext();
   const error = await thrownBy(fixture.handleConfigure(context));
   expect(error).toBeInstanceOf(WaitingError);
-  expect(error.message).toContain('uses "cluster" since a moment ago');
+  expect(error.message).toContain('now uses "cluster": core retries with it');
 });
 
 test('a refusal by 422 ends the tries', async () => {

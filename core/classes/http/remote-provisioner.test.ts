@@ -151,7 +151,7 @@ describe('a BundleDeployment', () => {
     fixture.describing({ uses: ['cluster'] });
     const { cluster: _, ...context } = aContext();
     await expect(fixture.handleDeployment(context)).rejects.toThrow(
-      'uses "cluster" since a moment ago',
+      'now uses "cluster": core retries with it',
     );
   });
 

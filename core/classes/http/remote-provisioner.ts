@@ -171,7 +171,7 @@ class RemoteClass {
       const { [name]: fact } = context;
       // The class declared the use only after the facts were read: the next attempt has them.
       if (fact === undefined) {
-        throw new WaitingError(`${this.#server.name} uses "${name}" since a moment ago`);
+        throw new WaitingError(`${this.#server.name} now uses "${name}": core retries with it`);
       }
       return [name, fact instanceof Uint8Array ? base64(fact) : fact] as const;
     });

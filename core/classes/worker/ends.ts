@@ -122,9 +122,9 @@ function outOfTime(
   callee: string,
   { limit, worked }: { readonly limit: number; readonly worked: number },
 ): Error {
-  const text = `${callee} took longer than ${limit / 1000} s for this content: make it smaller, or look for what repeats itself without an end`;
+  const text = `${callee} took longer than ${limit / 1000} s for this content: make the content smaller, or remove an endless loop or recursion`;
   if (!(worked >= limit * ownWork)) return new Error(text);
-  return new OutOfTimeError(`${text}; core tries again when content or values change`);
+  return new OutOfTimeError(`${text}. Core retries when content or values change`);
 }
 
 interface MemoryBound {

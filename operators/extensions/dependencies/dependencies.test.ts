@@ -377,10 +377,10 @@ describe('objects of users', () => {
     await cluster.start();
     await eventually(async () => {
       expect(condition('app')).toMatch(
-        /Operator "db", which is not for it, has the name that its Operator would get: create an Operator of another name for package "db"/,
+        /cannot create Operator "db", because Operator "db" exists and is not for this package: create an Operator with another name for package "db"/,
       );
       expect(condition('second')).toMatch(
-        /BundleDeployment "disk", which is not for it, has the name/,
+        /because BundleDeployment "disk" exists and is not for this package/,
       );
     });
     expect(cluster.get('Operator', 'db')?.['spec']).toEqual({ packageName: 'other' });
@@ -447,7 +447,7 @@ describe('objects of users', () => {
     await cluster.start();
     await eventually(async () => {
       expect(cluster.condition('ClusterExtension', 'app', 'DependenciesSatisfied')).toBe(
-        'False DependencyMissing: bundle "app.v1.0.0" requires an operator providing an API with group: d.io, version: v1, kind: D (in package "db"), which no Operator or ClusterExtension installs: create one for it',
+        'False DependencyMissing: bundle "app.v1.0.0" requires an operator providing an API with group: d.io, version: v1, kind: D (in package "db"), which no Operator or ClusterExtension installs: create an Operator for it',
       );
     });
     expect(cluster.image('app')).toBe('example.com/app:1.0.0');

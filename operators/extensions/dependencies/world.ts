@@ -78,7 +78,7 @@ function obstacleTo(
 ): string | undefined {
   const quoted = goQuote(name);
   if (!operatorSpecSchema.shape.packageName.safeParse(name).success) {
-    return `no Operator can have a package of this name.`;
+    return `spec.packageName of an Operator does not accept package ${quoted}: install it in another way, for example with a BundleDeployment.`;
   }
   const found = [operators.get({ name }), extensions.get({ name }), deployments.get({ name })].find(
     (each) => each !== undefined,
@@ -86,7 +86,7 @@ function obstacleTo(
   if (found === undefined) return undefined;
   const { kind, metadata } = found;
   return metadata.deletionTimestamp === undefined
-    ? `${kind} ${quoted}, which is not for it, has the name that its Operator would get: create an Operator of another name for package ${quoted}.`
+    ? `the controller cannot create Operator ${quoted}, because ${kind} ${quoted} exists and is not for this package: create an Operator with another name for package ${quoted}.`
     : `${kind} ${quoted} is being deleted (deletion requested at ${metadata.deletionTimestamp}): the controller continues afterwards.`;
 }
 

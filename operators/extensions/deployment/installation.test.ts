@@ -39,7 +39,7 @@ describe('a BundleDeployment of that name which belongs to others is left alone'
     [
       'to an earlier Operator',
       foreign({ ownerReferences: [anOwner({ kind: 'Operator', name: 'painter', uid: 'old' })] }),
-      'BundleDeployment "painter" belongs to an earlier Operator of this name and is not deleted yet',
+      'BundleDeployment "painter" belongs to an earlier Operator of this name. The controller continues when it is deleted: its condition Progressing says what the deletion waits for',
     ],
   ])('%s', async (_, deployment, message) => {
     const fixture = new ExtensionFixture(anOperator());

@@ -55,7 +55,7 @@ function conflictWith(extension: Extension, deployment: BundleDeployment): strin
   if (owner.uid === object.metadata.uid) return undefined;
   const [kind] = id.split('/');
   if (owner.kind === kind && owner.name === name) {
-    return `BundleDeployment "${name}" belongs to an earlier ${kind} of this name and is not deleted yet`;
+    return `BundleDeployment "${name}" belongs to an earlier ${kind} of this name. The controller continues when it is deleted: its condition Progressing says what the deletion waits for`;
   }
   return `BundleDeployment "${name}" exists already and belongs to ${owner.kind} "${owner.name}": ${adviceFor(kind)}`;
 }

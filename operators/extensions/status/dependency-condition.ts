@@ -29,7 +29,7 @@ export function dependencyAdvice(
   if (missing.length > 0) {
     const absent = missing.filter(({ unmetBy }) => unmetBy === undefined);
     const texts = absent.map((each) => withPackages(each, packagesFor));
-    const create = `${shortList(texts, most)}, which no Operator or ClusterExtension installs: create one for it`;
+    const create = `${shortList(texts, most)}, which no Operator or ClusterExtension installs: create an Operator for it`;
     const change = missing.flatMap(otherVersion).slice(0, most);
     const sentences = [...(absent.length === 0 ? [] : [create]), ...change];
     const message = `bundle "${bundle.name}" requires ${sentences.join('; it requires ')}`;

@@ -88,7 +88,7 @@ export class EngineInstance {
 function engineFailure(thrown: unknown, output: string, memoryMegabytes: number): Error {
   if (/out of memory|cannot allocate memory/.test(output)) {
     return new TerminalError(
-      `rendering the chart needs more than ${memoryMegabytes} MiB of memory: make it smaller, or look for a template that repeats itself without an end`,
+      `rendering the chart needs more than ${memoryMegabytes} MiB of memory: make the chart smaller, or remove an endless loop or recursion from its templates`,
       { cause: thrown },
     );
   }
