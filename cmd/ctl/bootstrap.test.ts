@@ -37,7 +37,7 @@ test('alpha bootstrap as another user, whom the content server cannot know, appl
     input: JSON.stringify(aConfigMap('shop', { a: '1' })),
     env: { KUBECONFIG: api.kubeconfig },
   });
-  expect(stderr).toContain('cannot take "jane" for the caller');
+  expect(stderr).toContain('cannot impersonate "jane"');
   expect(code).toBe(1);
   expect(api.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
 });

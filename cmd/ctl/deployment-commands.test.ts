@@ -163,7 +163,7 @@ describe('rukpakctl trace', () => {
   test.each([
     [
       'pod/stranger',
-      'Pod/default/stranger is of no BundleDeployment: Pod/default/stranger has neither an owner',
+      'Pod/default/stranger belongs to no BundleDeployment: Pod/default/stranger has no owner reference and no label core.rukpak.io/owner-name',
     ],
     ['pod/gone', 'not found'],
     ['gizmo/x', 'the cluster serves no kind "gizmo"'],

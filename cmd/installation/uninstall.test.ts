@@ -45,7 +45,7 @@ async function linesOf(systemNamespace: string): Promise<readonly string[]> {
 
 test('warns if the system’s namespace has none of its Deployments', async () => {
   expect(await linesOf('rukpack')).toContain(
-    'Warning: namespace "rukpack" has no Deployment of RukPak: processes elsewhere go on, without permissions and webhooks; --system-namespace names their namespace',
+    'Warning: namespace "rukpack" has no Deployment of RukPak: if core runs in another namespace, name it with --system-namespace. Otherwise its processes keep running, without permissions and webhooks',
   );
 });
 

@@ -64,7 +64,7 @@ export async function uninstall(
     }
     if (ownDeployments === 0) {
       print(
-        `Warning: namespace "${systemNamespace}" has no Deployment of RukPak: processes elsewhere go on, without permissions and webhooks; --system-namespace names their namespace`,
+        `Warning: namespace "${systemNamespace}" has no Deployment of RukPak: if core runs in another namespace, name it with --system-namespace. Otherwise its processes keep running, without permissions and webhooks`,
       );
     }
     const names = new Set(kinds.map(definitionName));

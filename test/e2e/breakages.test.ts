@@ -334,7 +334,7 @@ const breakages: readonly Breakage[] = [
     },
     reason: 'InstallFailed',
     cause: /exists/,
-    next: /these objects belong to others/,
+    next: /these objects have other owners/,
   },
   {
     name: 'missing-kind',

@@ -135,7 +135,7 @@ test('waits for the permissions, names them and both cures, and ends when they a
   const server = `--server=${system.contentAddress}`;
   const status = await rukpakctl(['status', name], { env });
   expect(status.stdout.replaceAll(/\s+/g, ' ')).toContain(
-    `review the output of "rukpakctl permissions ${name} --missing", and let somebody apply it who may grant it, or keep the objects: kubectl patch`,
+    `review the output of "rukpakctl permissions ${name} --missing", and have a user who may grant these permissions apply it, or keep the objects: kubectl patch`,
   );
   const missing = await rukpakctl(['permissions', name, '--missing', server], { env });
   expect(missing).toMatchObject({ code: 0, stderr: '' });

@@ -291,15 +291,17 @@ describe('an approval', () => {
     const other = await ctl('approve', name, '--digest', plan.digest);
     expect(other.code).toBe(1);
     expect(other.stderr).toContain(
-      `the plan of "${name}" is ${next.digest} by now, not ${plan.digest}`,
+      `the plan of "${name}" has changed: its digest is ${next.digest}, not ${plan.digest}. `,
     );
     expect(await kubectl.exists('configmap', 'pm-a', 'default')).toBe(false);
     expect((await ctl('approve', name, '--digest', next.digest, '--wait')).code).toBe(0);
     expect(await dataOf('pm-a')).toEqual({ a: '2' });
     expect((await ctl('approve', name)).stderr).toContain(
-      `nothing of "${name}" waits for approval`,
+      `BundleDeployment "${name}" has no plan that waits for approval`,
     );
-    expect((await ctl('plan', name)).stderr).toContain(`nothing of "${name}" waits for approval`);
+    expect((await ctl('plan', name)).stderr).toContain(
+      `BundleDeployment "${name}" has no plan that waits for approval`,
+    );
   });
 
   test('is finished by the next process where one ends in the middle', {

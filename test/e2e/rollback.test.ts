@@ -204,7 +204,7 @@ describe('rukpakctl rollback', () => {
     await pushContent({ registry, name: 'rollback-back', version: 1, files });
     const { code, stdout, stderr } = await ctl('rollback', 'back', '--wait');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toContain(`goes back from Bundle "${second}" to "${first}" (revision 1)`);
+    expect(stdout).toContain(`core rolls back from Bundle "${second}" to "${first}" (revision 1)`);
     expect(await kubectl.get('configmap', 'back', 'default')).toMatchObject({ data: { v: '1' } });
     const { history } = await statusOf('back');
     expect(history?.map(({ revision, bundle }) => [revision, bundle])).toEqual([

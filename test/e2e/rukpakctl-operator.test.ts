@@ -225,7 +225,7 @@ describe('the howto', () => {
     const output = await follow('Upgrade an operator');
     for (const text of [
       'painter 1.0.0 to 1.2.0: 1 upgrade\n  1.  1.2.0  catalog community\n',
-      '1.0.0 is to be upgraded to 1.2.0:\n',
+      'Upgrade 1.0.0 to 1.2.0:\n',
       'Operator "painter": 1.2.0 is installed: Healthy\n',
       'Operator/painter: 1.2.0 is installed, nothing is selected\n',
       '  - a breaking change from 1.2.0: 2.0.0 (community)\n',

@@ -64,7 +64,7 @@ test('a run that fails leaves no deployment that was not there before', async ()
 test('a run that could not upload changes nothing', async () => {
   const { code, stdout, stderr } = await ctl(['run', name, folder]);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr).toContain('no CA to trust the content server by');
+  expect(stderr).toContain('rukpakctl cannot verify the content server');
   expect(await kubectl.exists('bundledeployment', name)).toBe(false);
 });
 

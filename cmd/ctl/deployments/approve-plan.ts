@@ -49,10 +49,13 @@ function planToApprove(
 ): PlanStatus {
   const { name } = metadata;
   const plan = status?.plan;
-  if (plan === undefined) throw new TerminalError(`nothing of "${name}" waits for approval`);
+  if (plan === undefined)
+    throw new TerminalError(
+      `BundleDeployment "${name}" has no plan that waits for approval: see "rukpakctl status ${name}"`,
+    );
   if (wanted !== undefined && wanted !== plan.digest) {
     throw new TerminalError(
-      `the plan of "${name}" is ${plan.digest} by now, not ${wanted}: see it with "rukpakctl plan ${name}"`,
+      `the plan of "${name}" has changed: its digest is ${plan.digest}, not ${wanted}. See it with "rukpakctl plan ${name}"`,
     );
   }
   const [problem] = plan.problems ?? [];

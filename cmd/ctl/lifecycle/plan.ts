@@ -45,8 +45,12 @@ async function waitingPlan(cluster: Cluster, name: string, flags: PlanFlags): Pr
   const live = await cluster.client.get(bundleDeploymentResource, { name }, signal);
   const { status } = live as BundleDeployment;
   if (status?.plan === undefined)
-    throw new TerminalError(`nothing of "${name}" waits for approval`);
+    throw new TerminalError(
+      `BundleDeployment "${name}" has no plan that waits for approval: see "rukpakctl status ${name}"`,
+    );
   const found = await readPlan(cluster, { deployment: name, server: flags, signal });
   if (found !== undefined) return found;
-  throw new TerminalError(`the plan of "${name}" is being made anew: ask again in some seconds`);
+  throw new TerminalError(
+    `core is recomputing the plan of "${name}": run the command again in a few seconds`,
+  );
 }

@@ -36,7 +36,7 @@ async function reconcile(name: string, flags: ReconcileFlags): Promise<void> {
     const deployment = await request(client, { name, requestedAt, signal });
     await report.line(`bundledeployment.core.rukpak.io "${name}" reconciliation requested`);
     if (deployment.spec.paused === true) {
-      await report.line(`it is paused, and changes nothing before: rukpakctl resume ${name}`);
+      await report.line(`it is paused: core changes nothing before "rukpakctl resume ${name}"`);
     }
     if (flags.wait === true) {
       await progressOn(process.stderr)(`waiting for "${name}"`, () =>

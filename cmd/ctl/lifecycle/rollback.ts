@@ -60,16 +60,18 @@ async function putBack(
   const changed = await client.patch(target, patch, { type: 'json', signal });
   const bundle = templateBundle(changed as BundleDeployment);
   await report.line(
-    `bundledeployment.core.rukpak.io "${name}" goes back from Bundle "${from}" to "${bundle}" (revision ${revision})`,
+    `bundledeployment.core.rukpak.io "${name}" changed: core rolls back from Bundle "${from}" to "${bundle}" (revision ${revision})`,
   );
   if (deployment.spec.paused === true) {
-    await report.line(`it is paused, and goes back after: rukpakctl resume ${name}`);
+    await report.line(`it is paused: core rolls back after "rukpakctl resume ${name}"`);
   }
   if (flags.wait === true) {
     await progressOn(process.stderr)(`waiting for Bundle "${bundle}"`, () =>
       awaitBundle(client, { name, bundle, timeout: flags.timeout, signal }),
     );
-    await report.line(`bundledeployment.core.rukpak.io "${name}" has Bundle "${bundle}" installed`);
+    await report.line(
+      `bundledeployment.core.rukpak.io "${name}" rolled back: Bundle "${bundle}" is installed`,
+    );
   }
   await report.result({ bundleDeployment: name, from, bundle, revision });
 }

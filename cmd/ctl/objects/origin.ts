@@ -42,7 +42,7 @@ export async function originOf(
     const owner = ownerReferences.find(({ controller }) => controller) ?? ownerReferences[0];
     const path = pathOf(last);
     if (owner === undefined)
-      return { chain, end: `${path} has neither an owner nor the labels of one` };
+      return { chain, end: `${path} has no owner reference and no label ${label.ownerName}` };
     const resource = await discovery.resourceFor(gvkOf(owner), signal);
     if (resource === undefined) {
       return {
@@ -61,7 +61,7 @@ export async function originOf(
     last = { ...next, apiVersion: owner.apiVersion, kind: owner.kind };
     chain.push(last);
   }
-  return { chain, end: 'its owners have owners without an end' };
+  return { chain, end: `its owner references lead through more than ${longest} objects` };
 }
 
 function deploymentOf({ kind, apiVersion, metadata }: KubernetesObject): string | undefined {

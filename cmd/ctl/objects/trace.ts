@@ -72,7 +72,7 @@ async function deploymentOf(
   ]);
   const [object] = chain;
   const path = object === undefined ? '' : pathOf(object);
-  if (name === undefined) throw new TerminalError(`${path} is of no BundleDeployment: ${end}`);
+  if (name === undefined) throw new TerminalError(`${path} belongs to no BundleDeployment: ${end}`);
   const live = await liveObject(
     client,
     { resource: bundleDeploymentResource, key: { name } },

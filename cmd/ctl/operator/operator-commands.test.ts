@@ -266,7 +266,7 @@ describe('upgrade', () => {
     );
     const { code, stdout, stderr } = await ctl('upgrade', 'painter', '--to=1.2.0', '--watch');
     expect(stderr).toContain(
-      'somebody changed ClusterExtension "painter" meanwhile: nothing more is changed\n',
+      'another client changed ClusterExtension "painter" meanwhile: rukpakctl stopped. Check its spec, and run the command again\n',
     );
     expect(code).toBe(1);
     expect(stdout).not.toContain('changed to version "1.2.0"');

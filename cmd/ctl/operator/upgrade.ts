@@ -73,11 +73,11 @@ function planLines({ from, target, steps }: UpgradePlan, width: number): readonl
   if (target === undefined) return [];
   const to = target.version || target.name;
   if (steps.length === 0) {
-    return [from === '' ? `${to} is to be installed` : `${from} stays installed`];
+    return [from === '' ? `Install ${to}` : `${from} stays installed`];
   }
   const count = steps.length === 1 ? '' : ` in ${counted(steps.length, 'upgrade')}`;
   return [
-    `${from || 'the installed bundle'} is to be upgraded to ${to}${count}:`,
+    `Upgrade ${from || 'the installed bundle'} to ${to}${count}:`,
     ...stepLines(steps, width),
   ];
 }
@@ -119,7 +119,7 @@ async function carryOut(
     const now = await session.cluster.client.get(resource, { name }, session.signal);
     if (!isSameSpec(now, current)) {
       throw new TerminalError(
-        `somebody changed ${kind} "${name}" meanwhile: nothing more is changed`,
+        `another client changed ${kind} "${name}" meanwhile: rukpakctl stopped. Check its spec, and run the command again`,
       );
     }
     current = now;

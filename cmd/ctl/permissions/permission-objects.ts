@@ -126,7 +126,9 @@ function accountOf(
 ): ServiceAccountRef {
   const account = serviceAccount ?? own;
   if (account !== undefined) return account;
-  throw new TerminalError('say with --service-account NAMESPACE/NAME who gets the permissions');
+  throw new TerminalError(
+    '--service-account NAMESPACE/NAME is required for a directory or image, and for a BundleDeployment without spec.serviceAccount',
+  );
 }
 
 /** Works without a cluster, unless a kind is unknown. */

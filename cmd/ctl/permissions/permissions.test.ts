@@ -62,7 +62,7 @@ test('of a folder are printed without a cluster, in both formats', async () => {
 test('are for somebody', async () => {
   const { code, stderr } = await permissions('Shop');
   expect(code).toBe(1);
-  expect(stderr).toContain('say with --service-account NAMESPACE/NAME who gets the permissions');
+  expect(stderr).toContain('--service-account NAMESPACE/NAME is required for a directory or image');
   const wrong = await permissions('Shop', '--service-account=deployer');
   expect(wrong.stderr).toContain('It must be NAMESPACE/NAME.');
 });

@@ -169,7 +169,7 @@ export async function publishedAuthority(
     if (ca !== undefined) return Buffer.from(ca).toString('utf8');
   }
   throw new TerminalError(
-    `no CA to trust the content server by: neither Secret "${names.join('" nor "')}" in namespace "${namespace}" has a ca.crt; ${cure}`,
+    `rukpakctl cannot verify the content server: neither Secret "${names.join('" nor "')}" in namespace "${namespace}" has key ca.crt; ${cure}`,
   );
 }
 
@@ -188,7 +188,7 @@ export async function kubeconfigCaller(
 ): Promise<Caller> {
   if (cluster.actsAs !== undefined) {
     throw new TerminalError(
-      `the content server knows the user of a token or certificate only, and cannot take "${cluster.actsAs}" for the caller: run this command without --as, with a kubeconfig of that user`,
+      `this command sends your token or certificate to the content server, so it cannot impersonate "${cluster.actsAs}": run it without --as, with a kubeconfig of that user`,
     );
   }
   const { headers, tls } = await cluster.credentials();

@@ -84,7 +84,7 @@ test.each<[string, object, string]>([
   [
     'was changed',
     { generation: 2 },
-    'late; BundleDeployment "shop" was kept, because somebody changed it meanwhile',
+    'late; BundleDeployment "shop" was kept, because another client changed it meanwhile',
   ],
   ['was replaced', { uid: 'other' }, 'late'],
 ])('a deployment that %s is kept', async (_case, change, text) => {

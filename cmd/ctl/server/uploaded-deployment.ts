@@ -139,7 +139,7 @@ async function reasonToKeep(
   { made, client, signal }: Removal,
 ): Promise<string | undefined> {
   const { name = '', generation } = live.metadata;
-  if (generation !== made.metadata.generation) return 'somebody changed it meanwhile';
+  if (generation !== made.metadata.generation) return 'another client changed it meanwhile';
   const advice = `rukpakctl status ${name}`;
   if (isBegun(live)) return `core has begun to install it: ${advice}`;
   const labelSelector = `${label.ownerKind}=${bundleDeploymentResource.kind},${label.ownerName}=${name}`;

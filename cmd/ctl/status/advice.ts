@@ -52,7 +52,7 @@ function forDeletion(report: StatusReport): string | undefined {
   }
   return held === undefined
     ? 'it is being deleted: it waits for its finalizers, or for objects with finalizers of their own'
-    : 'it is being deleted: condition Progressing names the objects that the deletion waits for';
+    : 'it is being deleted: condition Progressing above says what the deletion waits for (docs/howto/prune-and-delete.md#deletion)';
 }
 
 function forUnobserved(report: StatusReport, now: number): string | undefined {
@@ -94,7 +94,7 @@ function forBundle(bundle: BundleReport, report: StatusReport, now: number): str
         now,
       );
     case 'Deleting':
-      return `Bundle "${name}" is being deleted, and core creates it again afterwards: see what its deletion waits for`;
+      return `Bundle "${name}" is being deleted, and core creates it again afterwards: kubectl describe bundle ${name} shows what its deletion waits for`;
     case 'Pending':
       return `Bundle "${name}" waits for its source and tries again by itself: make "${source}" reachable, or correct spec.template.spec.source`;
     case 'Failing':

@@ -36,7 +36,7 @@ const ofDeployments: readonly (readonly [message: string, cure: string])[] = [
   ],
   [
     `ServiceAccount "a" in namespace "b" lacks permissions for the deletion: delete, get configmaps (c) in namespace "d". Grant them ("rukpakctl permissions demo --missing" prints them as RBAC objects), or keep the objects: kubectl patch bundledeployment demo --type=merge --patch='{"spec":{"deletionPolicy":"Orphan"}}'. Core retries every minute`,
-    `review the output of "rukpakctl permissions demo --missing", and let somebody apply it who may grant it, or keep the objects: kubectl patch bundledeployment demo --type=merge --patch='{"spec":{"deletionPolicy":"Orphan"}}' (docs`,
+    `review the output of "rukpakctl permissions demo --missing", and have a user who may grant these permissions apply it, or keep the objects: kubectl patch bundledeployment demo --type=merge --patch='{"spec":{"deletionPolicy":"Orphan"}}' (docs`,
   ],
   [
     'BundleLoadFailed: class "acme", deployment(): boom',
@@ -68,7 +68,7 @@ const ofDeployments: readonly (readonly [message: string, cure: string])[] = [
   ],
   [
     'InstallFailed: ServiceAccount "deployer" in namespace "team-a" lacks permissions for this, nothing was changed: create, get configmaps (c) in namespace "team-a". "rukpakctl permissions demo --missing" prints them as RBAC objects',
-    'review the output of "rukpakctl permissions demo --missing", and let somebody apply it who may grant it (docs/howto/service-accounts.md)',
+    'review the output of "rukpakctl permissions demo --missing", and have a user who may grant these permissions apply it (docs/howto/service-accounts.md)',
   ],
   [
     'InstallFailed: ServiceAccount "deployer" in namespace "team-a", which spec.serviceAccount names, does not exist: nothing was changed',

@@ -45,12 +45,12 @@ const installCauses: readonly Cause[] = [
   [
     /lacks permissions for this/,
     ({ name }) =>
-      `review the output of "rukpakctl permissions ${name} --missing", and let somebody apply it who may grant it (docs/howto/service-accounts.md)`,
+      `review the output of "rukpakctl permissions ${name} --missing", and have a user who may grant these permissions apply it (docs/howto/service-accounts.md)`,
   ],
   [
     /lacks permissions for the deletion: .*?(, or keep the objects: kubectl patch .*?'\{.*?\}')?\. Core retries/s,
     ({ name }, [keep = '']) =>
-      `review the output of "rukpakctl permissions ${name} --missing", and let somebody apply it who may grant it${keep} (docs/howto/service-accounts.md#deletion)`,
+      `review the output of "rukpakctl permissions ${name} --missing", and have a user who may grant these permissions apply it${keep} (docs/howto/service-accounts.md#deletion)`,
   ],
   [
     /ServiceAccount "([^"]+)" in namespace "([^"]+)", which spec\.serviceAccount names, does not exist/,
@@ -84,7 +84,7 @@ const installCauses: readonly Cause[] = [
   [
     /exists and cannot be imported into the current release/,
     () =>
-      'these objects belong to others: the message of condition Installed ends with the remedies (docs/howto/ownership.md)',
+      'these objects have other owners: the message of condition Installed ends with the commands (docs/howto/ownership.md)',
   ],
   [
     /namespaces "([^"]+)" not found/,

@@ -281,7 +281,7 @@ const examples: Readonly<
   ],
   'an archive that has changed': [
     () => ({ source: http({ checksum }) }),
-    'somebody has changed the content since it was pinned',
+    'the content has changed since core pinned it',
   ],
 };
 

@@ -127,6 +127,6 @@ export const sourceCauses: readonly Cause[] = [
   [
     /has the digest \S+ (?:instead of|but) /,
     () =>
-      `somebody has changed the content since it was pinned: find out who, and put the reference of trusted content into ${correct}`,
+      `the content has changed since core pinned it: find out who changed it, and put the reference of trusted content into ${correct}`,
   ],
 ];

@@ -304,7 +304,7 @@ describe('advice', () => {
     [
       'objects of others',
       aReport(aRefused('X "y" exists and cannot be imported into the current release: …')),
-      'the message of condition Installed ends with the remedies',
+      'the message of condition Installed ends with the commands',
     ],
     [
       'a deletion that waits',
@@ -312,7 +312,7 @@ describe('advice', () => {
         ...aWaiting('WaitingForDependents'),
         metadata: { deletionTimestamp: old, finalizers: ['a/b'] },
       }),
-      'condition Progressing names the objects',
+      'condition Progressing above says what the deletion waits for',
     ],
     [
       'kinds that are not there',
