@@ -229,7 +229,7 @@ describe('rukpakctl run', () => {
     const { code, stderr } = await ctl(['run', 'ctl-lost', directory, ...flags]);
     expect(code).toBe(1);
     expect(stderr).toContain(
-      'neither Secret "rukpak-ca" nor "other-cert" in namespace "rukpak-system" has a ca.crt',
+      'neither Secret "rukpak-ca" nor "other-cert" in namespace "rukpak-system" has key ca.crt',
     );
     // Its Bundle is there, and so need not be waited for.
     expect((await ctl(['run', 'ctl-lost', directory])).code).toBe(0);
