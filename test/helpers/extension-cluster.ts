@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeployment, Condition } from '../../api/v1alpha1/index.ts';
 import { bundleName, templateHash } from '../../api/v1alpha1/rules/template-hash.ts';
@@ -7,6 +8,7 @@ import { inlineResolver, type PackageResolver } from '../../operators/catalogs/i
 import { extensionControllers } from '../../operators/extensions/index.ts';
 import { CountingClient } from './counting-client.ts';
 import { EventList } from './event-list.ts';
+import { eventually } from './eventually.ts';
 import { FakeKubeClient } from './fake-kube-client.ts';
 import type { FixedContents } from './fixed-contents.ts';
 import { silentLogger } from './silent-logger.ts';
@@ -104,6 +106,19 @@ export class ExtensionCluster {
       if (deployment.status?.activeBundle === activeBundle) continue;
       this.put({ ...deployment, status: { observedGeneration: 1, activeBundle, conditions } });
     }
+  }
+
+  /** All that is under way is done, installed by core, and what was sent for it is forgotten. */
+  async settled(): Promise<void> {
+    await eventually(
+      async () => {
+        this.coreInstalls();
+        this.taken();
+        await new Promise((resolve) => setImmediate(resolve));
+        expect(this.taken()).toEqual([]);
+      },
+      { within: 8_000 },
+    );
   }
 
   /** Core cannot unpack the bundle of a BundleDeployment. */

@@ -7,6 +7,7 @@ import {
 } from '../../../resolver/versions/index.ts';
 import type { CatalogContents } from '../../catalogs/index.ts';
 import type { BundleRecord } from '../deployment/bundle-record.ts';
+import { adviceFor } from '../deployment/installation.ts';
 import type { Choice, ChoiceRequest, ResolvedChoice } from '../findings.ts';
 
 /** Why a choice must not replace the bundle that an extension has. */
@@ -70,7 +71,7 @@ function otherPackage(
   if (isFound || imageOf(choice) === installed.image) return undefined;
   const [kind] = id.split('/');
   const [before, wanted] = [installed.package, packageName].map(goQuote);
-  const message = `BundleDeployment ${goQuote(name)} has bundle ${goQuote(installed.name)} of package ${before} installed, and the controller does not replace it by package ${wanted}: request package ${before}, give the ${kind} another name, or delete the BundleDeployment, which uninstalls package ${before}`;
+  const message = `BundleDeployment ${goQuote(name)} has bundle ${goQuote(installed.name)} of package ${before} installed, and the controller does not replace it by package ${wanted}: request package ${before}, ${adviceFor(kind)}, which uninstalls package ${before}`;
   return { message, awaitsContent: false };
 }
 

@@ -46,21 +46,11 @@ async function bothInstalled(ofApp = '>=1.0.0'): Promise<void> {
     cluster.coreInstalls();
     expect(condition()).toMatch(/^True Satisfied: .*\(of Operator "db"\)$/);
   });
-  await settled();
+  await cluster.settled();
 }
 
 function condition(name = 'app'): string | undefined {
   return cluster.condition('ClusterExtension', name, 'DependenciesSatisfied');
-}
-
-/** All that is under way is done, and what was sent for it is forgotten. */
-async function settled(): Promise<void> {
-  await eventually(async () => {
-    cluster.coreInstalls();
-    cluster.taken();
-    await new Promise((resolve) => setImmediate(resolve));
-    expect(cluster.taken()).toEqual([]);
-  });
 }
 
 function owners(): readonly string[] {
@@ -79,7 +69,7 @@ test('a made Operator stays while a ClusterExtension requires it, and goes with 
   cluster.remove('Operator', 'gallery');
   cluster.collectGarbage();
   await eventually(async () => expect(owners()).toEqual(['ClusterExtension/app']));
-  await settled();
+  await cluster.settled();
   expect(cluster.get('Operator', 'db')?.metadata.annotations).toEqual({
     'core.rukpak.io/required-by':
       '[{"operator":"ClusterExtension/app","requires":"package \\"db\\" in version range \\">=1.0.0\\""}]',
@@ -87,7 +77,7 @@ test('a made Operator stays while a ClusterExtension requires it, and goes with 
   expect(condition()).toMatch(/^True Satisfied/);
   cluster.remove('ClusterExtension', 'app');
   cluster.collectGarbage();
-  await settled();
+  await cluster.settled();
   expect(cluster.names('Operator')).toEqual([]);
 });
 
@@ -107,7 +97,7 @@ test('it stays when no Operator requires it any more, until the ClusterExtension
     cluster.coreInstalls();
     expect(owners()).toEqual(['ClusterExtension/app']);
   });
-  await settled();
+  await cluster.settled();
   expect([cluster.image('gallery'), version()]).toEqual(['example.com/gallery:1.1.0', '1.0.0']);
   cluster.events.taken();
   contents.serve(clusterCatalog, aPackage({ name: 'app' }));
@@ -152,12 +142,12 @@ test('a ClusterExtension changes no version, and keeps nothing that never met wh
     expect(condition()).toMatch(/^False DependencyMissing: bundle "app.v1.1.0" requires/);
     expect(condition('fresh')).toMatch(/^False DependencyMissing/);
   });
-  await settled();
+  await cluster.settled();
   expect([version(), owners()]).toEqual(['1.0.0', ['ClusterExtension/app', 'Operator/gallery']]);
   cluster.remove('Operator', 'gallery');
   cluster.collectGarbage();
   await eventually(async () => expect(owners()).toEqual(['ClusterExtension/app']));
-  await settled();
+  await cluster.settled();
   expect(version()).toBe('1.0.0');
 });
 
@@ -167,7 +157,7 @@ test('it stays while the catalog of the ClusterExtension is gone, also after a r
   contents.remove(clusterCatalog);
   cluster.remove('Operator', 'gallery');
   cluster.collectGarbage();
-  await settled();
+  await cluster.settled();
   await cluster.stop();
   await cluster.start();
   cluster.put(asks('unknown'));
@@ -175,6 +165,6 @@ test('it stays while the catalog of the ClusterExtension is gone, also after a r
     expect(cluster.condition('Operator', 'unknown', 'Resolved')).toMatch(/^False/);
   });
   expect(cluster.taken()).toEqual(['patch Operator/unknown']);
-  await settled();
+  await cluster.settled();
   expect([version(), owners()]).toEqual(['1.0.0', ['ClusterExtension/app']]);
 });

@@ -51,16 +51,6 @@ async function ready(...names: readonly string[]): Promise<void> {
   });
 }
 
-/** All that is under way is done, and what was sent for it is forgotten. */
-async function settled(): Promise<void> {
-  await eventually(async () => {
-    cluster.coreInstalls();
-    cluster.taken();
-    await new Promise((resolve) => setImmediate(resolve));
-    expect(cluster.taken()).toEqual([]);
-  });
-}
-
 function version(name: string): string | undefined {
   return (cluster.get('Operator', name)?.['spec'] as { version?: string } | undefined)?.version;
 }
@@ -101,7 +91,7 @@ describe('what an Operator requires', () => {
     });
     cluster.remove('Operator', 'app');
     cluster.collectGarbage();
-    await settled();
+    await cluster.settled();
     expect([cluster.names('Operator'), cluster.names('BundleDeployment')]).toEqual([[], []]);
   });
 
@@ -110,12 +100,12 @@ describe('what an Operator requires', () => {
     cluster.put(asks('app'));
     await cluster.start();
     await ready('app', 'db');
-    await settled();
+    await cluster.settled();
     await cluster.stop();
     await cluster.start();
     cluster.put(asks('unknown'));
     await eventually(async () => expect(condition('unknown', 'Resolved')).toMatch(/^False/));
-    await settled();
+    await cluster.settled();
     expect(owners('db')).toEqual(['app']);
   });
 
@@ -132,7 +122,7 @@ describe('what an Operator requires', () => {
     expect([owners('db'), owners('disk')]).toEqual([['app'], ['app']]);
     cluster.remove('Operator', 'app');
     cluster.collectGarbage();
-    await settled();
+    await cluster.settled();
     expect(cluster.names('Operator')).toEqual([]);
   });
 
@@ -232,7 +222,7 @@ describe('what an Operator requires', () => {
       cluster.coreInstalls();
       expect(cluster.image('app')).toBe('example.com/app:1.1.0');
     });
-    await settled();
+    await cluster.settled();
     contents.serve({}, app(''), db);
     await eventually(async () => expect(cluster.names('Operator')).toEqual(['app']));
     expect(cluster.taken()).toContain('delete Operator/db');
@@ -243,18 +233,18 @@ describe('what an Operator requires', () => {
     cluster.put(asks('app'));
     await cluster.start();
     await ready('app');
-    await settled();
+    await cluster.settled();
     contents.serve({}, aPackage({ name: 'other' }));
     await eventually(async () => expect(condition('app', 'Resolved')).toMatch(/^False/));
     contents.lose({}, 'Failed', 'no route');
-    await settled();
+    await cluster.settled();
     await cluster.stop();
     await cluster.start();
-    await settled();
+    await cluster.settled();
     expect([version('db'), owners('db')]).toEqual(['1.0.0', ['app']]);
     contents.lose({}, 'Pending');
     contents.remove({});
-    await settled();
+    await cluster.settled();
     expect([version('db'), owners('db')]).toEqual(['1.0.0', ['app']]);
   });
 });
@@ -277,7 +267,7 @@ describe('an API', () => {
       aPackage({ name: 'db', properties: [providesApi] }),
       aPackage({ name: 'da', properties: [providesApi] }),
     );
-    await settled();
+    await cluster.settled();
     expect(cluster.names('Operator')).toEqual(['app', 'db']);
   });
 
@@ -420,7 +410,7 @@ describe('objects of users', () => {
     cluster.put(asks('app'));
     await cluster.start();
     await ready('app');
-    await settled();
+    await cluster.settled();
     cluster.put(takenOver(cluster.get('Operator', 'db') as KubernetesObject));
     await eventually(async () => {
       const { labels, annotations, ownerReferences } =
@@ -432,7 +422,7 @@ describe('objects of users', () => {
     });
     cluster.remove('Operator', 'app');
     cluster.collectGarbage();
-    await settled();
+    await cluster.settled();
     expect(cluster.names('Operator')).toEqual(['db']);
   });
 

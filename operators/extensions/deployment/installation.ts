@@ -75,7 +75,8 @@ function conflictWithOrphan(
   return `BundleDeployment "${name}" exists already and has package "${before}", not package "${packageName}" of this ${kind}: ${adviceFor(kind)}, which uninstalls package "${before}"`;
 }
 
-function adviceFor(kind: string | undefined): string {
+/** How a user makes way for an extension whose BundleDeployment is taken. */
+export function adviceFor(kind: string | undefined): string {
   return `give the ${kind} another name, or delete the BundleDeployment`;
 }
 
