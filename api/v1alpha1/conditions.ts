@@ -109,6 +109,7 @@ export const progressReason = {
   waitingForDependencies: 'WaitingForDependencies',
   waitingForStage: 'WaitingForStage',
   waitingForHook: 'WaitingForHook',
+  rollingBack: 'RollingBack',
   rolledBack: 'RolledBack',
   progressDeadlineExceeded: 'ProgressDeadlineExceeded',
   pruneHeld: 'PruneHeld',

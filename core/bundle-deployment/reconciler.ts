@@ -34,7 +34,7 @@ import { withSummary } from './readiness.ts';
 import { keepGenerated } from './rendering/keep-generated.ts';
 import { loadOrKeepActive } from './rendering/load-objects.ts';
 import { RenderedObjects } from './rendering/rendered-objects.ts';
-import { watchDeadline, watchProgress } from './revisions/progress.ts';
+import { reportRolledBack, watchDeadline, watchProgress } from './revisions/progress.ts';
 import { progressing } from './status.ts';
 import { TransitionEvents } from './transitions.ts';
 
@@ -203,7 +203,8 @@ export class BundleDeploymentReconciler {
   #withDeadlines(state: BundleDeploymentState, context: ReconcileContext): BundleDeploymentState {
     if (isDeleted(state.deployment)) return state;
     const given = { ...state, ...watchDeadline(state, this.#dependencies, context) };
-    return { ...given, ...watchProgress(given, this.#dependencies, context) };
+    const timed = { ...given, ...watchProgress(given, this.#dependencies, context) };
+    return { ...timed, ...reportRolledBack(timed) };
   }
 
   #forget(name: string): void {

@@ -64,6 +64,7 @@ const rows = [
   ['Progressing', 'False', 'WaitingForHook', 'Normal'],
   ['Progressing', 'False', 'Deleting', 'Normal'],
   ['Progressing', 'False', 'WaitingForDependents', 'Warning'],
+  ['Progressing', 'False', 'RollingBack', 'Warning'],
   ['Progressing', 'False', 'RolledBack', 'Warning'],
   ['Progressing', 'False', 'ProgressDeadlineExceeded', 'Warning'],
   ['Progressing', 'False', 'PruneHeld', 'Warning'],

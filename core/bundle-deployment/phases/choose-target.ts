@@ -19,7 +19,7 @@ import type {
 import { createBundle } from '../desired-bundle.ts';
 import type { BundleDeploymentState, Found, PhaseContext, Surroundings } from '../phase.ts';
 import { boundedHistory, onlyAskedFor, withActive } from '../revisions/history.ts';
-import { rolledBack } from '../revisions/progress.ts';
+import { rollingBack } from '../revisions/progress.ts';
 import { hasValidBundle, notObserved } from '../status.ts';
 
 /**
@@ -38,7 +38,7 @@ export async function followRollback(
   const remembered = withRememberedActive({ ...state, status: asked }, dependencies);
   const status = boundedHistory({ deployment, status: remembered });
   if (inForce === undefined) return { status };
-  const blocked = state.blocked ?? rolledBack(deployment, inForce);
+  const blocked = state.blocked ?? rollingBack(deployment, inForce);
   try {
     await restore(inForce.to, { ...state, status }, { dependencies, context });
     return { status, blocked };

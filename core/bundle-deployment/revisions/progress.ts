@@ -117,7 +117,7 @@ export function watchDeadline(
   wakeAfter(0);
   return {
     status: { ...status, rollback, history: [...withRolledBack(history, from, at)] },
-    blocked: rolledBack(deployment, rollback),
+    blocked: rollingBack(deployment, rollback),
   };
 }
 
@@ -130,16 +130,46 @@ function wayBack(history: History, from: string, owned: readonly Bundle[]): stri
   )?.bundle;
 }
 
-/** Reason and message of Progressing while a rollback is in force. */
-export function rolledBack({ metadata }: BundleDeployment, rollback: RollbackStatus): Blocked {
-  const { from, to, reason, at } = rollback;
+/** Reason and message of Progressing from the decision for a rollback until its Bundle is active. */
+export function rollingBack(deployment: BundleDeployment, rollback: RollbackStatus): Blocked {
+  const { to, at } = rollback;
+  const beginning = `Core began to roll back to Bundle "${to}" at ${at}`;
   return {
-    reason: progressReason.rolledBack,
-    message:
-      `Core rolled back to Bundle "${to}" at ${at}, because "${from}" was ${reason}. ` +
-      `Core does not retry "${from}": change spec.template, make the rollback permanent with ` +
-      `"rukpakctl rollback ${metadata.name}", or remove spec.rollback to retry "${from}" without a deadline`,
+    reason: progressReason.rollingBack,
+    message: rollbackText(beginning, deployment, rollback),
   };
+}
+
+/**
+ * Reports a rollback as done once its Bundle is completely applied. It stays done when an object is
+ * repaired later.
+ */
+export function reportRolledBack({
+  deployment,
+  status,
+  blocked,
+}: BundleDeploymentState): Pick<Found, 'blocked'> {
+  const { rollback, activeBundle, conditions } = status;
+  if (rollback === undefined || blocked?.reason !== progressReason.rollingBack) return {};
+  const { to, at } = rollback;
+  const beginning = `Core rolled back to Bundle "${to}" at ${at}`;
+  const message = rollbackText(beginning, deployment, rollback);
+  const { installed, progressing } = bundleDeploymentCondition;
+  const isActive = activeBundle === to && findCondition(conditions, installed)?.status === 'True';
+  const isTold = findCondition(deployment.status?.conditions, progressing)?.message === message;
+  return isActive || isTold ? { blocked: { reason: progressReason.rolledBack, message } } : {};
+}
+
+function rollbackText(
+  beginning: string,
+  { metadata }: BundleDeployment,
+  { from, reason }: RollbackStatus,
+): string {
+  return (
+    `${beginning}, because "${from}" was ${reason}. ` +
+    `Core does not retry "${from}": change spec.template, make the rollback permanent with ` +
+    `"rukpakctl rollback ${metadata.name}", or remove spec.rollback to retry "${from}" without a deadline`
+  );
 }
 
 /** Reason and message of Progressing after the deadline when there is no Bundle to roll back to. */

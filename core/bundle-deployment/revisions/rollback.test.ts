@@ -71,6 +71,13 @@ describe('a Bundle that is not healthy in time', () => {
     fixture.clock.advance(second);
     await fixture.reconcile();
     expect(fixture.wakeAfter).toBe(0);
+    const because = `because "${next}" was not healthy within 30s (InProgress). `;
+    const begun = `Core began to roll back to Bundle "${first}" at 2026-01-01T00:00:30Z, ${because}`;
+    expect(progressing()).toContain(`Progressing False RollingBack: ${begun}`);
+    expect(fixture.summary).toEqual([
+      expect.stringContaining(`Ready False RollingBack: ${begun}`),
+      expect.stringContaining('Reconciling True RollingBack: '),
+    ]);
     sick();
     await fixture.reconcile();
     expect(fixture.status).toMatchObject({
@@ -85,13 +92,29 @@ describe('a Bundle that is not healthy in time', () => {
       history: [{ bundle: next, rolledBackAt: '2026-01-01T00:00:30Z' }, { bundle: first }],
     });
     const told =
-      `Core rolled back to Bundle "${first}" at 2026-01-01T00:00:30Z, because "${next}" was not healthy within 30s (InProgress). ` +
+      `Core rolled back to Bundle "${first}" at 2026-01-01T00:00:30Z, ${because}` +
       `Core does not retry "${next}": change spec.template, make the rollback permanent with "rukpakctl rollback demo", ` +
       `or remove spec.rollback to retry "${next}" without a deadline`;
     expect(progressing()).toBe(`Progressing False RolledBack: ${told}`);
     expect(fixture.events.taken()).toContain(`Warning RolledBack: ${told}`);
     expect(fixture.load.mock.lastCall?.[0].metadata.name).toBe(first);
     expect(fixture.bundleNames).toEqual([first, next]);
+  });
+
+  test('is not called rolled back before the earlier one is applied, and stays so afterwards', async () => {
+    sick('InProgress');
+    await upgrade();
+    fixture.applier.apply.mockRejectedValue(new Error('refused'));
+    await timePasses(30 * second);
+    expect(fixture.status.activeBundle).toBe(next);
+    expect(progressing()).toContain('Progressing False RollingBack: ');
+    fixture.applier.apply.mockResolvedValue({ changes: 1, complete: true });
+    await timePasses(0);
+    expect(fixture.status.activeBundle).toBe(first);
+    expect(progressing()).toContain('Progressing False RolledBack: ');
+    fixture.applier.apply.mockRejectedValue(new Error('refused'));
+    await timePasses(0);
+    expect(progressing()).toContain('Progressing False RolledBack: ');
   });
 
   test('is not tried again, however often it is looked at', async () => {

@@ -11,12 +11,14 @@ export function observedRollout({ deployment, record }: Installation): Rollout |
   if (deployment === undefined) return undefined;
   const rollout = rolloutOf(deployment);
   const { rollback } = deployment.status ?? {};
-  if (rollout.reason !== progressReason.rolledBack || rollback === undefined) return rollout;
+  const isDone = rollout.reason === progressReason.rolledBack;
+  const isInForce = isDone || rollout.reason === progressReason.rollingBack;
+  if (!isInForce || rollback === undefined) return rollout;
   const from = templateBundle(deployment, record).name || rollback.from;
   const earlier = record?.earlier.find(({ bundle }) => bundle === rollback.to);
   const to = earlier?.name || rollback.to;
   const message =
-    `Core rolled back to bundle "${to}" at ${rollback.at}, because "${from}" was ${rollback.reason}. ` +
+    `Core ${isDone ? 'rolled back' : 'began to roll back'} to bundle "${to}" at ${rollback.at}, because "${from}" was ${rollback.reason}. ` +
     `Core does not retry "${from}": wait for another version in the catalog, request another ` +
     `version, or remove annotation ${annotation.rollbackDeadline} to retry "${from}" without a deadline`;
   return { ...rollout, message };

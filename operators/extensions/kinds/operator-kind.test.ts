@@ -262,31 +262,37 @@ describe('an installed Operator', () => {
     });
   });
 
-  test('after a rollback by core the earlier bundle is installed, and the choice stays', async () => {
-    const fixture = await installed('1.0.0', { 'core.rukpak.io/rollback-deadline': '5m' });
-    const former = fixture.wantedBundle;
-    fixture.choice = chosen('1.1.0');
-    await fixture.reconcile();
-    fixture.coreInstalls();
-    await fixture.reconcile();
-    fixture.taken();
-    const at = '2026-01-01T00:10:00Z';
-    const reason = 'not healthy within 5m (web: 0 of 1)';
-    fixture.coreReports({
-      activeBundle: former,
-      reason: 'RolledBack',
-      message: 'change spec.template',
-      outlook: 'Stalled',
-      rollback: { from: fixture.wantedBundle, to: former, reason, at },
-      conditions: { HasValidBundle: ['True', ''], Installed: ['True', ''] },
-    });
-    await fixture.reconcile();
-    expect(fixture.status).toMatchObject({ installed: { version: '1.0.0' } });
-    expect(fixture.condition('Ready')).toBe(
-      `Ready False RolledBack: Core rolled back to bundle "painter.v1.0.0" at ${at}, because "painter.v1.1.0" was ${reason}. Core does not retry "painter.v1.1.0": wait for another version in the catalog, request another version, or remove annotation core.rukpak.io/rollback-deadline to retry "painter.v1.1.0" without a deadline`,
-    );
-    expect(fixture.image).toBe('example.com/painter:1.1.0');
-  });
+  test.each([
+    { reason: 'RollingBack', outlook: 'Reconciling', told: 'Core began to roll back' },
+    { reason: 'RolledBack', outlook: 'Stalled', told: 'Core rolled back' },
+  ] as const)(
+    'of a rollback by core ($reason) it tells with the names of the catalog',
+    async (row) => {
+      const fixture = await installed('1.0.0', { 'core.rukpak.io/rollback-deadline': '5m' });
+      const former = fixture.wantedBundle;
+      fixture.choice = chosen('1.1.0');
+      await fixture.reconcile();
+      fixture.coreInstalls();
+      await fixture.reconcile();
+      fixture.taken();
+      const at = '2026-01-01T00:10:00Z';
+      const reason = 'not healthy within 5m (web: 0 of 1)';
+      fixture.coreReports({
+        activeBundle: former,
+        reason: row.reason,
+        message: 'change spec.template',
+        outlook: row.outlook,
+        rollback: { from: fixture.wantedBundle, to: former, reason, at },
+        conditions: { HasValidBundle: ['True', ''], Installed: ['True', ''] },
+      });
+      await fixture.reconcile();
+      expect(fixture.status).toMatchObject({ installed: { version: '1.0.0' } });
+      expect(fixture.condition('Ready')).toBe(
+        `Ready False ${row.reason}: ${row.told} to bundle "painter.v1.0.0" at ${at}, because "painter.v1.1.0" was ${reason}. Core does not retry "painter.v1.1.0": wait for another version in the catalog, request another version, or remove annotation core.rukpak.io/rollback-deadline to retry "painter.v1.1.0" without a deadline`,
+      );
+      expect(fixture.image).toBe('example.com/painter:1.1.0');
+    },
+  );
 });
 
 test('a fresh Operator whose bundle cannot be unpacked says why', async () => {
