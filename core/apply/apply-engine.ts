@@ -43,12 +43,13 @@ import { SharedNamespaces } from './ownership/shared-namespaces.ts';
 import { Transfers } from './ownership/transfers.ts';
 import { Planner } from './plan/planner.ts';
 import { Preflight } from './privilege/preflight.ts';
+import { Orphaner } from './prune/orphan.ts';
 import { Pruner } from './prune/pruner.ts';
 import { RemovalWatch } from './prune/removal-watch.ts';
 import { Remover } from './prune/remover.ts';
 import { RollOut } from './roll-out.ts';
 import { SetWriter } from './set-writer.ts';
-import { OwnerStates } from './state/owner-state.ts';
+import { OwnerStates } from './state/owner-states.ts';
 import { checkRestored } from './state/restored-owner.ts';
 import { Deletions } from './write/deletions.ts';
 import { ServerSideApply } from './write/server-side-apply.ts';
@@ -110,7 +111,8 @@ export class ApplyEngine implements Applier {
     const coOwnership = new CoOwnership(options);
     const writer = new Writer({ ...known, apply, drift, coOwnership });
     const subjects = { ...known, drift, rules, watches, parents, earlierKinds, transfers };
-    const pruner = new Pruner({ ...subjects, deletions });
+    const orphaner = new Orphaner(known);
+    const pruner = new Pruner({ ...subjects, deletions, orphaner });
     const preflight = new Preflight(client, owners);
     const planner = new Planner({ ...subjects, preflight, pruner });
     const definitions = new Definitions(known);
@@ -133,7 +135,7 @@ export class ApplyEngine implements Applier {
     this.#healthReport = new HealthReport({ ...known, drift });
     this.#rollOut = new RollOut(phases);
     this.#forecaster = new Forecaster(phases);
-    this.#remover = new Remover({ ...phases, deletions });
+    this.#remover = new Remover({ ...phases, deletions, orphaner });
     this.#hooks = new HookRunner({ ...subjects, apply, deletions });
   }
 

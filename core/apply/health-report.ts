@@ -9,7 +9,8 @@ import { isPodsController, workloadReason } from './health/pod-reason.ts';
 import type { Inventory } from './inventory/inventory.ts';
 import { clientOf } from './privilege/permissions.ts';
 import type { AppliedRecord } from './state/applied-record.ts';
-import type { OwnerState, OwnerStates, PodReasonsOf } from './state/owner-state.ts';
+import type { OwnerState, PodReasonsOf } from './state/owner-state.ts';
+import type { OwnerStates } from './state/owner-states.ts';
 
 /**
  * Maximum number of workloads to ask about per report: each takes two requests, and one is usually

@@ -11,7 +11,7 @@ import { groupKindNames } from './objects/owner-marks.ts';
 import type { Run } from './plan/plan.ts';
 import { askedIn } from './prune/asked-deletions.ts';
 import { RollOut } from './roll-out.ts';
-import { OwnerStates } from './state/owner-state.ts';
+import { OwnerStates } from './state/owner-states.ts';
 
 const signal = new AbortController().signal;
 const refusal = new Error('a policy says no');

@@ -26,7 +26,7 @@ import { askedKeys } from './prune/asked-deletions.ts';
 import { hookObjects } from './prune/prune-plan.ts';
 import type { Pruner } from './prune/pruner.ts';
 import type { SetWriter } from './set-writer.ts';
-import type { OwnerStates } from './state/owner-state.ts';
+import type { OwnerStates } from './state/owner-states.ts';
 import { checkRestored } from './state/restored-owner.ts';
 
 const concurrentReads = 8;
@@ -194,11 +194,11 @@ export class RollOut {
   }
 
   /** Replaces the record of an earlier Bundle's finished objects. */
-  #noteFinished({ name, state, set }: Run): void {
+  #noteFinished({ state, set }: Run): void {
     const { inventory, drift } = this.#options;
     for (const { id, resource, key } of set.objects) {
-      const record = state.recordOf(id);
-      if (record?.runs === undefined || record.owner !== name) continue;
+      const record = state.ownRecordOf(id);
+      if (record?.runs === undefined) continue;
       drift.noteFinished(record, inventory.get(resource, key));
     }
   }

@@ -21,7 +21,7 @@ import { OwnershipCheck, OwnershipRefusal } from './ownership/ownership-check.ts
 import { Transfers } from './ownership/transfers.ts';
 import type { Run } from './plan/plan.ts';
 import { SetWriter } from './set-writer.ts';
-import { OwnerStates } from './state/owner-state.ts';
+import { OwnerStates } from './state/owner-states.ts';
 import { Deletions } from './write/deletions.ts';
 import { ServerSideApply } from './write/server-side-apply.ts';
 import { Writer } from './write/writer.ts';

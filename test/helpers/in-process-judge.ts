@@ -1,6 +1,6 @@
 import { HealthRules, type HealthRulesOptions } from '../../core/apply/drift/health-rules.ts';
 import judgeObjects from '../../core/apply/health/rules/judge-objects.ts';
-import { OwnerStates } from '../../core/apply/state/owner-state.ts';
+import { OwnerStates } from '../../core/apply/state/owner-states.ts';
 import type { ObjectJudge } from '../../core/contracts/object-judge.ts';
 import { ManualClock } from './manual-clock.ts';
 

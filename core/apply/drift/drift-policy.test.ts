@@ -7,7 +7,8 @@ import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import { Inventory } from '../inventory/inventory.ts';
 import type { PlannedObject } from '../objects/desired.ts';
 import { recordOf } from '../state/applied-record.ts';
-import { type OwnerState, OwnerStates } from '../state/owner-state.ts';
+import { type OwnerState } from '../state/owner-state.ts';
+import { OwnerStates } from '../state/owner-states.ts';
 import { DriftDetector } from './drift.ts';
 import { noteDrift, splitPlan } from './drift-policy.ts';
 

@@ -7,7 +7,7 @@ import type { ObjectNews } from '../../contracts/applier.ts';
 import type { Resource } from '../../platform/kube/index.ts';
 import { Inventory } from '../inventory/inventory.ts';
 import { objectID } from '../objects/object-id.ts';
-import { OwnerStates } from '../state/owner-state.ts';
+import { OwnerStates } from '../state/owner-states.ts';
 import { DriftDetector } from './drift.ts';
 
 const pods: Resource = { group: '', version: 'v1', kind: 'Pod', plural: 'pods', namespaced: true };

@@ -6,7 +6,8 @@ import { type InventoryEntry, projectionUnder, slim } from '../inventory/entry.t
 import type { Inventory, ObjectEvent, ObjectEventListener } from '../inventory/inventory.ts';
 import { isNewer } from '../objects/object-id.ts';
 import type { AppliedRecord } from '../state/applied-record.ts';
-import type { OwnerState, OwnerStates } from '../state/owner-state.ts';
+import type { OwnerState } from '../state/owner-state.ts';
+import type { OwnerStates } from '../state/owner-states.ts';
 import type { HealthRules } from './health-rules.ts';
 
 interface DriftDetectorOptions {

@@ -7,7 +7,7 @@ import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import type { Resource } from '../../platform/kube/index.ts';
 import { Inventory } from '../inventory/inventory.ts';
 import { objectID } from '../objects/object-id.ts';
-import { OwnerStates } from '../state/owner-state.ts';
+import { OwnerStates } from '../state/owner-states.ts';
 
 const widgets: Resource = {
   group: 'acme.example',

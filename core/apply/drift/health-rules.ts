@@ -9,7 +9,7 @@ import {
 import type { CustomRule } from '../health/status.ts';
 import type { InventoryEntry } from '../inventory/entry.ts';
 import type { AppliedRecord } from '../state/applied-record.ts';
-import type { OwnerStates } from '../state/owner-state.ts';
+import type { OwnerStates } from '../state/owner-states.ts';
 
 export interface HealthRulesOptions extends VerdictOptions {
   readonly owners: OwnerStates;

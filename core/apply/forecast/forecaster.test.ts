@@ -5,7 +5,7 @@ import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import type { Forecast } from '../../contracts/applier.ts';
 import type { InventoryEntry } from '../inventory/entry.ts';
 import type { Run } from '../plan/plan.ts';
-import { OwnerStates } from '../state/owner-state.ts';
+import { OwnerStates } from '../state/owner-states.ts';
 import { Forecaster } from './forecaster.ts';
 
 const because = 'the deletion policy is KeepCRDs';

@@ -20,7 +20,7 @@ import type { Run } from '../plan/plan.ts';
 import type { Planner } from '../plan/planner.ts';
 import { throwUndecided } from '../prune/prune-plan.ts';
 import type { Pruner } from '../prune/pruner.ts';
-import type { OwnerStates } from '../state/owner-state.ts';
+import type { OwnerStates } from '../state/owner-states.ts';
 import { foreseenChange, foreseenOrphan } from './foreseen-change.ts';
 import {
   ObjectForecast,

@@ -12,7 +12,7 @@ import { KindWatches } from '../kinds/kind-watches.ts';
 import { OpenAPIDocuments } from '../kinds/openapi-documents.ts';
 import { desiredObject } from '../objects/desired.ts';
 import { OwnershipRefusal } from '../ownership/ownership-check.ts';
-import { OwnerStates } from '../state/owner-state.ts';
+import { OwnerStates } from '../state/owner-states.ts';
 import { Deletions } from '../write/deletions.ts';
 import { ServerSideApply } from '../write/server-side-apply.ts';
 import { HookRunner } from './hook-runner.ts';

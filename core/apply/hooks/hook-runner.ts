@@ -32,7 +32,7 @@ import { type Ownership, ownershipOf } from '../ownership/ownership.ts';
 import { OwnershipRefusal } from '../ownership/ownership-check.ts';
 import { ownershipMessage } from '../ownership/ownership-message.ts';
 import { clientOf } from '../privilege/permissions.ts';
-import type { OwnerStates } from '../state/owner-state.ts';
+import type { OwnerStates } from '../state/owner-states.ts';
 import type { Deletions, DoomedObject } from '../write/deletions.ts';
 import type { ServerSideApply } from '../write/server-side-apply.ts';
 import { hookOf, hookRunOf, isHookObject, isOfRun } from './hook.ts';

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { anOwnedEntry } from '../../../test/helpers/owned-entry.ts';
 import type { InventoryEntry } from '../inventory/entry.ts';
-import { OwnerStates } from '../state/owner-state.ts';
+import { OwnerStates } from '../state/owner-states.ts';
 import { awaitHook, HookWatch, hookOutcome, noteHookEnd } from './hook-watch.ts';
 
 describe('hook watch', () => {

@@ -4,7 +4,8 @@ import type { KubernetesObject } from '../../../api/meta.ts';
 import { conditionOf, isTrue } from '../health/status.ts';
 import type { InventoryEntry } from '../inventory/entry.ts';
 import type { ObjectEvent, ObjectEventListener } from '../inventory/inventory.ts';
-import type { HookEnd, OwnerState, OwnerStates } from '../state/owner-state.ts';
+import type { HookEnd, OwnerState } from '../state/owner-state.ts';
+import type { OwnerStates } from '../state/owner-states.ts';
 import { hookRunOf } from './hook.ts';
 
 /** Wakes owners that wait for a hook, when the hook ends and when its object is deleted. */

@@ -4,7 +4,7 @@ import { FakeKubeClient } from '../../../test/helpers/fake-kube-client.ts';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import { deploymentApplySetID } from '../objects/owner-marks.ts';
-import { OwnerStates } from '../state/owner-state.ts';
+import { OwnerStates } from '../state/owner-states.ts';
 import { ApplySetParents } from './applyset-parent.ts';
 
 const { signal } = new AbortController();

@@ -15,7 +15,7 @@ import {
   formatGroupKinds,
   parseGroupKinds,
 } from '../objects/owner-marks.ts';
-import type { OwnerStates } from '../state/owner-state.ts';
+import type { OwnerStates } from '../state/owner-states.ts';
 
 interface ApplySetParentsOptions {
   readonly client: Pick<KubeClient, 'get' | 'patch'>;

@@ -4,7 +4,7 @@ import type { KubernetesObject } from '../../../api/meta.ts';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import { ApiError, type KubeClient, type Resource } from '../../platform/kube/index.ts';
-import { OwnerStates } from '../state/owner-state.ts';
+import { OwnerStates } from '../state/owner-states.ts';
 import { EarlierKinds, notServed } from './earlier-kinds.ts';
 
 const gizmo = { group: 'x.example.com', kind: 'Gizmo' };

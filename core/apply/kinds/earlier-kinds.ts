@@ -21,7 +21,7 @@ import type { HelmReleases } from '../helm-migration/helm-releases.ts';
 import type { ApplyFailure } from '../objects/failures.ts';
 import type { GroupKind } from '../objects/object-id.ts';
 import { parseGroupKinds } from '../objects/owner-marks.ts';
-import type { OwnerStates } from '../state/owner-state.ts';
+import type { OwnerStates } from '../state/owner-states.ts';
 import type { ApplySetParents } from './applyset-parent.ts';
 import type { KindWatches } from './kind-watches.ts';
 

@@ -3,7 +3,7 @@ import { EventList } from '../../../test/helpers/event-list.ts';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { aResource } from '../../../test/helpers/owned-entry.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
-import { OwnerStates } from '../state/owner-state.ts';
+import { OwnerStates } from '../state/owner-states.ts';
 import { OptionalKinds } from './optional-kinds.ts';
 
 const monitor = { group: 'monitoring.coreos.com', kind: 'ServiceMonitor' };

@@ -3,7 +3,8 @@ import type { EventSink } from '../../contracts/event-sink.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Discovery } from '../../platform/kube/index.ts';
 import type { GroupKind } from '../objects/object-id.ts';
-import type { OwnerState, OwnerStates } from '../state/owner-state.ts';
+import type { OwnerState } from '../state/owner-state.ts';
+import type { OwnerStates } from '../state/owner-states.ts';
 import { kindNames } from './earlier-kinds.ts';
 
 /** Milliseconds between two discoveries, for all owners together. */

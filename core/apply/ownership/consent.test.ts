@@ -3,7 +3,7 @@ import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.t
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import { ApiError } from '../../platform/kube/index.ts';
-import { OwnerStates } from '../state/owner-state.ts';
+import { OwnerStates } from '../state/owner-states.ts';
 import { consentedOwnership, DeploymentConsent } from './consent.ts';
 
 const id = '|ConfigMap|n|c';

@@ -5,7 +5,7 @@ import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
 import { type KubeClient, liveObject } from '../../platform/kube/index.ts';
 import { isNamespace } from '../objects/order.ts';
 import { controllerOf } from '../objects/owner-marks.ts';
-import type { OwnerStates } from '../state/owner-state.ts';
+import type { OwnerStates } from '../state/owner-states.ts';
 import { type Ownership, ownershipOf, takesOwned, transferTargets } from './ownership.ts';
 
 /** The verdict on a live object; names the deployment that transferred it, if any. */

@@ -4,7 +4,7 @@ import { aDesiredObject } from '../../../test/helpers/desired-objects.ts';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import { ApiError } from '../../platform/kube/index.ts';
-import { OwnerStates } from '../state/owner-state.ts';
+import { OwnerStates } from '../state/owner-states.ts';
 import { OwnershipCheck } from './ownership-check.ts';
 
 const someOwners = () => new OwnerStates(new ManualClock());

@@ -6,7 +6,8 @@ import { type KubeClient, liveObject, type Resource } from '../../platform/kube/
 import type { CheckedObject, DesiredObject, PlannedObject } from '../objects/desired.ts';
 import { forEachLimit } from '../objects/for-each-limit.ts';
 import { isNamespace } from '../objects/order.ts';
-import type { OwnerState, OwnerStates } from '../state/owner-state.ts';
+import type { OwnerState } from '../state/owner-state.ts';
+import type { OwnerStates } from '../state/owner-states.ts';
 import { type ConsentedOwnership, consentedOwnership, DeploymentConsent } from './consent.ts';
 import { isLeftByRukpak, ownershipOf } from './ownership.ts';
 import { ownershipMessage, type RefusedObject } from './ownership-message.ts';

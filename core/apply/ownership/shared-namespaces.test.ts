@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { aDesiredObject } from '../../../test/helpers/desired-objects.ts';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
-import { OwnerStates } from '../state/owner-state.ts';
+import { OwnerStates } from '../state/owner-states.ts';
 import { endNamespaces, otherUsers, useNamespaces } from './shared-namespaces.ts';
 
 const [red, blue] = ['red', 'blue'].map((name) =>

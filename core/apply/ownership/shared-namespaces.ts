@@ -9,7 +9,8 @@ import type { DesiredObject } from '../objects/desired.ts';
 import { forEachLimit } from '../objects/for-each-limit.ts';
 import { isNamespace } from '../objects/order.ts';
 import { belongsTo } from '../objects/owner-marks.ts';
-import type { OwnerState, OwnerStates, SharedNamespace } from '../state/owner-state.ts';
+import type { OwnerState, SharedNamespace } from '../state/owner-state.ts';
+import type { OwnerStates } from '../state/owner-states.ts';
 import { consentedOwnership, DeploymentConsent } from './consent.ts';
 
 /** Namespaces of a set that exist and do not belong to its owner, with their live state. */

@@ -9,7 +9,7 @@ import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import { ApiError } from '../../platform/kube/index.ts';
 import { Inventory } from '../inventory/inventory.ts';
-import { OwnerStates } from '../state/owner-state.ts';
+import { OwnerStates } from '../state/owner-states.ts';
 import { Transfers } from './transfers.ts';
 
 const desired = aDesiredObject({

@@ -16,7 +16,8 @@ import type { InventoryEntry } from '../inventory/entry.ts';
 import type { Inventory, ObjectEvent, ObjectEventListener } from '../inventory/inventory.ts';
 import type { CheckedObject, DesiredObject } from '../objects/desired.ts';
 import { describeObject, objectPath } from '../objects/object-id.ts';
-import type { OwnerState, OwnerStates } from '../state/owner-state.ts';
+import type { OwnerState } from '../state/owner-state.ts';
+import type { OwnerStates } from '../state/owner-states.ts';
 import { transferTargets } from './ownership.ts';
 
 /**

@@ -15,7 +15,7 @@ import type { Preflight } from '../privilege/preflight.ts';
 import type { Pruner } from '../prune/pruner.ts';
 import { checkStageOrder } from '../stages/stage-order.ts';
 import { isCollected } from '../state/applied-record.ts';
-import type { OwnerStates } from '../state/owner-state.ts';
+import type { OwnerStates } from '../state/owner-states.ts';
 import { desiredHooks, desiredSet } from './desired-set.ts';
 import { type ApplyPlan, planSet, type Run } from './plan.ts';
 

@@ -11,7 +11,7 @@ import {
 } from '../../platform/kube/index.ts';
 import type { RawRequest } from '../../platform/kube/kube-client.ts';
 import type { PlannedObject } from '../objects/desired.ts';
-import { OwnerStates } from '../state/owner-state.ts';
+import { OwnerStates } from '../state/owner-states.ts';
 import type { Permission } from './permissions.ts';
 import { Preflight, type PreflightRequest } from './preflight.ts';
 

@@ -9,7 +9,8 @@ import {
   serviceAccountResource,
 } from '../../platform/kube/index.ts';
 import { shortList } from '../../short-list.ts';
-import type { GrantedPermissions, OwnerStates } from '../state/owner-state.ts';
+import type { GrantedPermissions } from '../state/owner-state.ts';
+import type { OwnerStates } from '../state/owner-states.ts';
 import {
   missingPermissions,
   neededPermissions,

@@ -1,6 +1,8 @@
 import { fieldAt, listOf, mapOf } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { annotation, label } from '../../../api/v1alpha1/labels.ts';
+import type { EventSink } from '../../contracts/event-sink.ts';
 import {
   ApiError,
   isConflict,
@@ -11,8 +13,94 @@ import {
 } from '../../platform/kube/index.ts';
 import { fieldManager, isOwnEntry } from '../fields/managed-fields.ts';
 import { isHookObject } from '../hooks/hook.ts';
+import type { InventoryEntry } from '../inventory/entry.ts';
+import type { Inventory } from '../inventory/inventory.ts';
 import { primaryResourceKeys } from '../objects/desired.ts';
+import { type ApplyFailure, throwAny } from '../objects/failures.ts';
+import { forEachLimit } from '../objects/for-each-limit.ts';
 import { isDeployment, labelledOwner } from '../objects/owner-marks.ts';
+import { otherUsers } from '../ownership/shared-namespaces.ts';
+import { isOrphanDenied } from '../privilege/removal-denial.ts';
+import type { OwnerStates } from '../state/owner-states.ts';
+import { objectEvents } from '../write/deletions.ts';
+
+interface OrphanerOptions {
+  readonly client: KubeClient;
+  readonly events: EventSink;
+  readonly owners: OwnerStates;
+  readonly inventory: Inventory;
+  /** Wakes an owner whose objects must be reconciled. */
+  readonly notify: (owner: string) => void;
+}
+
+interface OrphanRequest {
+  readonly owner: BundleDeployment;
+  /** Has the permissions of the owner. */
+  readonly client: KubeClient;
+  readonly signal: AbortSignal;
+  /**
+   * The owner is being deleted: core removes its marks itself if the owner's ServiceAccount may not,
+   * so that the deletion can end (default: false).
+   */
+  readonly ownerEnds?: boolean;
+}
+
+const concurrentWrites = 8;
+
+/** Leaves objects of a deployment in the cluster, as objects of nobody. */
+export class Orphaner {
+  readonly #options: OrphanerOptions;
+
+  constructor(options: OrphanerOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Orphans objects that must not be deleted, for the given reasons, and records an Event for each.
+   */
+  async orphan(
+    request: OrphanRequest,
+    entries: ReadonlyMap<InventoryEntry, string>,
+  ): Promise<void> {
+    const { owner, signal } = request;
+    const { owners, inventory, events, notify } = this.#options;
+    const { name = '' } = owner.metadata;
+    const failures: ApplyFailure[] = [];
+    const left: InventoryEntry[] = [];
+    await forEachLimit([...entries.keys()], concurrentWrites, async (entry) => {
+      try {
+        await this.#orphanOne(entry, request);
+        owners.find(name)?.forgetObject(entry.id);
+        inventory.orphan(entry);
+        // Other users may own the namespace now.
+        for (const user of otherUsers(owners, name, entry.id)) notify(user);
+        left.push(entry);
+      } catch (error) {
+        signal.throwIfAborted();
+        failures.push({ object: entry, action: 'patch', error });
+      }
+    });
+    for (const [because, group] of Map.groupBy(left, (entry) => entries.get(entry))) {
+      const message = (list: string) => `Core orphaned ${list}: ${because}`;
+      for (const event of objectEvents(group, { reason: 'ObjectKept', message })) {
+        events.event(owner, event);
+      }
+    }
+    throwAny(failures, 'upgrade', signal);
+  }
+
+  async #orphanOne(entry: InventoryEntry, request: OrphanRequest): Promise<void> {
+    const { owner, client, ownerEnds = false, signal } = request;
+    const marks = { owner: owner.metadata.name ?? '', signal };
+    try {
+      await orphanObject(client, entry, marks);
+    } catch (error) {
+      if (!ownerEnds || !(await isOrphanDenied(error, entry, request))) throw error;
+      // Removes only what core itself has written: nobody gets more permissions by it.
+      await orphanObject(this.#options.client, entry, marks);
+    }
+  }
+}
 
 interface LeftObject {
   readonly resource: Resource;

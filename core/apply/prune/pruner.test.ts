@@ -12,8 +12,9 @@ import { type InventoryEntry } from '../inventory/entry.ts';
 import { Inventory } from '../inventory/inventory.ts';
 import type { ApplyFailure } from '../objects/failures.ts';
 import { recordWithout } from '../state/applied-record.ts';
-import { OwnerStates } from '../state/owner-state.ts';
+import { OwnerStates } from '../state/owner-states.ts';
 import { Deletions } from '../write/deletions.ts';
+import { Orphaner } from './orphan.ts';
 import { Pruner } from './pruner.ts';
 
 const forbidden = new ApiError(403, { reason: 'Forbidden', message: 'a policy says no' });
@@ -102,7 +103,7 @@ async function prune({ spec = {}, holder }: PruneOptions = {}) {
     } as never,
     transfers: { pending: async () => undefined } as never,
     deletions: new Deletions({ events, logger: silentLogger }),
-    notify: () => undefined,
+    orphaner: new Orphaner({ client, events, owners, inventory, notify: () => undefined }),
   });
   const deployment = aStoredDeployment();
   const owner = { ...deployment, spec: { ...deployment.spec, ...spec } };

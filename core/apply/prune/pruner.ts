@@ -8,20 +8,19 @@ import type { DriftDetector } from '../drift/drift.ts';
 import { type InventoryEntry, identity } from '../inventory/entry.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { EarlierKinds } from '../kinds/earlier-kinds.ts';
-import { type ApplyFailure, throwAny } from '../objects/failures.ts';
-import { forEachLimit } from '../objects/for-each-limit.ts';
+import { throwAny } from '../objects/failures.ts';
 import type { GroupKind } from '../objects/object-id.ts';
 import { isNamespace } from '../objects/order.ts';
 import { otherUsers } from '../ownership/shared-namespaces.ts';
 import type { Transfers } from '../ownership/transfers.ts';
-import { isOrphanDenied } from '../privilege/removal-denial.ts';
-import type { OwnerState, OwnerStates } from '../state/owner-state.ts';
-import { type Deletions, objectEvents } from '../write/deletions.ts';
+import type { OwnerState } from '../state/owner-state.ts';
+import type { OwnerStates } from '../state/owner-states.ts';
+import type { Deletions } from '../write/deletions.ts';
 import { type AskedBefore, askedIn } from './asked-deletions.ts';
 import { orphanDefinitions } from './kept-definitions.ts';
 import type { NamespaceQuery } from './namespace-content.ts';
 import { orphanNamespaces } from './namespaces.ts';
-import { orphanObject } from './orphan.ts';
+import type { Orphaner } from './orphan.ts';
 import { guardPrune, timePrune } from './prune-guard.ts';
 import {
   type CheckedPlan,
@@ -42,12 +41,11 @@ interface PrunerOptions {
   readonly defaultDeletionPolicy?: DeletionPolicy | undefined;
   readonly owners: OwnerStates;
   readonly inventory: Inventory;
+  readonly orphaner: Orphaner;
   readonly drift: DriftDetector;
   readonly earlierKinds: EarlierKinds;
   readonly transfers: Transfers;
   readonly deletions: Deletions;
-  /** Wakes an owner whose objects must be reconciled. */
-  readonly notify: (owner: string) => void;
 }
 
 interface PruneResult extends Pick<ApplyResult, 'changes' | 'blocked' | 'heldPrune'> {
@@ -69,16 +67,6 @@ interface PruneRequest extends AskedBefore {
   readonly changedFacts?: string | undefined;
   readonly signal: AbortSignal;
 }
-
-interface OrphanRequest extends Pick<PruneRequest, 'owner' | 'client' | 'signal'> {
-  /**
-   * The owner is being deleted: core removes its marks itself if the owner's ServiceAccount may not,
-   * so that the deletion can end (default: false).
-   */
-  readonly ownerEnds?: boolean;
-}
-
-const concurrentWrites = 8;
 
 /**
  * Decides whether objects that a deployment has and no longer wants are deleted, wait or are
@@ -223,7 +211,10 @@ export class Pruner {
     orphan: ReadonlyMap<InventoryEntry, string>,
   ): Promise<readonly InventoryEntry[]> {
     const isAsked = askedIn(run);
-    await this.orphan(run, new Map([...orphan].filter(([entry]) => isAsked(entry))));
+    await this.#options.orphaner.orphan(
+      run,
+      new Map([...orphan].filter(([entry]) => isAsked(entry))),
+    );
     return [...orphan.keys()].filter((entry) => !isAsked(entry));
   }
 
@@ -237,54 +228,8 @@ export class Pruner {
 
   /** The health of an object that another deployment has wakes only that one. */
   #problemOf({ state }: PruneRequest, id: string): string | undefined {
-    const record = state.recordOf(id);
-    return record?.owner === state.name ? this.#options.drift.health(record) : undefined;
-  }
-
-  /**
-   * Orphans objects that must not be deleted, for the given reasons, and records an Event for each.
-   */
-  async orphan(
-    request: OrphanRequest,
-    entries: ReadonlyMap<InventoryEntry, string>,
-  ): Promise<void> {
-    const { owner, signal } = request;
-    const { owners, inventory, events, notify } = this.#options;
-    const { name = '' } = owner.metadata;
-    const failures: ApplyFailure[] = [];
-    const left: InventoryEntry[] = [];
-    await forEachLimit([...entries.keys()], concurrentWrites, async (entry) => {
-      try {
-        await this.#orphanOne(entry, request);
-        owners.find(name)?.forgetObject(entry.id);
-        inventory.orphan(entry);
-        // Other users may own the namespace now.
-        for (const user of otherUsers(owners, name, entry.id)) notify(user);
-        left.push(entry);
-      } catch (error) {
-        signal.throwIfAborted();
-        failures.push({ object: entry, action: 'patch', error });
-      }
-    });
-    for (const [because, group] of Map.groupBy(left, (entry) => entries.get(entry))) {
-      const message = (list: string) => `Core orphaned ${list}: ${because}`;
-      for (const event of objectEvents(group, { reason: 'ObjectKept', message })) {
-        events.event(owner, event);
-      }
-    }
-    throwAny(failures, 'upgrade', signal);
-  }
-
-  async #orphanOne(entry: InventoryEntry, request: OrphanRequest): Promise<void> {
-    const { owner, client, ownerEnds = false, signal } = request;
-    const marks = { owner: owner.metadata.name ?? '', signal };
-    try {
-      await orphanObject(client, entry, marks);
-    } catch (error) {
-      if (!ownerEnds || !(await isOrphanDenied(error, entry, request))) throw error;
-      // Removes only what core itself has written: nobody gets more permissions by it.
-      await orphanObject(this.#options.client, entry, marks);
-    }
+    const record = state.ownRecordOf(id);
+    return record && this.#options.drift.health(record);
   }
 }
 

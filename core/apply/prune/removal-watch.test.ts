@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { anOwnedEntry } from '../../../test/helpers/owned-entry.ts';
 import type { InventoryEntry } from '../inventory/entry.ts';
-import { OwnerStates } from '../state/owner-state.ts';
+import { OwnerStates } from '../state/owner-states.ts';
 import { awaitRemoval, RemovalWatch } from './removal-watch.ts';
 
 const [a, b] = ['a', 'b'].map((name) => anOwnedEntry('ConfigMap', { name }));

@@ -1,7 +1,8 @@
 import type { InventoryEntry } from '../inventory/entry.ts';
 import type { ObjectEvent, ObjectEventListener } from '../inventory/inventory.ts';
 import { isKept } from '../objects/desired.ts';
-import type { OwnerState, OwnerStates } from '../state/owner-state.ts';
+import type { OwnerState } from '../state/owner-state.ts';
+import type { OwnerStates } from '../state/owner-states.ts';
 
 /**
  * Wakes owners whose objects are being removed: when all awaited objects are deleted, when the

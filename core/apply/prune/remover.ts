@@ -14,11 +14,13 @@ import { applySetKey, belongsTo } from '../objects/owner-marks.ts';
 import { endNamespaces } from '../ownership/shared-namespaces.ts';
 import { clientOf } from '../privilege/permissions.ts';
 import { removalDenial } from '../privilege/removal-denial.ts';
-import type { OwnerState, OwnerStates } from '../state/owner-state.ts';
+import type { OwnerState } from '../state/owner-state.ts';
+import type { OwnerStates } from '../state/owner-states.ts';
 import { checkRestored } from '../state/restored-owner.ts';
 import type { Deletions } from '../write/deletions.ts';
 import { orphanDefinitions, orphanOfLeftDefinitions } from './kept-definitions.ts';
 import { orphanNamespaces, takeOrphanedNamespaces } from './namespaces.ts';
+import type { Orphaner } from './orphan.ts';
 import { hookObjects, planRemoval, removalStages, throwUndecided } from './prune-plan.ts';
 import type { Pruner } from './pruner.ts';
 import { awaitRemoval } from './removal-watch.ts';
@@ -33,6 +35,7 @@ interface RemoverOptions {
   readonly watches: KindWatches;
   readonly deletions: Deletions;
   readonly pruner: Pruner;
+  readonly orphaner: Orphaner;
   /** Wakes an owner whose objects must be reconciled. */
   readonly notify: (owner: string) => void;
 }
@@ -115,7 +118,7 @@ export class Remover {
 
   async #orphan(removal: Removal, entries: ReadonlyMap<InventoryEntry, string>): Promise<void> {
     try {
-      await this.#options.pruner.orphan(removal, entries);
+      await this.#options.orphaner.orphan(removal, entries);
     } catch (error) {
       const cause = error instanceof Error ? error.cause : undefined;
       await this.#throwDenial([cause], { ...removal, policy: 'Orphan' }, [...entries.keys()]);

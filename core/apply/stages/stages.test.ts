@@ -12,7 +12,7 @@ import { Inventory } from '../inventory/inventory.ts';
 import type { CheckedObject, DesiredObject } from '../objects/desired.ts';
 import { isNamespaceOrDefinition } from '../objects/order.ts';
 import { recordWithout } from '../state/applied-record.ts';
-import { OwnerStates } from '../state/owner-state.ts';
+import { OwnerStates } from '../state/owner-states.ts';
 import { stageOf } from './stage-order.ts';
 import {
   holdUpBeforeFirst,

@@ -199,9 +199,9 @@ export function readinessOf(
 ): ProblemOf | undefined {
   if (!run.waitForReady || plan.every(({ repair }) => repair)) return undefined;
   return ({ id }) => {
-    const record = run.state.recordOf(id);
     // The health of an object that another deployment has wakes only that one.
-    if (record?.owner !== run.state.name) return undefined;
+    const record = run.state.ownRecordOf(id);
+    if (record === undefined) return undefined;
     const problem = drift.health(record);
     if (problem === undefined || record.accepted === undefined) return problem;
     const mode = driftMode(run.owner);

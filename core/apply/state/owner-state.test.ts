@@ -2,7 +2,8 @@ import { beforeEach, expect, test } from 'vitest';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { aResource } from '../../../test/helpers/owned-entry.ts';
 import type { AppliedRecord } from './applied-record.ts';
-import { type OwnerState, OwnerStates } from './owner-state.ts';
+import { type OwnerState } from './owner-state.ts';
+import { OwnerStates } from './owner-states.ts';
 
 let owners: OwnerStates;
 let one: OwnerState;

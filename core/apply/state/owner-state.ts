@@ -54,7 +54,7 @@ export interface PodReasonsOf {
 /**
  * One record per object, of the deployment that applied it last, and one deployment that claims it.
  */
-interface ObjectIndex {
+export interface ObjectIndex {
   readonly records: Map<string, AppliedRecord>;
   readonly holders: Map<string, OwnerState>;
   /** Owners that wait for events of objects which other deployments may have by then. */
@@ -153,10 +153,13 @@ export class OwnerState {
 
   /** Its own records, in the order of its objects. */
   get records(): readonly AppliedRecord[] {
-    return this.#members.flatMap((id) => {
-      const record = this.#index.records.get(id);
-      return record?.owner === this.name ? [record] : [];
-    });
+    return this.#members.flatMap((id) => this.ownRecordOf(id) ?? []);
+  }
+
+  /** Its own record of an object; undefined when another deployment applied it last. */
+  ownRecordOf(id: string): AppliedRecord | undefined {
+    const record = this.#index.records.get(id);
+    return record?.owner === this.name ? record : undefined;
   }
 
   /** The record of an object, of any owner. */
@@ -170,7 +173,7 @@ export class OwnerState {
 
   /** Forgets its own record of an object; another deployment's record stays. */
   dropRecord(id: string): void {
-    if (this.recordOf(id)?.owner === this.name) this.#index.records.delete(id);
+    if (this.ownRecordOf(id) !== undefined) this.#index.records.delete(id);
   }
 
   /**
@@ -251,49 +254,5 @@ export class OwnerState {
     this.setMembers([]);
     this.releaseAll();
     this.#index.awaiting.delete(this);
-  }
-}
-
-/** What the process remembers of deployments, by name. */
-export class OwnerStates implements Iterable<OwnerState> {
-  readonly #byName = new Map<string, OwnerState>();
-  readonly #index: ObjectIndex = { records: new Map(), holders: new Map(), awaiting: new Set() };
-  readonly #clock: Clock;
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  of(name: string): OwnerState {
-    const known = this.#byName.get(name);
-    if (known !== undefined) return known;
-    const state = new OwnerState(name, this.#clock, this.#index);
-    this.#byName.set(name, state);
-    return state;
-  }
-
-  /** Undefined when nothing is remembered of it yet. */
-  find(name: string): OwnerState | undefined {
-    return this.#byName.get(name);
-  }
-
-  /** The record of an object, of any owner. */
-  recordOf(id: string): AppliedRecord | undefined {
-    return this.#index.records.get(id);
-  }
-
-  /** Claims and records that other deployments have of its objects stay. */
-  forget(name: string): void {
-    this.#byName.get(name)?.end();
-    this.#byName.delete(name);
-  }
-
-  /** Owners that an event of any object may concern; few, so that each event is cheap. */
-  get awaiting(): ReadonlySet<OwnerState> {
-    return this.#index.awaiting;
-  }
-
-  [Symbol.iterator](): IterableIterator<OwnerState> {
-    return this.#byName.values();
   }
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import { ApiError } from '../../platform/kube/index.ts';
-import { OwnerStates } from './owner-state.ts';
+import { OwnerStates } from './owner-states.ts';
 import { checkRestored, RestoredOwnerError } from './restored-owner.ts';
 
 const { signal } = new AbortController();

@@ -4,7 +4,7 @@ import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
 import { type KubeClient, liveObject } from '../../platform/kube/index.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { isNewer } from '../objects/object-id.ts';
-import type { OwnerStates } from './owner-state.ts';
+import type { OwnerStates } from './owner-states.ts';
 
 interface RestoreCheck {
   readonly client: Pick<KubeClient, 'get'>;
