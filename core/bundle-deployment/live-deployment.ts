@@ -13,7 +13,7 @@ import {
   withReadiness,
 } from '../platform/runtime/index.ts';
 import type { BundleDeploymentDependencies } from './dependencies.ts';
-import type { DeploymentMemory } from './memory.ts';
+import type { DeploymentMemory, Durations } from './memory.ts';
 import type { PhaseContext } from './phase.ts';
 import { believed, forgedDigest, isBelieved, noteFor } from './revisions/noted-status.ts';
 import { isReady } from './status.ts';
@@ -48,6 +48,11 @@ export class LiveDeployment {
   /** As last read from or written to the API server, with the status that core believes. */
   get object(): BundleDeployment {
     return this.#object;
+  }
+
+  /** How long something of the deployment with a time limit has taken. */
+  get durations(): Durations {
+    return this.#context.memory.durations;
   }
 
   /** Sets annotations, `null` removes one. */

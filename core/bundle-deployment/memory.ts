@@ -2,6 +2,7 @@ import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import type { PlanStatus } from '../../api/v1alpha1/deployment-progress.ts';
 import { annotation } from '../../api/v1alpha1/labels.ts';
+import type { Clock } from '../platform/clock.ts';
 import { renderingOf } from './plan/approval.ts';
 import type { FailureEntry, Recipe, RenderedEntry } from './rendering/rendered-objects.ts';
 import type { BelievedStatus } from './revisions/noted-status.ts';
@@ -9,6 +10,7 @@ import type { Installation } from './transitions.ts';
 
 /** All that this process remembers of one deployment. */
 export interface DeploymentMemory {
+  readonly durations: Durations;
   rendered?: RenderedEntry;
   /** A rendering that would fail again. */
   failedRendering?: FailureEntry;
@@ -33,7 +35,7 @@ export class DeploymentMemories {
   of(deploymentName = ''): DeploymentMemory {
     const known = this.#memories.get(deploymentName);
     if (known !== undefined) return known;
-    const memory: DeploymentMemory = {};
+    const memory: DeploymentMemory = { durations: new Durations() };
     this.#memories.set(deploymentName, memory);
     return memory;
   }
@@ -49,6 +51,39 @@ export class DeploymentMemories {
 
   forget(deploymentName: string): void {
     this.#memories.delete(deploymentName);
+  }
+}
+
+/** Something with a time limit. */
+interface Lasting {
+  readonly id: string;
+  /** What it is a part of: the parts follow each other. */
+  readonly whole: string;
+  /** When it began by the computer's clock, in milliseconds. */
+  readonly startedAt: number;
+}
+
+interface Followed extends Pick<Lasting, 'id' | 'whole'> {
+  /** Monotonic milliseconds at the first look, minus what had passed by then. */
+  readonly since: number;
+}
+
+/**
+ * How long something has taken. The computer's clock tells only what had passed before this process
+ * first looked: a clock that is set ahead must not end what has time left.
+ */
+export class Durations {
+  readonly #followed = new Map<'hook' | 'progress', Followed>();
+
+  /** Milliseconds. */
+  of(kind: 'hook' | 'progress', { id, whole, startedAt }: Lasting, clock: Clock): number {
+    const known = this.#followed.get(kind);
+    const now = clock.monotonic();
+    if (known?.id === id) return now - known.since;
+    // What came before it in the same whole has just ended.
+    const passed = known?.whole === whole ? 0 : Math.max(clock.now() - startedAt, 0) || 0;
+    this.#followed.set(kind, { id, whole, since: now - passed });
+    return passed;
   }
 }
 

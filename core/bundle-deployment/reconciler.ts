@@ -195,12 +195,12 @@ export class BundleDeploymentReconciler {
       this.#forget(deployment.metadata.name ?? '');
       return;
     }
-    const found = this.#withDeadlines({ ...state, deployment }, context);
+    const found = this.#withDeadlines({ ...state, deployment }, { ...context, live });
     const blocked = this.#serves(deployment) ? found.blocked : naming(deployment, found.blocked);
     if (!context.signal.aborted) await this.#writeStatus({ ...found, blocked }, live);
   }
 
-  #withDeadlines(state: BundleDeploymentState, context: ReconcileContext): BundleDeploymentState {
+  #withDeadlines(state: BundleDeploymentState, context: PhaseContext): BundleDeploymentState {
     if (isDeleted(state.deployment)) return state;
     const given = { ...state, ...watchDeadline(state, this.#dependencies, context) };
     const timed = { ...given, ...watchProgress(given, this.#dependencies, context) };

@@ -176,6 +176,24 @@ describe('a hook that fails', () => {
     expect(failure.isWellFormed()).toBe(true);
   });
 
+  test('is not ended by a clock that is set ahead or back, and then set right', async () => {
+    const { clock } = hooked.fixture;
+    hooked.fixture.changeSpec({ health: { progressDeadline: '30s' } });
+    hooked.hooksDo(running, running, running, running);
+    await hooked.settle();
+    for (const jump of [3_600_000, -3_600_000]) {
+      clock.set(clock.now() + jump);
+      clock.advance(10_000);
+      await hooked.settle();
+      expect(hooked.fixture.conditions.join()).toContain('WaitingForHook');
+      clock.set(clock.now() - jump);
+    }
+    clock.set(clock.now() - 3_600_000);
+    clock.advance(10_000);
+    await hooked.settle();
+    expect(hooked.fixture.conditions.join()).toContain('it was not done within 30 s.');
+  });
+
   test('is waited for no longer than its time', async () => {
     hooked.fixture.changeSpec({ health: { progressDeadline: '30s' } });
     hooked.hooksDo(running, running);

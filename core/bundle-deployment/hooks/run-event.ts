@@ -85,7 +85,7 @@ async function runNext(
   const { dependencies, context } = surroundings;
   const { hook, run } = next;
   const { deployment: owner } = state;
-  const progress = inTime(await begin(state, next, surroundings), state, surroundings);
+  const progress = inTime(await begin(state, next, surroundings), { state, next }, surroundings);
   if (progress.state === 'failed') {
     return await fail(state, { ...next, reason: progress.reason }, surroundings);
   }
@@ -122,13 +122,16 @@ async function begin(
 /** Fails a hook that exceeds its time; otherwise wakes the deployment when the time ends. */
 function inTime(
   progress: HookProgress,
-  state: BundleDeploymentState,
+  { state, next }: { readonly state: BundleDeploymentState; readonly next: RunningHook },
   { dependencies: { clock }, context }: Surroundings,
 ): HookProgress {
   if (progress.state !== 'running') return progress;
   const limit = timeLimit(state);
-  const since = Date.parse(progress.since);
-  const left = (Number.isNaN(since) ? clock.now() : since) + limit - clock.now();
+  const { run, name } = next;
+  // The API server's clock may be behind; the object may have had to wait for an earlier one.
+  const startedAt = Math.max(Date.parse(run.startedAt), Date.parse(progress.since) || 0);
+  const hook = { id: `${name}/${run.completed}`, whole: run.startedAt, startedAt };
+  const left = limit - context.live.durations.of('hook', hook, clock);
   if (left <= 0) return { state: 'failed', reason: `it was not done within ${limit / 1000} s` };
   context.wakeAfter(left);
   return progress;

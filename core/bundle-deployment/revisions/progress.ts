@@ -65,17 +65,24 @@ function pendingProgress({
   return progress;
 }
 
+/** Milliseconds. */
+function timeTaken(pending: ProgressStatus, live: PhaseContext['live'], clock: Clock): number {
+  const { bundle, startedAt } = pending;
+  const id = `${bundle} ${startedAt}`;
+  return live.durations.of('progress', { id, whole: id, startedAt: Date.parse(startedAt) }, clock);
+}
+
 /** Reports a Bundle that is not healthy in time; starts no rollback. */
 export function watchProgress(
   state: BundleDeploymentState,
   { clock }: Pick<BundleDeploymentDependencies, 'clock'>,
-  { wakeAfter }: Pick<PhaseContext, 'wakeAfter'>,
+  { live, wakeAfter }: Pick<PhaseContext, 'live' | 'wakeAfter'>,
 ): Pick<Found, 'status' | 'blocked'> {
   const { progressDeadline = '' } = state.deployment.spec.health ?? {};
   const pending = pendingProgress(state);
   const deadline = parseDuration(progressDeadline);
   if (pending === undefined || deadline === undefined) return {};
-  const left = Date.parse(pending.startedAt) + deadline - clock.now();
+  const left = deadline - timeTaken(pending, live, clock);
   if (left > 0) {
     wakeAfter(left);
     return {};
@@ -96,12 +103,12 @@ export function watchProgress(
 export function watchDeadline(
   state: BundleDeploymentState,
   { bundles, clock }: Pick<BundleDeploymentDependencies, 'bundles' | 'clock'>,
-  { wakeAfter }: Pick<PhaseContext, 'wakeAfter'>,
+  { live, wakeAfter }: Pick<PhaseContext, 'live' | 'wakeAfter'>,
 ): Pick<Found, 'status' | 'blocked'> {
   const pending = pendingProgress(state);
   const deadline = rollbackDeadline(state.deployment.spec);
   if (pending === undefined || deadline === undefined) return {};
-  const left = Date.parse(pending.startedAt) + deadline - clock.now();
+  const left = deadline - timeTaken(pending, live, clock);
   if (left > 0) {
     wakeAfter(left);
     return {};

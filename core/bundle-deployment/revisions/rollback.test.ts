@@ -101,6 +101,19 @@ describe('a Bundle that is not healthy in time', () => {
     expect(fixture.bundleNames).toEqual([first, next]);
   });
 
+  test('is not rolled back by a clock that is set ahead, and is in time with one that is set back', async () => {
+    sick('InProgress');
+    await upgrade();
+    const { clock } = fixture;
+    clock.set(clock.now() + 3_600 * second);
+    await timePasses(29 * second);
+    expect(fixture.wakeAfter).toBe(second);
+    expect(fixture.status.rollback).toBeUndefined();
+    clock.set(clock.now() - 7_200 * second);
+    await timePasses(second);
+    expect(fixture.status.rollback).toMatchObject({ from: next, to: first });
+  });
+
   test('is not called rolled back before the earlier one is applied, and stays so afterwards', async () => {
     sick('InProgress');
     await upgrade();
