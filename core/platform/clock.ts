@@ -103,12 +103,13 @@ export async function aborted(signal: AbortSignal): Promise<void> {
 
 /** Resolves like the promise; rejects with the signal's reason when the signal is aborted first. */
 export async function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const onAbort = (): void => reject(signal.reason);
   signal.addEventListener('abort', onAbort, { once: true });
+  if (signal.aborted) onAbort();
   try {
-    return await Promise.race([promise, aborted]);
+    // Also handles the promise's later rejection, which would end the process.
+    return await Promise.race([aborted, promise]);
   } finally {
     signal.removeEventListener('abort', onAbort);
   }

@@ -92,6 +92,10 @@ export class CountingClient implements KubeClient {
     return new CountingClient(this.#client.impersonate(account), this.requests);
   }
 
+  reserved(): KubeClient {
+    return new CountingClient(this.#client.reserved(), this.requests);
+  }
+
   #count(verb: string, resource: Resource, name = ''): void {
     this.requests.push(`${verb} ${resource.kind}/${name}`);
   }

@@ -188,7 +188,7 @@ function dispatch(
   };
   const of = (kind: string): FakeKubeClient => stores[kind as Kind];
   const [first] = [stores.Operator];
-  return {
+  const client: KubeClient = {
     get: (resource, key, signal) => of(resource.kind).get(resource, key, signal),
     list: (resource, options) => of(resource.kind).list(resource, options),
     watch: (resource, options) => of(resource.kind).watch(resource, options),
@@ -213,5 +213,7 @@ function dispatch(
     },
     request: async () => undefined,
     impersonate: () => first,
+    reserved: () => client,
   };
+  return client;
 }

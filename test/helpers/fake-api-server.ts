@@ -88,7 +88,7 @@ export class FakeApiServer {
     return this.#objects.get(objectPath(resource, key))?.object;
   }
 
-  /** The answer of a path, JSON or a text. */
+  /** The answer of a path, JSON or a text, or a promise of one. */
   answer(path: string, answer: Answer): void {
     this.#answers.set(path, answer);
   }
@@ -102,7 +102,7 @@ export class FakeApiServer {
     if (this.warning !== undefined && method === 'DELETE') {
       response.setHeader('warning', `299 - ${JSON.stringify(this.warning)}`);
     }
-    const answer = this.#answerTo(request);
+    const answer = await this.#answerTo(request);
     if (typeof answer === 'string') {
       response.end(answer);
       return;

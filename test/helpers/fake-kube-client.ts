@@ -239,6 +239,11 @@ export class FakeKubeClient implements KubeClient {
     return this;
   }
 
+  /** It has no connections. */
+  reserved(): KubeClient {
+    return this;
+  }
+
   apply: KubeClient['apply'] = unsupported;
   request = unsupported;
 

@@ -1,16 +1,17 @@
 import { type Dispatcher, Pool, ProxyAgent } from 'undici';
 import type { TlsOptions } from './config/credentials.ts';
 
-/**
- * Watches occupy their connection for minutes, so they have a separate pool and never block other
- * requests.
- */
+/** Requests of one pool never wait for those of another. */
 export interface Connections {
   readonly requests: Dispatcher;
+  /** Watches occupy their connection for minutes. */
   readonly watches: Dispatcher;
+  /** For the few requests that may not wait: slow webhooks can occupy all of `requests`. */
+  readonly reserved: Dispatcher;
 }
 
 const maxRequestConnections = 64;
+const maxReservedConnections = 2;
 
 const options = {
   // kube-apiserver closes idle connections after 90 s; core closes them earlier.
@@ -29,17 +30,18 @@ export function openConnections(
   return {
     requests: openPool({ origin, tls, proxyUrl, connections: maxRequestConnections }),
     watches: openPool({ origin, tls, proxyUrl, connections: null }),
+    reserved: openPool({ origin, tls, proxyUrl, connections: maxReservedConnections }),
   };
 }
 
 /** Closes idle connections now, and busy ones when their request ends. */
-export function retireConnections(connections: Connections): void {
-  void connections.requests.close();
-  void connections.watches.close();
+export function retireConnections({ requests, watches, reserved }: Connections): void {
+  for (const pool of [requests, watches, reserved]) void pool.close();
 }
 
-export async function destroyConnections(connections: Connections): Promise<void> {
-  await Promise.all([connections.requests.destroy(), connections.watches.destroy()]);
+export async function destroyConnections(open: Connections): Promise<void> {
+  const pools = [open.requests, open.watches, open.reserved];
+  await Promise.all(pools.map(async (pool) => await pool.destroy()));
 }
 
 interface PoolOptions {

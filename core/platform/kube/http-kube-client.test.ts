@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { collect } from '../../../test/helpers/collect.ts';
@@ -259,6 +260,26 @@ describe('a bad connection', () => {
     const abort = new AbortController();
     answers.push(() => abort.abort(reason));
     await expect(client.get(widgets, key, abort.signal)).rejects.toBe(reason);
+  });
+
+  test('that is not free yet delays no abort and no deadline', async () => {
+    const held: ServerResponse[] = [];
+    answers.push(
+      ...Array.from({ length: 64 }, () => (response: ServerResponse) => {
+        held.push(response);
+      }),
+    );
+    const writes = Array.from({ length: 64 }, async () => await client.create(widgets, widget));
+    while (held.length < 64) await setImmediate();
+    const reason = new Error('enough');
+    const abort = new AbortController();
+    const waiting = client.get(widgets, key, abort.signal);
+    abort.abort(reason);
+    await expect(waiting).rejects.toBe(reason);
+    await expect(transport.send(request, 50)).rejects.toThrow('no answer within 0.05 s');
+    for (const response of held) json(200, widget)(response, response.req);
+    await Promise.all(writes);
+    expect(seen).toHaveLength(64);
   });
 
   test('is not opened any more after close', async () => {

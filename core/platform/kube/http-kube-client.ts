@@ -138,6 +138,16 @@ export class HttpKubeClient implements KubeClient {
     return new HttpKubeClient(impersonating(this.#transport, account));
   }
 
+  reserved(): KubeClient {
+    const transport = this.#transport;
+    return new HttpKubeClient({
+      send: async (request, timeout) =>
+        await transport.send({ ...request, isReserved: true }, timeout),
+      // Watches have a connection each.
+      stream: async (request, timeout) => await transport.stream(request, timeout),
+    });
+  }
+
   async #write(request: HttpRequest): Promise<KubernetesObject> {
     return (await this.#json(request, slowTimeout)) as KubernetesObject;
   }

@@ -115,6 +115,11 @@ export interface KubeClient {
   request(request: RawRequest): Promise<unknown>;
   /** The same connections with only the permissions of a ServiceAccount. */
   impersonate(account: ServiceAccountRef): KubeClient;
+  /**
+   * The same identity over two connections of its own, for requests that must not wait while slow
+   * ones occupy all others.
+   */
+  reserved(): KubeClient;
 }
 
 /** An object, or undefined if there is none. */

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Dispatcher } from 'undici';
 import { errorMessage } from '../../errors.ts';
-import { type Clock, withDeadline } from '../clock.ts';
+import { abortable, type Clock, withDeadline } from '../clock.ts';
 import { readText } from './body.ts';
 import type { CredentialSource, TlsOptions } from './config/credentials.ts';
 import {
@@ -30,6 +30,8 @@ export interface HttpRequest {
   /** Additional headers; a list becomes one header per item. */
   readonly headers?: Readonly<Record<string, string | string[]>> | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Never waits for the connection of another request (default: false). */
+  readonly isReserved?: boolean | undefined;
 }
 
 /** A complete answer of the API server. */
@@ -100,8 +102,9 @@ export class Transport {
   async #try(request: HttpRequest, timeout: number): Promise<TextResponse> {
     const once = async (): Promise<TextResponse> =>
       await withDeadline(this.#deadline(request, timeout), async (signal) => {
-        const { requests } = await this.#open();
-        return await this.#read(await this.#dispatch(requests, request, signal));
+        const { requests, reserved } = await this.#open();
+        const pool = request.isReserved === true ? reserved : requests;
+        return await this.#read(await this.#dispatch(pool, request, signal));
       });
     try {
       return await once();
@@ -128,7 +131,7 @@ export class Transport {
   ): Promise<Dispatcher.ResponseData> {
     const { headers } = await this.#options.credentials.current();
     try {
-      return await dispatcher.request({
+      const response = dispatcher.request({
         origin: this.#origin,
         method,
         path: this.#prefix + path,
@@ -143,6 +146,8 @@ export class Transport {
           ...(body !== undefined && { 'content-type': contentType ?? 'application/json' }),
         },
       });
+      // undici notices an abort only when a connection is free.
+      return await abortable(response, signal);
     } catch (error) {
       throw this.#unreachable(error);
     }

@@ -40,7 +40,10 @@ export interface LeaseLockOptions {
 /** Seconds, as in client-go. */
 const leaseDurationSeconds = 15;
 
-/** A Lease as a lock: taken when free or expired, and kept by renewing it. */
+/**
+ * A Lease as a lock: taken when free or expired, and kept by renewing it, over connections of its
+ * own.
+ */
 export class LeaseLock {
   readonly #options: LeaseLockOptions;
   /**
@@ -50,7 +53,7 @@ export class LeaseLock {
   #observed: { readonly lease: Lease; readonly at: number } | undefined;
 
   constructor(options: LeaseLockOptions) {
-    this.#options = options;
+    this.#options = { ...options, client: options.client.reserved() };
   }
 
   /** Whether another process held the Lease when it was last seen. */
