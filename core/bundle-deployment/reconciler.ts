@@ -23,6 +23,7 @@ import { awaitDependents, release, removeObjects } from './phases/delete.ts';
 import { ensureBundle } from './phases/ensure-bundle.ts';
 import { guardDeletion, hasFinalizer, keepNamespace, pause } from './phases/guard.ts';
 import { noteInstalled } from './phases/note-installed.ts';
+import { UnguardedDeletions } from './phases/unguarded-deletions.ts';
 import {
   askItsProcess,
   awaitClassForHooks,
@@ -71,12 +72,12 @@ type ReconcileContext = Omit<PhaseContext, 'live'>;
 export class BundleDeploymentReconciler {
   readonly #dependencies: ReconcileDependencies;
   readonly #memories = new DeploymentMemories();
-  /** Deployments that the API server deleted in spite of core's finalizer, by name. */
-  readonly #unguarded = new Map<string, BundleDeployment>();
+  readonly #unguarded: UnguardedDeletions;
   readonly #transitions: TransitionEvents;
 
   constructor(dependencies: BundleDeploymentDependencies) {
     const plans = new PlanMemory(this.#memories);
+    this.#unguarded = new UnguardedDeletions(dependencies);
     this.#transitions = new TransitionEvents(dependencies, this.#memories);
     dependencies.applier.onChange((name) => plans.outdate(name));
     dependencies.facts.onChange((name) => plans.outdate(name));
@@ -89,19 +90,13 @@ export class BundleDeploymentReconciler {
   }
 
   /**
-   * Receives the last state of each deployment whose deletion the watch reports. The API server reads
-   * the finalizers, calls the webhooks, and then deletes: it overlooks the finalizer that core adds
-   * meanwhile. The next reconcile of such a deployment removes its objects. Without finalizer its
-   * objects stay: somebody took it off to keep them.
+   * Receives the last state of each deployment whose deletion the watch reports. The next reconcile
+   * of one with core's finalizer removes its objects. Without finalizer its objects stay: somebody
+   * took it off to keep them.
    */
   noteDeleted(deployment: BundleDeployment): void {
-    const { name = '' } = deployment.metadata;
     if (isDeleted(deployment) || !hasFinalizer(deployment) || !this.#serves(deployment)) return;
-    this.#unguarded.set(name, deployment);
-    this.#dependencies.logger.warn(
-      { bundleDeployment: name },
-      'the API server deleted the BundleDeployment without waiting for its finalizer, which core had just added: core removes its objects',
-    );
+    this.#unguarded.note(deployment);
   }
 
   /**
@@ -110,7 +105,7 @@ export class BundleDeploymentReconciler {
    * of a class that another process serves belongs to that process.
    */
   async reconcile(name: string, context: ReconcileContext): Promise<{ requeueAfter?: number }> {
-    const unguarded = this.#unguarded.get(name);
+    const unguarded = this.#unguarded.find(name);
     if (unguarded !== undefined) {
       const pending = await this.#removeUnguarded(unguarded, context);
       if (pending !== undefined) return pending;
@@ -143,7 +138,7 @@ export class BundleDeploymentReconciler {
     if (found.error !== undefined) throw asError(found.error);
     if (found.requeueAfter !== undefined) return { requeueAfter: found.requeueAfter };
     if (found.done === true) return {};
-    this.#unguarded.delete(name);
+    this.#unguarded.forget(name);
     this.#forget(name);
     return undefined;
   }

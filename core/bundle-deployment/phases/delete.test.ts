@@ -14,7 +14,9 @@ import {
   v1,
   v2,
 } from '../../../test/helpers/bundle-deployment-fixture.ts';
+import { silentLogger } from '../../../test/helpers/silent-logger.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
+import type { Logger } from '../../contracts/logger.ts';
 import { TerminalError } from '../../errors.ts';
 
 const deleteObjects = 'core.rukpak.io/delete-objects';
@@ -44,8 +46,11 @@ function finalizersOf({ live }: BundleDeploymentFixture): readonly string[] {
   return live.metadata.finalizers ?? [];
 }
 
-function installedFixture(given: Given = {}): BundleDeploymentFixture {
-  const fixture = new BundleDeploymentFixture(aDeployment(given));
+function installedFixture(
+  given: Given = {},
+  replaced: ConstructorParameters<typeof BundleDeploymentFixture>[1] = {},
+): BundleDeploymentFixture {
+  const fixture = new BundleDeploymentFixture(aDeployment(given), replaced);
   fixture.have(aBundleOf(undefined, unpacked));
   return fixture;
 }
@@ -119,6 +124,43 @@ describe('a deployment that the API server deletes in spite of its finalizer', (
     await restored.reconcile();
     expect(restored.applier.remove).not.toHaveBeenCalled();
     expect(restored.applier.apply).toHaveBeenCalled();
+  });
+
+  test('loses them also where the leader of that moment has ended', async () => {
+    const next = installedFixture();
+    next.vanish();
+    next.clock.advance(30_000);
+    await next.reconcile();
+    expect(next.applier.remove).toHaveBeenCalledOnce();
+  });
+
+  test('keeps what a process finds that begins to lead long after it', async () => {
+    const info = vi.fn<Logger['info']>();
+    const warn = vi.fn<Logger['warn']>();
+    const next = installedFixture({}, { logger: { ...silentLogger, info, warn } });
+    next.vanish();
+    expect(warn).not.toHaveBeenCalled();
+    next.clock.advance(3_600_000);
+    await next.reconcile();
+    next.change(aDeployment({ metadata: { uid: 'another' } }));
+    await next.reconcile();
+    expect(next.applier.remove).not.toHaveBeenCalled();
+    expect(next.applier.apply).toHaveBeenCalledOnce();
+    expect(warn).not.toHaveBeenCalled();
+    expect(info.mock.calls).toEqual([[{ bundleDeployment: 'demo' }, expect.any(String)]]);
+  });
+
+  test('loses them where this process leads, however long the deletion waits', async () => {
+    const warn = vi.fn<Logger['warn']>();
+    const leader = installedFixture({}, { logger: { ...silentLogger, warn } });
+    await leader.reconcile();
+    leader.vanish();
+    leader.clock.advance(3_600_000);
+    leader.applier.remove.mockRejectedValueOnce(new Error('refused'));
+    await leader.failure();
+    await leader.reconcile();
+    expect(leader.applier.remove).toHaveBeenCalledTimes(2);
+    expect(warn).toHaveBeenCalledOnce();
   });
 });
 
