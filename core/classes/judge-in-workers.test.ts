@@ -1,5 +1,5 @@
 // @module-tag process
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { HealthRule } from '../../api/v1alpha1/deployment-policies.ts';
 import { ampleMemory } from '../../test/helpers/ample-memory.ts';
 import { silentLogger } from '../../test/helpers/silent-logger.ts';
@@ -13,13 +13,10 @@ const { signal } = new AbortController();
 
 let judge: WorkerJudge;
 
+const options = { memory: ampleMemory(), clock: systemClock, logger: silentLogger };
+
 beforeEach(() => {
-  judge = judgeInWorkers({
-    module,
-    memory: ampleMemory(),
-    clock: systemClock,
-    logger: silentLogger,
-  });
+  judge = judgeInWorkers({ ...options, module });
 });
 
 afterEach(async () => {
@@ -31,6 +28,7 @@ type Expressions = Omit<HealthRule, 'kind'>;
 async function judged(rule: Expressions, ...objects: readonly object[]): Promise<string[]> {
   const verdicts = await judge.judge({
     owner: 'demo',
+    creator: 'user alice',
     rules: [{ kind: 'Widget', ...rule }],
     objects: objects.map((object) => ({ rule: 0, json: JSON.stringify(object) })),
     signal,
@@ -93,4 +91,32 @@ describe('an object that is larger than the estimate assumes fails its own deplo
     expect(await attack).toBe(problem);
     expect(await good()).toEqual([healthy]);
   });
+});
+
+/** Never answers about an object with `endless`. */
+const endlessJudge = `
+export default (rules, objects) => Array.from(objects, ({ json }) => {
+  if (JSON.parse(json).endless) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+  return { status: 'Current', message: '' };
+});
+`;
+
+test('one creator whose rules hold all processes keeps no other one waiting', async () => {
+  const endlessModule = new URL(`data:text/javascript,${encodeURIComponent(endlessJudge)}`);
+  const shared = judgeInWorkers({ ...options, module: endlessModule });
+  const asked = async (creator: string, object: object) =>
+    await shared.judge({
+      owner: 'demo',
+      creator,
+      rules: [{ kind: 'Widget', healthy: 'true' }],
+      objects: [{ rule: 0, json: JSON.stringify(object) }],
+      signal,
+    });
+  const endless = Array.from({ length: 10 }, async () => await asked('mallory', { endless: true }));
+  const ends = Promise.allSettled(endless);
+  onTestFinished(async () => {
+    await shared.close();
+    await ends;
+  });
+  expect(await asked('alice', {})).toEqual([{ status: 'Current', message: '' }]);
 });

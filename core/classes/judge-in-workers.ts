@@ -21,7 +21,9 @@ export interface WorkerJudge extends ObjectJudge {
   close(): Promise<void>;
 }
 
-/** More than one, so that endless rules of one deployment leave a process to others. */
+/**
+ * For one creator, who shares them among his deployments; the pool has one more for other creators.
+ */
 const processes = 2;
 const memoryMegabytes = 128;
 /** Milliseconds of processor time for one request, including the start of a process. */
@@ -50,14 +52,14 @@ export function judgeInWorkers({ module, memory, clock, logger }: JudgeWorkerOpt
     logger,
   });
   return {
-    async judge({ owner, rules, objects, signal }) {
+    async judge({ owner, creator, rules, objects, signal }) {
       const answer = await pool.run({
         callee: `spec.health of BundleDeployment ${owner}`,
         module,
         handler: 'judge',
         files: filesOf(objects),
         object: rules,
-        context: { signal, logger, limits: { ...defaultLimits, maxBytes } },
+        context: { signal, logger, limits: { ...defaultLimits, maxBytes }, turn: { creator } },
       });
       const verdicts = verdictsOf(answer.files());
       if (verdicts.length === objects.length) return verdicts;

@@ -17,6 +17,8 @@ export interface Verdict {
 export interface JudgeRequest {
   /** Name of the BundleDeployment, for messages. */
   readonly owner: string;
+  /** Creators share what evaluates at once. */
+  readonly creator: string;
   /** Rules of its spec.health. */
   readonly rules: readonly HealthRule[];
   readonly objects: readonly JudgedObject[];

@@ -1,6 +1,7 @@
 import { stringifyJson } from '../../../api/json.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { creatorOf } from '../../../api/v1alpha1/rules/creator.ts';
 import {
   apiServiceProblem,
   computeStatus,
@@ -125,9 +126,11 @@ export async function customStatuses(request: StatusesRequest): Promise<CustomSt
 
 export async function judgedBy(
   judge: ObjectJudge,
-  { deployment: { metadata, spec }, entries, signal }: StatusesRequest,
+  { deployment, entries, signal }: StatusesRequest,
 ): Promise<CustomStatuses> {
+  const { metadata, spec } = deployment;
   const { name: owner = '' } = metadata;
+  const creator = creatorOf(deployment);
   const rules = spec.health?.rules ?? [];
   const byKind = new RulesByKind(rules);
   const judged = entries.flatMap((entry) => {
@@ -139,7 +142,7 @@ export async function judgedBy(
     for (let start = 0; start < judged.length; start += atOnce) {
       const some = judged.slice(start, start + atOnce);
       const objects = some.map(({ entry, rule }) => ({ rule, json: stringifyJson(entry.object) }));
-      const verdicts = await judge.judge({ owner, rules, objects, signal });
+      const verdicts = await judge.judge({ owner, creator, rules, objects, signal });
       for (const [at, verdict] of verdicts.entries()) {
         const entry = some[at]?.entry;
         if (entry !== undefined) statuses.set(entry, verdict);

@@ -1,9 +1,10 @@
 import { setImmediate as othersTurn } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { someHealthRules } from '../../../test/helpers/in-process-judge.ts';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
+import type { ObjectJudge } from '../../contracts/object-judge.ts';
 import type { Resource } from '../../platform/kube/index.ts';
 import { Inventory } from '../inventory/inventory.ts';
 import { objectID } from '../objects/object-id.ts';
@@ -54,6 +55,26 @@ test('of two rules for one kind the first counts', async () => {
   expect(status()).toBe('InProgress');
   while (status() === 'InProgress') await othersTurn();
   expect(status()).toBe('Current');
+});
+
+test('rules are evaluated in the name of the deployment’s present creator', async () => {
+  const judge = vi.fn<ObjectJudge['judge']>(async () => await Promise.reject(new Error('busy')));
+  const clock = new ManualClock();
+  const rules = someHealthRules({ judge: { judge }, clock });
+  const deployment = withRules({ ...widget, healthy: 'true' });
+  const { metadata, spec } = deployment;
+  const annotations = { 'core.rukpak.io/changed-by': 'alice' };
+  rules.use({ ...deployment, metadata: { ...metadata, annotations } });
+  rules.find(record, entry)?.(object);
+  while (judge.mock.calls.length < 1) await othersTurn();
+  const serviceAccount = { namespace: 'shop', name: 'deployer' };
+  expect(rules.use({ ...deployment, spec: { ...spec, serviceAccount } })).toBe(false);
+  while (judge.mock.calls.length < 2) {
+    clock.advance(10_000);
+    await othersTurn();
+  }
+  const creators = judge.mock.calls.map(([request]) => request.creator);
+  expect(creators).toEqual(['user alice', 'namespace shop']);
 });
 
 test('a deployment without rules has none, and is no news', () => {

@@ -1,4 +1,5 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { creatorOf } from '../../../api/v1alpha1/rules/creator.ts';
 import type { Resource } from '../../platform/kube/index.ts';
 import {
   type OwnRules,
@@ -27,14 +28,19 @@ export class HealthRules {
   }
 
   /** Takes the present rules of a deployment; true when they differ from its earlier ones. */
-  use({ metadata, spec }: BundleDeployment): boolean {
+  use(deployment: BundleDeployment): boolean {
+    const { metadata, spec } = deployment;
     const { name: owner = '' } = metadata;
+    const creator = creatorOf(deployment);
     const rules = spec.health?.rules ?? [];
     const source = JSON.stringify(rules);
     const state = this.#options.owners.of(owner);
-    if ((state.rules?.source ?? '[]') === source) return false;
+    if ((state.rules?.source ?? '[]') === source) {
+      state.rules?.verdicts.changeCreator(creator);
+      return false;
+    }
     state.rules?.verdicts.end();
-    const verdicts = new OwnVerdicts({ ...this.#options, owner, rules });
+    const verdicts = new OwnVerdicts({ ...this.#options, owner, creator, rules });
     state.rules = { source, byKind: new RulesByKind(rules), verdicts };
     return true;
   }

@@ -136,7 +136,7 @@ interface OwnMemory {
 
 function contentMemory(
   { memory, ended }: OwnMemory,
-  { countdown, signal }: Pick<Turn, 'countdown'> & { readonly signal: AbortSignal },
+  { countdown, signal }: Required<Pick<Turn, 'countdown'>> & { readonly signal: AbortSignal },
 ): ContentMemory {
   const takeUntil = (signal: AbortSignal) => (bytes: number) =>
     countdown.uncounted(() => memory.take(timesHeld * bytes, signal));

@@ -86,9 +86,9 @@ export class WorkerPool {
   }
 
   async #turn(turn: Turn | undefined, signal: AbortSignal): Promise<() => void> {
-    if (turn === undefined) return await this.#turns.take({ creator: 'core' }, signal);
-    const { creator, countdown } = turn;
-    return await countdown.uncounted(() => this.#turns.take({ creator }, signal));
+    const { creator = 'core', countdown } = turn ?? {};
+    const wait = (): Promise<() => void> => this.#turns.take({ creator }, signal);
+    return await (countdown === undefined ? wait() : countdown.uncounted(wait));
   }
 
   /** Kills all processes; rejects running and waiting calls. */

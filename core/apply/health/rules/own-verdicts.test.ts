@@ -55,6 +55,7 @@ beforeEach(() => {
 function made(): OwnVerdicts {
   return new OwnVerdicts({
     owner: 'demo',
+    creator: 'user alice',
     rules: [{ kind: 'Widget', healthy: 'self.ready' }],
     judge,
     clock,

@@ -20,6 +20,8 @@ export interface VerdictOptions {
 
 interface OwnVerdictsOptions extends VerdictOptions {
   readonly owner: string;
+  /** The deployment's creator at present. */
+  readonly creator: string;
   readonly rules: readonly HealthRule[];
 }
 
@@ -69,11 +71,13 @@ export class OwnVerdicts {
   readonly #waiting = new Map<string, Waiting>();
   readonly #ended = new AbortController();
   readonly #signal: AbortSignal;
+  #creator: string;
   #running = false;
   #problem: string | undefined;
 
   constructor(options: OwnVerdictsOptions) {
     this.#options = options;
+    this.#creator = options.creator;
     this.#signal = AbortSignal.any([options.signal, this.#ended.signal]);
   }
 
@@ -97,6 +101,11 @@ export class OwnVerdicts {
     if (this.#counts(known, { digest, entry })) return known.status;
     this.#known.delete(id);
     return this.#missing;
+  }
+
+  /** From now on they are evaluated in this creator's turns. */
+  changeCreator(creator: string): void {
+    this.#creator = creator;
   }
 
   /** Forgets all other objects. */
@@ -158,7 +167,8 @@ export class OwnVerdicts {
     const batch = new Map<string, Waiting>();
     try {
       const objects = await this.#take(batch);
-      const verdicts = await judge.judge({ owner, rules, objects, signal: this.#signal });
+      const request = { owner, creator: this.#creator, rules, objects, signal: this.#signal };
+      const verdicts = await judge.judge(request);
       this.#signal.throwIfAborted();
       this.#problem = undefined;
       for (const [at, [id, waiting]] of [...batch].entries()) this.#keep(id, waiting, verdicts[at]);

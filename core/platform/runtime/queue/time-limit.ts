@@ -58,8 +58,8 @@ export class Countdown {
 export interface Turn {
   /** The creator for whom the work is done. */
   readonly creator: string;
-  /** Does not count the wait. */
-  readonly countdown: Countdown;
+  /** Does not count the wait (default: nothing counts it). */
+  readonly countdown?: Countdown;
 }
 
 /** A handler's context with the turn, which only the handler's host needs. */
