@@ -65,12 +65,12 @@ export function createCrdReaderRole({ name, ...options }: CrdReaderRoleOptions):
   });
   return {
     name: 'role of who reads custom resources',
-    async run(signal) {
+    async run(signal, lost) {
       const begin = reflector.whenSynced(signal).then(
         () => controller.enqueue(name),
         () => undefined,
       );
-      await Promise.all([reflector.run(signal), begin, controller.run(signal)]);
+      await Promise.all([reflector.run(signal), begin, controller.run(signal, lost)]);
     },
   };
 }

@@ -62,7 +62,8 @@ function start(
     ...options,
   });
   const abort = new AbortController();
-  const running = controller.run(abort.signal);
+  const lost = new AbortController();
+  const running = controller.run(abort.signal, lost.signal);
   const stop = async (): Promise<void> => {
     abort.abort();
     for (let turn = 0; turn < 5; turn++) {
@@ -72,7 +73,7 @@ function start(
     await running;
   };
   stops.push(stop);
-  return { controller, clock, lines, abort, running };
+  return { controller, clock, lines, abort, lost, running };
 }
 
 async function settle(): Promise<void> {
@@ -387,6 +388,24 @@ describe('Controller', () => {
     expect(lines.map(({ message }) => message)).toEqual([
       'stopping: running reconciles took too long and are aborted',
       'stopping: a reconcile ignores its signal',
+    ]);
+  });
+
+  test('a lease that is lost during a stop aborts what still runs at once', async () => {
+    const { reconcile, contexts, release } = heldReconcile();
+    const { controller, abort, lost, running, lines } = start(reconcile);
+    controller.enqueue('a');
+    await settle();
+    abort.abort();
+    await settle();
+    const reason = new Error('leadership is lost');
+    lost.abort(reason);
+    await settle();
+    expect(contexts[0]?.signal.reason).toBe(reason);
+    release.get('a')?.();
+    await running;
+    expect(lines.map(({ message }) => message)).toEqual([
+      'stopping: running reconciles are aborted: leadership is lost',
     ]);
   });
 

@@ -4,7 +4,6 @@ import { errorMessage, TerminalError, WaitingError } from '../../errors.ts';
 import { aborted, type Clock } from '../clock.ts';
 import { ApiError, isConflict } from '../kube/index.ts';
 import type { QueueSnapshot } from '../observe/index.ts';
-import { LeadershipLostError } from './leader/leader-elector.ts';
 import type { Claim, Precedence } from './queue/fair-queue.ts';
 import type { FairSemaphore } from './queue/semaphore.ts';
 import { WorkQueue } from './queue/work-queue.ts';
@@ -85,21 +84,24 @@ export class Controller {
     this.#queue.addAfter(key, ms);
   }
 
-  /** Works until the signal is aborted; resolves when the running reconciles are finished. */
-  async run(signal: AbortSignal): Promise<void> {
+  /**
+   * Works until the signal is aborted; resolves when the running reconciles are finished. `lost`
+   * aborts them at once, because two processes must not write at the same time.
+   */
+  async run(signal: AbortSignal, lost: AbortSignal = new AbortController().signal): Promise<void> {
     const { stopGrace = 20_000 } = this.#options;
     const reconciles = new AbortController();
     const stopped = new AbortController();
     const running = this.#serve(signal, reconciles.signal).finally(() => stopped.abort());
     await Promise.race([aborted(signal), running]);
     this.#queue.shutDown();
-    // Two processes must not write at the same time.
-    const isLost = signal.reason instanceof LeadershipLostError;
-    if (!isLost) await Promise.race([running, this.#pause(stopGrace, stopped.signal)]);
+    await this.#pause(stopGrace, AbortSignal.any([stopped.signal, lost]));
     if (stopped.signal.aborted) return;
-    const cause = isLost ? 'are aborted: leadership is lost' : 'took too long and are aborted';
+    const cause = lost.aborted
+      ? 'are aborted: leadership is lost'
+      : 'took too long and are aborted';
     this.#log(`stopping: running reconciles ${cause}`);
-    reconciles.abort(isLost ? signal.reason : new Error('the controller stops'));
+    reconciles.abort(lost.aborted ? lost.reason : new Error('the controller stops'));
     await Promise.race([running, this.#pause(abortGrace, stopped.signal)]);
     if (!stopped.signal.aborted) this.#log('stopping: a reconcile ignores its signal');
   }

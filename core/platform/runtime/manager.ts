@@ -7,8 +7,10 @@ export interface Runnable {
   readonly name: string;
   /**
    * Resolves after the signal is aborted and everything is finished; a rejection stops the process.
+   * A part of the leader gets `lost` too, aborted when another process may lead: then it sends
+   * nothing any more.
    */
-  run(signal: AbortSignal): Promise<void>;
+  run(signal: AbortSignal, lost?: AbortSignal): Promise<void>;
   /** Resolves when the next stage may start (default: at once). */
   ready?(signal: AbortSignal): Promise<void>;
   /** Of a cache: resolves when it has everything that was written before the call. */

@@ -64,11 +64,11 @@ export class ObjectController {
   }
 
   /** Runs until the signal is aborted. Never rejects. */
-  async run(signal: AbortSignal): Promise<void> {
+  async run(signal: AbortSignal, lost?: AbortSignal): Promise<void> {
     const watching = this.#reflector.run(signal);
     await this.#reflector.whenSynced(signal).catch(() => undefined);
     this.enqueue();
-    await Promise.all([watching, this.#controller.run(signal)]);
+    await Promise.all([watching, this.#controller.run(signal, lost)]);
   }
 }
 

@@ -52,7 +52,7 @@ export function dependencyController(
     gate: installer,
     controller: {
       name: 'controller of dependencies',
-      run: async (signal) => await controller.run(signal),
+      run: async (signal, lost) => await controller.run(signal, lost),
     },
     look,
   };

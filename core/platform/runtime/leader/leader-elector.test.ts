@@ -31,8 +31,9 @@ function candidate(identity: string, client: FakeKubeClient, clock: ManualClock)
   const elector = new LeaderElector({ client, ...key, identity, clock, logger: silentLogger });
   const running = elector
     .run(abort.signal, {
-      onStarted: async (signal) => {
+      onStarted: async (signal, lost) => {
         log.push('started');
+        lost.addEventListener('abort', () => log.push('aborted'));
         await new Promise((resolve) => signal.addEventListener('abort', resolve));
         log.push('stopping');
         await work.promise;
@@ -194,7 +195,7 @@ describe('LeaderElector', () => {
     expect(a.log).toEqual(['started']);
     await pass(clock, 3000);
     expect(await a.running).toBe('Error: leadership is lost: the lease was not renewed in time');
-    expect(a.log).toEqual(['started', 'lost', 'stopping']);
+    expect(a.log).toEqual(['started', 'aborted', 'lost', 'stopping']);
   });
 
   test('stops leading when a renewal hangs', async () => {
@@ -229,7 +230,22 @@ describe('LeaderElector', () => {
     client.put(stolen);
     await pass(clock, 2500);
     expect(a.log).toContain('lost');
+    expect(await a.running).toBe('Error: leadership is lost: b holds the lease now');
     expect(leaseOf(client)).toMatchObject({ holderIdentity: 'b' });
+  });
+
+  test('tells its work of a lease that is lost while it stops', async () => {
+    const client = new FakeKubeClient();
+    const clock = new ManualClock();
+    const a = candidate('a', client, clock);
+    await settle();
+    a.abort.abort(new Error('the process stops'));
+    await pass(clock, 2500);
+    expect(a.log).toEqual(['started', 'stopping']);
+    client.faults.update = Array.from({ length: 99 }, () => new Error('away'));
+    await pass(clock, 13_000);
+    expect(a.log).toEqual(['started', 'stopping', 'aborted', 'lost']);
+    expect(await a.running).toContain('leadership is lost');
   });
 
   test('takes back a lease that somebody deleted', async () => {

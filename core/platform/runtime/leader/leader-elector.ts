@@ -9,17 +9,13 @@ interface LeaderElectorOptions extends LeaseLockOptions {
 }
 
 interface LeaderCallbacks {
-  /** Leads until the signal is aborted, then resolves when its work is finished. */
-  onStarted(signal: AbortSignal): Promise<void>;
+  /**
+   * Leads until the signal is aborted, then resolves when its work is finished. When `lost` is
+   * aborted, also during a stop, another process may lead: send nothing any more.
+   */
+  onStarted(signal: AbortSignal, lost: AbortSignal): Promise<void>;
   /** Another process took the Lease, or renewing it took too long: another may lead by now. */
-  onLost(): void;
-}
-
-/** The reason of the leader's signal when another process may lead: send nothing any more. */
-export class LeadershipLostError extends Error {
-  constructor() {
-    super('leadership is lost: the lease was not renewed in time');
-  }
+  onLost(error: Error): void;
 }
 
 /** Milliseconds, as in client-go; shorter than the Lease's 15 s. */
@@ -51,20 +47,22 @@ export class LeaderElector {
     if (!(await this.#acquire(signal))) return;
     this.#logger.info({}, 'leading');
     const lead = new AbortController();
+    const loss = new AbortController();
     const finished = new AbortController();
     const onStop = (): void => lead.abort(signal.reason);
     signal.addEventListener('abort', onStop, { once: true });
     if (signal.aborted) onStop();
-    const work = callbacks.onStarted(lead.signal).finally(() => finished.abort());
+    const work = callbacks.onStarted(lead.signal, loss.signal).finally(() => finished.abort());
     // Its error is for the caller, after the release: until then it must not end the process.
     work.catch(() => undefined);
     // Renews the Lease until the work is finished, so that no other process starts before.
-    const lost = await this.#renewUntil(finished.signal);
+    const isLost = await this.#renewUntil(finished.signal);
     signal.removeEventListener('abort', onStop);
-    if (lost) {
-      const error = new LeadershipLostError();
+    if (isLost) {
+      const error = lossOf(this.#lock.otherHolder);
+      loss.abort(error);
       lead.abort(error);
-      callbacks.onLost();
+      callbacks.onLost(error);
       throw error;
     }
     await this.#release();
@@ -91,7 +89,7 @@ export class LeaderElector {
       const left = renewedAt + renewDeadline - startedAt;
       if (left > 0 && (await this.#try(left, signal))) renewedAt = startedAt;
       else if (signal.aborted) return false;
-      else if (left <= 0 || this.#lock.heldByOther) return true;
+      else if (left <= 0 || this.#lock.otherHolder !== undefined) return true;
     }
   }
 
@@ -122,6 +120,12 @@ export class LeaderElector {
   async #pause(ms: number, signal: AbortSignal): Promise<void> {
     await this.#clock.sleep(ms, signal).catch(() => undefined);
   }
+}
+
+function lossOf(holder: string | undefined): Error {
+  const cause =
+    holder === undefined ? 'the lease was not renewed in time' : `${holder} holds the lease now`;
+  return new Error(`leadership is lost: ${cause}`);
 }
 
 function timeoutError(): Error {

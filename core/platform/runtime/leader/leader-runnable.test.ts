@@ -69,35 +69,34 @@ function aCache(renewal: Promise<void>, log: string[]): Runnable {
 }
 
 describe('leaderRunnable', () => {
-  test('a lost lease aborts running reconciles at once', async () => {
-    const signals: AbortSignal[] = [];
-    const { client, clock, running } = lead([
-      {
-        run: async (signal) => {
-          const controller = new Controller({
-            name: 'test',
-            kind: 'Test',
-            reconcile: async (_, context) => {
-              signals.push(context.signal);
-              await aborted(context.signal);
-            },
-            clock: new ManualClock(),
-            logger: silentLogger,
-          });
-          controller.enqueue('a');
-          await controller.run(signal);
+  test.each(['while it leads', 'while it stops'])(
+    'a lease that is lost %s aborts running reconciles at once',
+    async (when) => {
+      const signals: AbortSignal[] = [];
+      const controller = new Controller({
+        name: 'test',
+        kind: 'Test',
+        reconcile: async (_, context) => {
+          signals.push(context.signal);
+          await aborted(context.signal);
         },
-      },
-    ]);
-    await settle();
-    expect(signals.map((signal) => signal.aborted)).toEqual([false]);
-    const spec = { holderIdentity: 'another', leaseDurationSeconds: 15 };
-    client.put({ ...client.peek(key)!, spec });
-    clock.advance(2_000);
-    await settle();
-    expect(await running).toContain('leadership is lost');
-    expect(signals.map((signal) => signal.aborted)).toEqual([true]);
-  });
+        clock: new ManualClock(),
+        logger: silentLogger,
+      });
+      controller.enqueue('a');
+      const { client, clock, abort, running } = lead([controller]);
+      await settle();
+      if (when === 'while it stops') abort.abort(new Error('the process stops'));
+      await settle();
+      expect(signals.map((signal) => signal.aborted)).toEqual([false]);
+      const spec = { holderIdentity: 'another', leaseDurationSeconds: 15 };
+      client.put({ ...client.peek(key)!, spec });
+      clock.advance(2_000);
+      await settle();
+      expect(await running).toBe('Error: leadership is lost: another holds the lease now');
+      expect(signals.map((signal) => signal.aborted)).toEqual([true]);
+    },
+  );
 
   test('a failed part stops the others, and the lease is held until they have finished', async () => {
     const work = Promise.withResolvers<void>();

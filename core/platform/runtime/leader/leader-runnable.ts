@@ -29,7 +29,7 @@ export function leaderRunnable(
   options: LeaderOptions,
 ): Runnable {
   const { client, namespace, leaseName, caches, clock, logger } = options;
-  const run = async (signal: AbortSignal): Promise<void> => await runAll(runnables, signal);
+  const run: Runnable['run'] = async (signal, lost) => await runAll(runnables, signal, lost);
   // The process has just read everything, and no leader was before it.
   if (leaseName === undefined) return { name: 'controllers', run };
   const identity = `${hostname()}_${randomUUID()}`;
@@ -41,17 +41,17 @@ export function leaderRunnable(
     name: 'leader election',
     run: (signal) =>
       elector.run(signal, {
-        onStarted: async (leading) => {
+        onStarted: async (leading, lost) => {
           announce(true);
           try {
-            if (await areRenewed(caches, leading)) await run(leading);
+            if (await areRenewed(caches, leading)) await run(leading, lost);
           } finally {
             announce(false);
           }
         },
-        onLost: () => {
+        onLost: ({ message }) => {
           announce(false);
-          logger.error({ lease: leaseName }, 'another process leads now');
+          logger.error({ lease: leaseName }, message);
         },
       }),
   };
@@ -61,11 +61,12 @@ export function leaderRunnable(
 async function runAll(
   runnables: readonly Pick<Runnable, 'run'>[],
   signal: AbortSignal,
+  lost: AbortSignal | undefined,
 ): Promise<void> {
   const failure = new AbortController();
   const stop = AbortSignal.any([signal, failure.signal]);
   const runs = runnables.map(async (runnable) => {
-    await runnable.run(stop).catch((error: unknown) => failure.abort(error));
+    await runnable.run(stop, lost).catch((error: unknown) => failure.abort(error));
   });
   await Promise.all(runs);
   failure.signal.throwIfAborted();

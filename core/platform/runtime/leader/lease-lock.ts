@@ -56,10 +56,10 @@ export class LeaseLock {
     this.#options = { ...options, client: options.client.reserved() };
   }
 
-  /** Whether another process held the Lease when it was last seen. */
-  get heldByOther(): boolean {
-    const holder = this.#observed?.lease.spec?.holderIdentity;
-    return holder !== undefined && holder !== '' && holder !== this.#options.identity;
+  /** The other process that held the Lease when it was last seen. */
+  get otherHolder(): string | undefined {
+    const holder = this.#observed?.lease.spec?.holderIdentity ?? '';
+    return holder === '' || holder === this.#options.identity ? undefined : holder;
   }
 
   /**
@@ -114,7 +114,7 @@ export class LeaseLock {
   /** Lets the next holder start at once instead of after the Lease's expiry. */
   async release(signal: AbortSignal): Promise<void> {
     const lease = this.#observed?.lease;
-    if (lease === undefined || this.heldByOther) return;
+    if (lease === undefined || this.otherHolder !== undefined) return;
     try {
       await this.#giveBack(lease, signal);
     } catch (error) {
