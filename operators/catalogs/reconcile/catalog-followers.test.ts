@@ -63,3 +63,21 @@ describe('a replica that does not lead', () => {
     },
   );
 });
+
+test.each([undefined, new Error('refused')])(
+  'a replica that stops leading during a download writes nothing any more (%s)',
+  async (failure) => {
+    replica.push(tag, packageBlobs('a'));
+    replica.put(aCatalog());
+    let writes = 0;
+    replica.onFetch = async () => {
+      replica.isLeading = false;
+      writes = replica.client.patches.length;
+      if (failure !== undefined) throw failure;
+    };
+    await replica.reconcile();
+    expect(replica.fetched).toHaveLength(1);
+    expect(replica.client.patches).toHaveLength(writes);
+    expect(replica.events).toEqual([]);
+  },
+);

@@ -9,10 +9,7 @@ import { namedContent } from '../kinds/named-content.ts';
 import { CatalogLeader, type LeaderParts } from './catalog-leader.ts';
 import { type CatalogWork, type ContentParts, hasImage, LocalContent } from './local-content.ts';
 
-interface ReconcilerOptions extends LeaderParts, ContentParts {
-  /** Whether this process writes statuses and polls; the others follow the statuses. */
-  readonly isLeading: () => boolean;
-}
+interface ReconcilerOptions extends LeaderParts, ContentParts {}
 
 export interface CatalogParts extends Omit<ReconcilerOptions, 'adapter' | 'cache'> {}
 

@@ -17,10 +17,15 @@ export interface WriterOptions {
   readonly events: EventSink;
   /** Base URL of the content server, without a slash at the end. */
   readonly address: string;
+  /** Whether this process writes statuses and polls; the others follow the statuses. */
+  readonly isLeading: () => boolean;
   readonly clock: Clock;
 }
 
-/** The leader's writes to objects of one kind of catalogs. */
+/**
+ * The leader's writes to objects of one kind of catalogs. A process that leads no more, in the
+ * middle of a reconcile, writes nothing: another one may lead by then.
+ */
 export class CatalogWriter {
   readonly #options: WriterOptions;
 
@@ -30,12 +35,12 @@ export class CatalogWriter {
 
   /** The object with the finalizer and labels of its kind. */
   async claim(object: KubernetesObject): Promise<KubernetesObject> {
-    const { adapter, client, cache } = this.#options;
+    const { adapter, client, cache, isLeading } = this.#options;
     const { uid, resourceVersion, name = '', labels = {}, finalizers = [] } = object.metadata;
     const wanted = adapter.labelsOf(name);
     const hasLabels = Object.entries(wanted).every(([label, value]) => labels[label] === value);
     const isMarked = finalizers.includes(adapter.finalizer);
-    if (hasLabels && isMarked) return object;
+    if ((hasLabels && isMarked) || !isLeading()) return object;
     const marks = isMarked ? finalizers : [...finalizers, adapter.finalizer];
     const metadata = { uid, resourceVersion, labels: wanted, finalizers: marks };
     const target = { resource: adapter.resource, key: keyOf(object) };
@@ -53,7 +58,8 @@ export class CatalogWriter {
 
   /** Lets a deletion go on. */
   async release(object: KubernetesObject, signal: AbortSignal): Promise<void> {
-    const { adapter, client, cache } = this.#options;
+    const { adapter, client, cache, isLeading } = this.#options;
+    if (!isLeading()) return;
     const target = { client, resource: adapter.resource, signal };
     const written = await removeFinalizer(target, object, adapter.finalizer);
     if (written !== undefined) cache.upsertIfNewer(written);
@@ -66,11 +72,11 @@ export class CatalogWriter {
     if (written !== undefined) this.#announce(object, written, outcome);
   }
 
-  /** Undefined if the object has this status. */
+  /** Undefined if the object has this status, or this process leads no more. */
   async #patch(object: KubernetesObject, status: object): Promise<KubernetesObject | undefined> {
-    const { adapter, client, cache } = this.#options;
+    const { adapter, client, cache, isLeading } = this.#options;
     const patch = statusPatch(object, status);
-    if (patch === undefined) return undefined;
+    if (patch === undefined || !isLeading()) return undefined;
     const target = { resource: adapter.resource, key: keyOf(object) };
     const written = await client.patch(target, patch, { type: 'json', subresource: 'status' });
     cache.upsertIfNewer(written);
