@@ -26,39 +26,43 @@ async function runTogether(
   { logger, classes }: { readonly logger: Logger; readonly classes: ServedClasses },
   signal: AbortSignal,
 ): Promise<void> {
+  const ended = new AbortController();
   const failure = new AbortController();
-  const stop = AbortSignal.any([signal, failure.signal]);
+  const stop = AbortSignal.any([signal, ended.signal, failure.signal]);
+  // Never rejects: nobody waits for a part that fails while another one starts.
+  const untilEnd = async (part: Promise<void>): Promise<void> => {
+    await part.catch((error: unknown) => failure.abort(error));
+    ended.abort(new Error('one of core, webhooks and operators has ended'));
+  };
   const listening = Promise.withResolvers<() => void>();
-  const webhooks = runWebhooks(
-    {
-      kubeconfig: flags.kubeconfig,
-      systemNamespace: systemNamespaceOf(flags),
-      bindAddress: flags.webhookBindAddress,
-      webhookHost: flags.webhookHost,
-      certDir: flags.certDir,
-      requireServiceAccount: flags.requireServiceAccount,
-      crds: {
-        guardDeletion: flags.guardCrdDeletion,
-        defaultDeletionPolicy: flags.defaultDeletionPolicy,
+  const webhooks = untilEnd(
+    runWebhooks(
+      {
+        kubeconfig: flags.kubeconfig,
+        systemNamespace: systemNamespaceOf(flags),
+        bindAddress: flags.webhookBindAddress,
+        webhookHost: flags.webhookHost,
+        certDir: flags.certDir,
+        requireServiceAccount: flags.requireServiceAccount,
+        crds: {
+          guardDeletion: flags.guardCrdDeletion,
+          defaultDeletionPolicy: flags.defaultDeletionPolicy,
+        },
+        healthProbeBindAddress: '0',
+        metricsBindAddress: '0',
+        logger,
+        onListening: listening.resolve,
       },
-      healthProbeBindAddress: '0',
-      metricsBindAddress: '0',
-      logger,
-      onListening: listening.resolve,
-    },
-    stop,
-  ).finally(() => failure.abort(new Error('the webhooks have ended')));
-  const operators = runOperatorsOnceServed(flags, logger, stop).finally(() =>
-    failure.abort(new Error('operators have ended')),
+      stop,
+    ),
   );
-  try {
-    // The API server refuses Bundles until the webhooks answer.
-    const checkTrusted = await Promise.race([listening.promise, webhooks]);
-    if (stop.aborted || checkTrusted === undefined) return;
+  const operators = untilEnd(runOperatorsOnceServed(flags, logger, stop));
+  // The API server refuses Bundles until the webhooks answer.
+  const checkTrusted = await Promise.race([listening.promise, webhooks]);
+  if (!stop.aborted && checkTrusted !== undefined) {
     const readyChecks = { webhooks: checkTrusted };
-    await runClasses(flags, { logger, classes, readyChecks }, stop);
-  } finally {
-    failure.abort(new Error('core has ended'));
-    await Promise.all([webhooks, operators]);
+    await untilEnd(runClasses(flags, { logger, classes, readyChecks }, stop));
   }
+  await Promise.all([webhooks, operators]);
+  failure.signal.throwIfAborted();
 }

@@ -118,7 +118,7 @@ export class FakeApiServer {
     if (given !== undefined) return given(request);
     if (request.path === '/api' || request.path === '/apis') return this.#discovery(request.path);
     const stored = this.#objects.get(request.path);
-    if (stored === undefined) return this.#list(request);
+    if (stored === undefined) return this.#watch(request) ?? this.#list(request);
     // As an API server: with a body, the query counts for nothing.
     if (request.method === 'DELETE' && !JSON.parse(request.body).dryRun) {
       this.#objects.delete(request.path);
@@ -127,6 +127,14 @@ export class FakeApiServer {
       stored.object = merged(stored.object, JSON.parse(request.body)) as KubernetesObject;
     }
     return stored.object;
+  }
+
+  /** Streams no lists, and leaves other watches open without an event. */
+  #watch({ query }: SeenRequest): unknown {
+    if (query.get('watch') !== 'true') return undefined;
+    const bookmark = { type: 'BOOKMARK', object: { metadata: {} } };
+    if (query.get('sendInitialEvents') === 'true') return `${JSON.stringify(bookmark)}\n`;
+    return new Promise(() => undefined);
   }
 
   #list({ path, query }: SeenRequest): object | undefined {
