@@ -179,6 +179,7 @@ export class FakeKubeClient implements KubeClient {
     };
     options.signal.addEventListener('abort', onAbort);
     this.#watches.add(watch);
+    options.onOpen?.();
     try {
       for (;;) {
         for (let next = queue.shift(); next !== undefined; next = queue.shift()) yield next.event;

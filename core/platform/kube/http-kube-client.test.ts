@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { collect } from '../../../test/helpers/collect.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { ApiError } from './api-error.ts';
@@ -338,6 +338,23 @@ describe('watch', () => {
     ]);
     expect(seen[0]?.url).toBe(
       '/prefix/apis/example.com/v1/widgets?resourceVersion=7&watch=true&allowWatchBookmarks=true&timeoutSeconds=300',
+    );
+  });
+
+  test('says when the server has accepted it, before any event', async () => {
+    const abort = new AbortController();
+    const { signal } = abort;
+    answers.push(json(403, { kind: 'Status', reason: 'Forbidden', message: 'no' }));
+    const onOpen = vi.fn<() => void>(() => abort.abort(new Error('it is open')));
+    const opened = collect(client.watch(widgets, { ...options, onOpen, signal }));
+    await expect(opened).rejects.toThrow('no');
+    expect(onOpen).not.toHaveBeenCalled();
+    answers.push((response) => response.writeHead(200).flushHeaders());
+    const silent = collect(client.watch(widgets, { ...options, onOpen, signal }));
+    await expect(silent).rejects.toThrow('it is open');
+    expect(onOpen).toHaveBeenCalledOnce();
+    expect(seen.map(({ url }) => url)).toEqual(
+      Array.from({ length: 2 }, () => expect.not.stringContaining('onOpen') as string),
     );
   });
 

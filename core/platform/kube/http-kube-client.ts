@@ -195,7 +195,7 @@ async function* watchEvents(
   resource: Resource,
   options: WatchOptions,
 ): AsyncGenerator<WatchEvent> {
-  const { namespace, signal, timeoutSeconds, metadataOnly, ...selection } = options;
+  const { namespace, signal, timeoutSeconds, metadataOnly, onOpen, ...selection } = options;
   const query = queryString({
     ...selection,
     ...(selection.sendInitialEvents === true && { resourceVersionMatch: 'NotOlderThan' }),
@@ -221,6 +221,7 @@ async function* watchEvents(
       const text = await readText(body, headers['content-encoding']?.toString());
       throw apiErrorOf({ status: statusCode, text });
     }
+    onOpen?.();
     for await (const event of eventsIn(body, resource)) {
       yield metadataOnly === true ? ofKind(event, resource) : event;
     }

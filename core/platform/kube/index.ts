@@ -33,9 +33,9 @@ export {
 } from './discovery/discovery.ts';
 export { isEstablished } from './discovery/unlisted-kinds.ts';
 export { type KubeClient, liveObject } from './kube-client.ts';
-export { listAll } from './list.ts';
 export { acceptMetadata, collectionPath, queryString, versionOnly } from './object-url.ts';
-export { Reflector, type ReflectorOptions, type ReflectorSink } from './reflector.ts';
+export { listAll } from './reflector/list.ts';
+export { Reflector, type ReflectorOptions, type ReflectorSink } from './reflector/reflector.ts';
 export {
   apiServiceResource,
   compareResourceVersions,

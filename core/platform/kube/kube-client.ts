@@ -35,6 +35,8 @@ export interface WatchOptions {
    */
   readonly sendInitialEvents?: boolean;
   readonly timeoutSeconds: number;
+  /** Called when the server has accepted the watch: events may be long in coming. */
+  readonly onOpen?: () => void;
   readonly signal: AbortSignal;
 }
 

@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { KubernetesObject } from '../../../api/meta.ts';
-import { FakeKubeClient } from '../../../test/helpers/fake-kube-client.ts';
-import { ManualClock } from '../../../test/helpers/manual-clock.ts';
-import { silentLogger } from '../../../test/helpers/silent-logger.ts';
-import type { Logger } from '../../contracts/logger.ts';
-import { ApiError } from './api-error.ts';
+import type { KubernetesObject } from '../../../../api/meta.ts';
+import { FakeKubeClient } from '../../../../test/helpers/fake-kube-client.ts';
+import { ManualClock } from '../../../../test/helpers/manual-clock.ts';
+import { silentLogger } from '../../../../test/helpers/silent-logger.ts';
+import type { Logger } from '../../../contracts/logger.ts';
+import { ApiError } from '../api-error.ts';
 import { Reflector, type ReflectorOptions, type ReflectorSink } from './reflector.ts';
 
 const widgets = { group: 'x', version: 'v1', kind: 'Widget', plural: 'widgets', namespaced: false };
@@ -172,6 +172,26 @@ describe('Reflector', () => {
     const gaps = tries.map((second, index) => second - (tries[index - 1] ?? 0)).slice(1);
     expect(Math.max(...gaps)).toBeLessThanOrEqual(31);
     expect(gaps.at(-1)).toBeGreaterThan(15);
+    expect(logged).toEqual(['cannot list or watch']);
+  });
+
+  test('waits ever longer also where each watch takes its time to fail', async () => {
+    const { client, clock, reflector, logged } = start();
+    client.beforeCall = async (call, signal) => {
+      if (call !== 'watch') return;
+      await clock.sleep(9_000, signal);
+      throw new Error('connect ETIMEDOUT');
+    };
+    const tries: number[] = [];
+    for (let second = 1; second <= 300; second++) {
+      const before = client.count('watch');
+      await settle();
+      if (client.count('watch') > before) tries.push(second);
+      clock.advance(1000);
+    }
+    const gaps = tries.map((second, index) => second - (tries[index - 1] ?? 0)).slice(1);
+    expect(gaps.at(-1)).toBeGreaterThan(9 + 15);
+    expect(reflector.lastError?.message).toBe('connect ETIMEDOUT');
     expect(logged).toEqual(['cannot list or watch']);
   });
 
@@ -507,6 +527,20 @@ describe('a server that streams its lists', () => {
     clock.advance(2_000);
     await settle();
     expect(sink.calls).toEqual(['replace a b']);
+  });
+
+  test('is not taken for one that does not when its answer is late', async () => {
+    const client = streaming('a');
+    const { clock, sink } = start({}, client);
+    client.beforeCall = async (_, signal) => await clock.sleep(20_000, signal);
+    await settle();
+    clock.advance(10_000);
+    await settle();
+    expect(client.calls).toEqual(['watch']);
+    clock.advance(10_000);
+    await settle();
+    expect(sink.calls).toEqual(['replace a']);
+    expect(client.calls).toEqual(['watch']);
   });
 
   test.each(['silence', 'a bookmark'])(

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { KubeClient, ListOptions } from './kube-client.ts';
+import type { KubeClient, ListOptions } from '../kube-client.ts';
+import { configMapResource } from '../resource.ts';
 import { listAll } from './list.ts';
-import { configMapResource } from './resource.ts';
 
 /** As many objects as are there, of so many bytes; and the page sizes that were asked for. */
 function aCluster(count: number, bytes: number) {

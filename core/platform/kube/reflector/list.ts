@@ -1,9 +1,9 @@
-import { stringifyJson } from '../../../api/json.ts';
-import type { KubernetesObject } from '../../../api/meta.ts';
-import type { Clock } from '../clock.ts';
-import { ApiError, isExpired } from './api-error.ts';
-import type { KubeClient, ListOptions, WatchEvent } from './kube-client.ts';
-import type { Resource } from './resource.ts';
+import { stringifyJson } from '../../../../api/json.ts';
+import type { KubernetesObject } from '../../../../api/meta.ts';
+import type { Clock } from '../../clock.ts';
+import { ApiError, isExpired } from '../api-error.ts';
+import type { KubeClient, ListOptions, WatchEvent } from '../kube-client.ts';
+import type { Resource } from '../resource.ts';
 
 interface ListAllOptions<T> extends Omit<ListOptions, 'continue' | 'limit'> {
   readonly pageSize?: number | undefined;

@@ -1,12 +1,11 @@
-import { apiVersionOf } from '../../../api/gvk.ts';
-import type { KubernetesObject } from '../../../api/meta.ts';
-import type { Logger } from '../../contracts/logger.ts';
-import { errorMessage } from '../../errors.ts';
-import { abortable, Backoff, type Clock } from '../clock.ts';
-import { ApiError, apiErrorOfStatus, isExpired } from './api-error.ts';
-import type { KubeClient, WatchEvent } from './kube-client.ts';
+import type { KubernetesObject } from '../../../../api/meta.ts';
+import type { Logger } from '../../../contracts/logger.ts';
+import { abortable, type Clock } from '../../clock.ts';
+import { ApiError, apiErrorOfStatus } from '../api-error.ts';
+import type { KubeClient, WatchEvent } from '../kube-client.ts';
+import { compareResourceVersions, type Resource } from '../resource.ts';
 import { InitialEvents, listAll, refusesInitialEvents } from './list.ts';
-import { compareResourceVersions, type Resource } from './resource.ts';
+import { WatchHealth } from './watch-health.ts';
 
 /** Receives the objects of a reflector; calls come in order and never overlap. */
 export interface ReflectorSink<T extends KubernetesObject = KubernetesObject> {
@@ -48,9 +47,6 @@ interface WatchSpan {
   readonly timeoutSeconds: number;
 }
 
-/** Milliseconds: a watch that stays open this long works, even without events. */
-const stableAfter = 5_000;
-
 /**
  * Keeps a sink equal to a resource's objects. Starts with a watch that streams all of them, or with
  * a list followed by a watch when the server does not stream lists. Resumes when a watch ends, and
@@ -59,14 +55,11 @@ const stableAfter = 5_000;
 export class Reflector<T extends KubernetesObject = KubernetesObject> {
   readonly #options: ReflectorOptions<T>;
   readonly #transform: (object: KubernetesObject) => T;
-  readonly #backoff = new Backoff({ initial: 800, max: 30_000 });
+  readonly #health: WatchHealth;
   #nextList = Promise.withResolvers<void>();
   /** Ends the present list, watch or pause. */
   #round = new AbortController();
   #synced = false;
-  #lastError: Error | undefined;
-  /** Whether the watch has worked since the last error. */
-  #progressed = false;
   /** Version to watch from; undefined to request everything. */
   #resourceVersion: string | undefined;
   /** The server was unavailable: its store may have been restored to before that version. */
@@ -77,6 +70,7 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
+    this.#health = new WatchHealth(options);
     this.#transform = options.transform ?? ((object) => stripManagedFields(object) as T);
   }
 
@@ -87,7 +81,7 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
 
   /** The present error of list or watch; undefined while they work. */
   get lastError(): Error | undefined {
-    return this.#lastError;
+    return this.#health.lastError;
   }
 
   /** Resolves at the first whole list; rejects with the signal's reason. */
@@ -120,9 +114,9 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
       if (this.#resourceVersion === undefined && !this.#streams) await this.#list(signal);
       await this.#watch(signal);
     } catch (error) {
-      if (signal.aborted || this.#mustList(error) || this.#forgotten(error)) return;
-      this.#failed(error);
-      await this.#options.clock.sleep(this.#backoff.next(), signal).catch(() => undefined);
+      if (signal.aborted || this.#mustList(error) || this.#health.forgotten(error)) return;
+      const pause = this.#health.failed(error);
+      await this.#options.clock.sleep(pause, signal).catch(() => undefined);
     }
   }
 
@@ -191,10 +185,6 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
     const watchSignal = AbortSignal.any([signal, ended.signal]);
     const startedAt = clock.monotonic();
     const timeoutSeconds = 300 + Math.floor(Math.random() * 300);
-    void clock.sleep(stableAfter, watchSignal).then(
-      () => this.#works(),
-      () => undefined,
-    );
     let events = 0;
     try {
       for await (const event of this.#open({ ended, signal: watchSignal, timeoutSeconds })) {
@@ -220,15 +210,17 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
     const { client, resource, clock, sink } = this.#options;
     const sendInitialEvents = this.#resourceVersion === undefined;
     this.#initial = sendInitialEvents ? new InitialEvents(this.#transform) : undefined;
-    if (this.#initial !== undefined) {
-      sink.listing?.();
-      void this.#initial.expect(ended, clock);
-    }
+    if (this.#initial !== undefined) sink.listing?.();
+    const onOpen = (): void => {
+      this.#health.opened(signal);
+      void this.#initial?.expect(ended, clock);
+    };
     return client.watch(resource, {
       ...this.#selection,
       resourceVersion: this.#resourceVersion ?? '',
       ...(sendInitialEvents && { sendInitialEvents }),
       timeoutSeconds,
+      onOpen,
       signal,
     });
   }
@@ -243,7 +235,7 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
     if (type === 'DELETED') sink.remove(this.#transform(object));
     if (type === 'ADDED' || type === 'MODIFIED') sink.upsert(this.#transform(object));
     this.#resourceVersion = object.metadata.resourceVersion;
-    this.#works();
+    this.#health.works();
   }
 
   #takeInitial(initial: InitialEvents<T>, event: WatchEvent): void {
@@ -254,38 +246,7 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
     this.#options.sink.replace(items, resourceVersion);
     this.#resourceVersion = resourceVersion;
     this.#hasSynced();
-    this.#works();
-  }
-
-  /**
-   * True for an expired version. The first one after progress is normal, and the list follows at
-   * once.
-   */
-  #forgotten(error: unknown): boolean {
-    const normal = isExpired(error) && this.#progressed;
-    this.#progressed = false;
-    return normal;
-  }
-
-  #works(): void {
-    this.#progressed = true;
-    this.#backoff.reset();
-    if (this.#lastError === undefined) return;
-    this.#lastError = undefined;
-    this.#options.logger.info(this.#fields(), 'watching again');
-  }
-
-  #failed(error: unknown): void {
-    const message = errorMessage(error);
-    const known = this.#lastError?.message === message;
-    this.#lastError = error instanceof Error ? error : new Error(message);
-    if (known) return;
-    this.#options.logger.warn({ ...this.#fields(), error: message }, 'cannot list or watch');
-  }
-
-  #fields(): object {
-    const { resource, namespace } = this.#options;
-    return { apiVersion: apiVersionOf(resource), kind: resource.kind, namespace };
+    this.#health.works();
   }
 }
 
