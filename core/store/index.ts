@@ -7,5 +7,5 @@ export { createPlanHandler, planPath } from './plan-handler.ts';
 export type { ServedBundles } from './serve-archive.ts';
 export { type OnLeftover, prepareDirectory } from './temporary-files.ts';
 export { ClusterUploads } from './uploads/cluster-uploads.ts';
-export { DirectoryUploads } from './uploads/directory-uploads.ts';
+export { DirectoryUploads, UndeletedFilesError } from './uploads/directory-uploads.ts';
 export { createUploadHandler } from './uploads/upload-handler.ts';

@@ -17,6 +17,7 @@ import { uploadLabel } from '../../core/store/uploads/upload-secrets.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { installCrds } from '../helpers/install-crds.ts';
 import { plane } from '../helpers/plane.ts';
+import { silentLogger } from '../helpers/silent-logger.ts';
 import { aTestNamespace } from '../helpers/test-namespace.ts';
 
 const { signal } = new AbortController();
@@ -210,6 +211,7 @@ test('Secrets that look like uploads of nobody do not keep others from being rem
     interval: 10,
     clock: systemClock,
     onLeftover,
+    logger: silentLogger,
   });
   const running = collector.run(stop.signal);
   const get = async () => await kube.client.get(secretResource, { namespace, name: 'left' });

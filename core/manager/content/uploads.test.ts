@@ -1,10 +1,17 @@
-import { beforeEach, expect, test, vi } from 'vitest';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
 import { FakeKubeClient } from '../../../test/helpers/fake-kube-client.ts';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
+import { silentLogger } from '../../../test/helpers/silent-logger.ts';
 import { aStoredBundle } from '../../../test/helpers/stored-objects.ts';
+import type { Logger } from '../../contracts/logger.ts';
 import type { UploadStore } from '../../contracts/upload-store.ts';
+import { aborted } from '../../platform/clock.ts';
 import { IndexedCache } from '../../platform/runtime/index.ts';
+import { DirectoryUploads } from '../../store/index.ts';
 import { createUploadCollector } from './uploads.ts';
 
 const source = { type: 'upload', upload: {} };
@@ -14,6 +21,8 @@ let clock: ManualClock;
 let bundles: IndexedCache<Bundle>;
 const collect = vi.fn<UploadStore['collect']>();
 const onLeftover = vi.fn<(error: unknown) => void>();
+const warn = vi.fn<Logger['warn']>();
+const logger = { ...silentLogger, warn };
 
 beforeEach(() => {
   client = new FakeKubeClient();
@@ -21,6 +30,7 @@ beforeEach(() => {
   bundles = new IndexedCache<Bundle>();
   collect.mockReset();
   onLeftover.mockReset();
+  warn.mockReset();
 });
 
 async function passes(intervals: number): Promise<void> {
@@ -30,10 +40,10 @@ async function passes(intervals: number): Promise<void> {
   }
 }
 
-function start(): { stop: () => Promise<void> } {
+function start(store: Pick<UploadStore, 'collect'> = { collect }): { stop: () => Promise<void> } {
   const stop = new AbortController();
   const kinds = { bundles };
-  const options = { store: { collect }, client, kinds, interval, clock, onLeftover };
+  const options = { store, client, kinds, interval, clock, onLeftover, logger };
   const running = createUploadCollector(options).run(stop.signal);
   return {
     stop: async () => {
@@ -71,11 +81,43 @@ test('nobody looks where no Bundle takes uploads, once what was left is gone', a
   await collector.stop();
 });
 
-test('a failure is tried again after the next interval', async () => {
+test('a failed search is told as one, and tried again after the next interval', async () => {
   collect.mockRejectedValueOnce(new Error('cannot reach the API server'));
   const collector = start();
   await passes(2);
   expect(collect).toHaveBeenCalledTimes(2);
-  expect(onLeftover).toHaveBeenCalledOnce();
+  expect(onLeftover).not.toHaveBeenCalled();
+  expect(warn.mock.calls).toEqual([
+    [
+      { error: 'cannot reach the API server' },
+      'cannot look for uploads of deleted Bundles; core looks again later',
+    ],
+  ]);
   await collector.stop();
+});
+
+test('a stop in the middle of a search is told as nothing', async () => {
+  collect.mockImplementation(async (_, signal) => {
+    await aborted(signal);
+    throw signal.reason;
+  });
+  const collector = start();
+  await passes(1);
+  await collector.stop();
+  expect(onLeftover).not.toHaveBeenCalled();
+  expect(warn).not.toHaveBeenCalled();
+});
+
+test('files that cannot be deleted are told as left over, until they can be', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'uploads-'));
+  onTestFinished(async () => await rm(directory, { recursive: true }));
+  // A directory of that name is none of core's, and not deleted like a file.
+  await mkdir(join(directory, 'gone.uid-of-gone.tgz', 'kept'), { recursive: true });
+  const collector = start(new DirectoryUploads(directory));
+  while (onLeftover.mock.calls.length < 2) await passes(1);
+  await collector.stop();
+  expect(onLeftover.mock.calls[0]).toEqual([
+    expect.objectContaining({ message: expect.stringContaining('gone.uid-of-gone.tgz') as string }),
+  ]);
+  expect(warn).not.toHaveBeenCalled();
 });

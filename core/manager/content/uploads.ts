@@ -1,8 +1,10 @@
 import type { RequestHandler } from 'express';
 import { announceUpload, claimUpload, findBundle } from '../../bundle/index.ts';
 import type { EventSink } from '../../contracts/event-sink.ts';
+import type { Logger } from '../../contracts/logger.ts';
 import type { ContentKey } from '../../contracts/store.ts';
 import type { UploadStore } from '../../contracts/upload-store.ts';
+import { errorMessage } from '../../errors.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { KubeClient } from '../../platform/kube/index.ts';
 import type { Runnable } from '../../platform/runtime/index.ts';
@@ -12,6 +14,7 @@ import {
   DirectoryUploads,
   type OnLeftover,
   prepareDirectory,
+  UndeletedFilesError,
 } from '../../store/index.ts';
 import type { Kinds } from '../kinds/kinds.ts';
 import type { UploadOptions } from '../options.ts';
@@ -52,7 +55,7 @@ export function createUploads(options: ManagerSettings, parts: UploadParts): Upl
         announceUpload(key, { client, clock, events, ...announcement }),
     },
   });
-  const collector = createUploadCollector({ ...parts, store, interval });
+  const collector = createUploadCollector({ ...parts, store, interval, logger: options.logger });
   return { store, handler, collector, shared: storage === 'cluster' };
 }
 
@@ -74,11 +77,12 @@ export interface UploadCollectorOptions {
   readonly interval: number;
   readonly clock: Clock;
   readonly onLeftover: OnLeftover;
+  readonly logger: Pick<Logger, 'warn'>;
 }
 
 /** Periodically deletes uploads of deleted Bundles. */
 export function createUploadCollector(options: UploadCollectorOptions): Runnable {
-  const { interval, clock, onLeftover } = options;
+  const { interval, clock, onLeftover, logger } = options;
   // When no Bundle uses uploads, there are none after the remaining ones have been deleted.
   let mayHaveSome = true;
   const collect = async (signal: AbortSignal): Promise<void> => {
@@ -87,13 +91,22 @@ export function createUploadCollector(options: UploadCollectorOptions): Runnable
     await options.store.collect((key) => isWanted(key, known, { ...options, signal }), signal);
     mayHaveSome = known.size > 0;
   };
+  const report = (error: unknown): void => {
+    if (error instanceof UndeletedFilesError) return onLeftover(error);
+    const message = 'cannot look for uploads of deleted Bundles; core looks again later';
+    logger.warn({ error: errorMessage(error) }, message);
+  };
   return {
     name: 'upload garbage collection',
     async run(signal) {
       while (!signal.aborted) {
         await clock.sleep(interval, signal).catch(() => undefined);
         if (signal.aborted) return;
-        await collect(signal).catch(onLeftover);
+        try {
+          await collect(signal);
+        } catch (error) {
+          if (!signal.aborted) report(error);
+        }
       }
     },
   };

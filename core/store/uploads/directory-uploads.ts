@@ -9,6 +9,9 @@ import { type OnLeftover, prepareDirectory, syncDirectory } from '../temporary-f
 
 const shownFailures = 3;
 
+/** Names files that could not be deleted. */
+export class UndeletedFilesError extends Error {}
+
 /**
  * Uploads as `<directory>/<bundle>.<uid>.tgz`, of one process only; ClusterUploads shares uploads
  * among replicas.
@@ -55,7 +58,7 @@ export class DirectoryUploads implements UploadStore {
       if (key === undefined || (await isWanted(key))) continue;
       await this.delete(key).catch((error: unknown) => failures.push(errorMessage(error)));
     }
-    if (failures.length > 0) throw new Error(shortList(failures, shownFailures));
+    if (failures.length > 0) throw new UndeletedFilesError(shortList(failures, shownFailures));
   }
 
   #pathOf({ name, uid }: ContentKey): string {
