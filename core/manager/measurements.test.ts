@@ -48,9 +48,17 @@ test('Bundles by phase, those without one included', () => {
   expect(counts.map(({ labels, count }) => `${labels['phase']} ${count}`)).toEqual([
     'Pending 0',
     'Unpacking 0',
-    'Unpacked 2',
     'Failing 1',
+    'Unpacked 2',
     'None 1',
+  ]);
+});
+
+test('phases that core does not write are one, however many there are', () => {
+  const bundles = ['Odd', 'Odder', 'unpacked'].map((phase) => ({ phase }));
+  const counts = countsOf({ bundles }).bundles();
+  expect(counts.filter(({ count }) => count > 0)).toEqual([
+    { labels: { phase: 'Other' }, count: 3 },
   ]);
 });
 

@@ -3,6 +3,7 @@ import {
   type BundleDeployment,
   bundleDeploymentCondition,
   bundleDeploymentReason,
+  bundlePhases,
   readyReason,
 } from '../../api/v1alpha1/index.ts';
 import type { Logger } from '../contracts/logger.ts';
@@ -22,7 +23,7 @@ interface CountedKinds {
 /** Maximum number of classes in labels, because users may name any number; the rest is `other`. */
 const maxClasses = 20;
 
-const phases = ['Pending', 'Unpacking', 'Unpacked', 'Failing', 'None'];
+const phases: ReadonlySet<string> = new Set([...bundlePhases, 'None']);
 const types: ReadonlySet<string> = new Set(Object.values(bundleDeploymentCondition));
 const reasons: ReadonlySet<string> = new Set(Object.values(bundleDeploymentReason));
 
@@ -35,8 +36,10 @@ export function createObjectCounts(
   const deploymentClasses = classesWith(provisioners, 'deployment');
   return {
     bundles() {
-      const empty = phases.map((phase) => ({ phase }));
-      const found = bundles.list().map(({ status }) => ({ phase: status?.phase ?? 'None' }));
+      const empty = Array.from(phases, (phase) => ({ phase }));
+      const found = bundles.list().map(({ status: { phase = 'None' } = {} }) => {
+        return { phase: phases.has(phase) ? phase : 'Other' };
+      });
       return count(found, empty);
     },
     conditions() {
