@@ -235,6 +235,14 @@ interface Rule {
   readonly verbs: readonly string[];
 }
 
+test('core reads archives with its token, and no uploads', () => {
+  const role = installManifests({}).find(
+    ({ kind, metadata }) => kind === 'ClusterRole' && metadata.name === 'core-admin',
+  );
+  const rules = (role?.['rules'] ?? []) as readonly { readonly nonResourceURLs?: string[] }[];
+  expect(rules.flatMap(({ nonResourceURLs = [] }) => nonResourceURLs)).toEqual(['/bundles/*']);
+});
+
 test('another system namespace is named everywhere', () => {
   const text = JSON.stringify(installManifests({ systemNamespace: 'my-system' }));
   expect(text).not.toContain('"rukpak-system"');

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
+import { finalizer } from '../../api/v1alpha1/labels.ts';
 import { ampleMemory } from '../../test/helpers/ample-memory.ts';
 import { eventually } from '../../test/helpers/eventually.ts';
 import { ManualClock } from '../../test/helpers/manual-clock.ts';
@@ -65,8 +66,9 @@ beforeEach(() => {
   });
 });
 
-function unpackedFrom(ref: string): Bundle {
-  return aStoredBundle({ status: { phase: 'Unpacked', resolvedSource: anImage(ref) } });
+function unpackedFrom(ref: string, finalizers = [finalizer.deleteCachedBundle]): Bundle {
+  const status = { phase: 'Unpacked', resolvedSource: anImage(ref) };
+  return aStoredBundle({ status, metadata: { finalizers } });
 }
 
 describe('what can be restored', () => {
@@ -83,6 +85,11 @@ describe('what can be restored', () => {
   ])('%s: %s', (...[, of, expected]) => {
     expect(restorer.canRestore(of())).toBe(expected);
   });
+});
+
+test('a status that somebody writes before core first reconciles the Bundle restores nothing', () => {
+  const forged = unpackedFrom(`example.com/app@sha256:${'66'.repeat(32)}`, []);
+  expect(restorer.canRestore(forged)).toBe(false);
 });
 
 describe('restoring', () => {

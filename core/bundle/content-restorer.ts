@@ -1,4 +1,5 @@
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
+import { finalizer } from '../../api/v1alpha1/labels.ts';
 import { errorMessage, WaitingError } from '../errors.ts';
 import { abortable } from '../platform/clock.ts';
 import type { ContentMetrics } from '../platform/observe/index.ts';
@@ -34,11 +35,15 @@ export class ContentRestorer {
     this.#dependencies = dependencies;
   }
 
-  /** Whether this process can restore content of this Bundle. */
+  /**
+   * Whether this process can restore content of this Bundle. Without core's finalizer somebody else
+   * has written the status, and the pin in it.
+   */
   canRestore({ metadata, spec, status }: Bundle): boolean {
     return (
       status?.phase === 'Unpacked' &&
       metadata.deletionTimestamp === undefined &&
+      metadata.finalizers?.includes(finalizer.deleteCachedBundle) === true &&
       this.#dependencies.provisioners.has(spec.provisionerClassName)
     );
   }

@@ -126,8 +126,9 @@ export interface ContentOptions {
   readonly tokenAudiences?: readonly string[] | undefined;
   /**
    * Content servers of other processes, such as `https://core.rukpak-system.svc` of the stock core,
-   * to read Bundles that another process unpacked. Only they get this process's token, whose
-   * account needs permission to `get` the Bundles' `/content`.
+   * to read Bundles that another process unpacked; each with the path of its external address, if
+   * that has one. Only they get this process's token, whose account needs permission to `get`
+   * `/bundles/*`.
    */
   readonly contentServers: readonly string[];
   /** CAs (PEM file) of other content servers (default: the system's). */

@@ -70,7 +70,9 @@ describe('the fallback loader', () => {
   it('asks no server for content in its own store', async () => {
     const server = await serve(archiveOf());
     const local = loader(server, { store: { load: async () => files } });
-    expect(await local.load({ ...bundle, contentURL: `${server}/x` }, signal)).toBe(files);
+    expect(await local.load({ ...bundle, contentURL: `${server}/bundles/b.tgz` }, signal)).toBe(
+      files,
+    );
     expect(seen).toEqual([]);
   });
 
@@ -84,19 +86,28 @@ describe('the fallback loader', () => {
 
   it('refuses content of an earlier Bundle of the name', async () => {
     const server = await serve(archiveOf('0'));
-    const refused = loader(server).load({ ...bundle, contentURL: `${server}/b.tgz` }, signal);
+    const refused = loader(server).load(
+      { ...bundle, contentURL: `${server}/bundles/b.tgz` },
+      signal,
+    );
     await expect(refused).rejects.toThrow('still has the content of an earlier bundle "b"');
   });
 
   it('reports an invalid answer', async () => {
     const server = await serve((_request, response) => response.writeHead(404).end('gone'));
-    const refused = loader(server).load({ ...bundle, contentURL: `${server}/b.tgz` }, signal);
+    const refused = loader(server).load(
+      { ...bundle, contentURL: `${server}/bundles/b.tgz` },
+      signal,
+    );
     await expect(refused).rejects.toThrow(new Error('unexpected response status "404 Not Found"'));
   });
 
   it.each([429, 503])('waits for a server that answers %i', async (status) => {
     const server = await serve((_request, response) => response.writeHead(status).end());
-    const refused = loader(server).load({ ...bundle, contentURL: `${server}/b.tgz` }, signal);
+    const refused = loader(server).load(
+      { ...bundle, contentURL: `${server}/bundles/b.tgz` },
+      signal,
+    );
     await expect(refused).rejects.toBeInstanceOf(WaitingError);
   });
 
@@ -104,9 +115,9 @@ describe('the fallback loader', () => {
     const trusted = await serve((_request, response) => response.end());
     const stranger = await serve(archiveOf());
     for (const contentURL of [
-      `${stranger}/b.tgz`,
+      `${stranger}/bundles/b.tgz`,
       stranger.replace('http://', `${trusted}@`),
-      `http://${new URL(trusted).host}@${new URL(stranger).host}/b.tgz`,
+      `http://${new URL(trusted).host}@${new URL(stranger).host}/bundles/b.tgz`,
       trusted.replace('http', 'https'),
       'file:///etc/passwd',
       'no url',
@@ -118,12 +129,41 @@ describe('the fallback loader', () => {
     expect(seen).toEqual([]);
   });
 
+  it.each([
+    '/uploads/b.tgz',
+    '/uploads/other.tgz',
+    '/bundles/other.tgz',
+    '/bundles/../uploads/b.tgz',
+    '/bundles/%2e%2e/uploads/b.tgz',
+    '/gateway/bundles/b.tgz',
+    '/bundles/b.tgz/',
+    '/',
+  ])('reads the archive of the Bundle itself alone, not %s', async (path) => {
+    const server = await serve(archiveOf(bundle.uid));
+    const refused = loader(server).load({ ...bundle, contentURL: server + path }, signal);
+    await expect(refused).rejects.toThrow(TerminalError);
+    await expect(refused).rejects.toThrow(
+      `of bundle "b" is not the URL of its archive: expected ${server}/bundles/b.tgz`,
+    );
+    expect(seen).toEqual([]);
+  });
+
+  it('takes a content server below a path, and no query from a status', async () => {
+    const server = `${await serve(archiveOf())}/gateway`;
+    const contentURL = `${server}/bundles/b.tgz?dryRun=x#y`;
+    await loader(`${server}/`).load({ ...bundle, contentURL }, signal);
+    expect(seen).toMatchObject([{ url: '/gateway/bundles/b.tgz' }]);
+  });
+
   it('does not follow a redirect', async () => {
     const stranger = await serve(archiveOf());
     const server = await serve((_request, response) => {
       response.writeHead(302, { location: stranger }).end();
     });
-    const refused = loader(server).load({ ...bundle, contentURL: `${server}/b.tgz` }, signal);
+    const refused = loader(server).load(
+      { ...bundle, contentURL: `${server}/bundles/b.tgz` },
+      signal,
+    );
     await expect(refused).rejects.toThrow('unexpected response status "302 Found"');
     expect(seen).toHaveLength(1);
   });
@@ -137,7 +177,10 @@ describe('the fallback loader', () => {
 
   it('reports a body that is not an archive', async () => {
     const server = await serve((_request, response) => response.end('<html>a login page</html>'));
-    const refused = loader(server).load({ ...bundle, contentURL: `${server}/b.tgz` }, signal);
+    const refused = loader(server).load(
+      { ...bundle, contentURL: `${server}/bundles/b.tgz` },
+      signal,
+    );
     await expect(refused).rejects.toThrow('gzip: invalid header');
   });
 
@@ -145,7 +188,7 @@ describe('the fallback loader', () => {
     const controller = new AbortController();
     const reason = new Error('enough');
     const server = await serve(() => controller.abort(reason));
-    const contentURL = `${server}/b.tgz`;
+    const contentURL = `${server}/bundles/b.tgz`;
     const aborted = loader(server).load({ ...bundle, contentURL }, controller.signal);
     await expect(aborted).rejects.toBe(reason);
   });
@@ -162,7 +205,7 @@ describe('the fallback loader', () => {
     const caFile = join(directory, 'ca.crt');
     await writeFile(caFile, pems.cert);
     const server = await serve(archiveOf(), { key: pems.private, cert: pems.cert });
-    const stored = { ...bundle, contentURL: `${server}/b.tgz` };
+    const stored = { ...bundle, contentURL: `${server}/bundles/b.tgz` };
     await expect(loader(server).load(stored, signal)).rejects.toThrow();
     expect(seen).toEqual([]);
     const loaded = await loader(server, { caFile }).load(stored, signal);

@@ -30,36 +30,45 @@ export interface ContentLoader {
 const timeout = 60_000;
 
 /**
- * Reads content that another process stored. Asks only the configured content servers and follows
- * no redirects, because anyone who may write a Bundle's status can set the URL, and must not get
- * the token.
+ * Reads content that another process stored. Asks only the configured content servers, only for the
+ * Bundle's own archive, and follows no redirects: anyone who may write a Bundle's status can set the
+ * URL, and must neither get the token nor choose the content, such as an upload.
  */
 export function createFallbackLoader(options: FallbackLoaderOptions): ContentLoader {
-  const origins = options.contentServers.map((server) => new URL(server).origin);
+  const servers = options.contentServers.map((server) => new URL(server));
   return {
     async load(bundle, signal) {
       const stored = await options.store.load(bundle);
       if (stored !== undefined) return stored;
-      const url = trustedURL(bundle, origins);
+      const url = trustedURL(bundle, servers);
       return await fetchContent(url, { ...options, bundle, signal });
     },
   };
 }
 
-function trustedURL({ name, contentURL }: StoredBundle, origins: readonly string[]): URL {
+/** The URL of the Bundle's own archive on the configured server that the status names. */
+function trustedURL({ name, contentURL }: StoredBundle, servers: readonly URL[]): URL {
   if (contentURL === undefined || contentURL === '') {
     throw new Error(`bundle "${name}" has no content: status.contentURL is not set`);
   }
-  const url = URL.parse(contentURL);
-  if (url === null || !origins.includes(url.origin)) {
-    throw new TerminalError(
-      `status.contentURL ${JSON.stringify(contentURL.slice(0, 200))} of bundle "${name}" is on none of the configured content servers (${origins.join(', ')})`,
-    );
-  }
-  // Credentials in the URL would replace the token.
-  url.username = '';
-  url.password = '';
-  return url;
+  const named = URL.parse(contentURL);
+  const trusted = servers.filter(({ origin }) => origin === named?.origin);
+  const urls = trusted.map((server) => archiveURL(server, name));
+  // Only origin and path: credentials would replace the token.
+  const url = urls.find(({ pathname }) => pathname === named?.pathname);
+  if (url !== undefined) return url;
+  const problem =
+    urls.length === 0
+      ? `is on none of the configured content servers (${servers.map(({ origin }) => origin).join(', ')})`
+      : `is not the URL of its archive: expected ${urls.join(' or ')}`;
+  throw new TerminalError(
+    `status.contentURL ${JSON.stringify(contentURL.slice(0, 200))} of bundle "${name}" ${problem}`,
+  );
+}
+
+function archiveURL({ origin, pathname }: URL, name: string): URL {
+  const prefix = pathname.replace(/\/+$/, '');
+  return new URL(`${origin}${prefix}/bundles/${encodeURIComponent(name)}.tgz`);
 }
 
 async function fetchContent(

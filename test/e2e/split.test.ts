@@ -147,6 +147,15 @@ describe('who unpacks', () => {
   });
 });
 
+test.each([
+  ['/bundles/x.tgz', 'yes'],
+  ['/uploads/x.tgz', 'no'],
+])('who applies may read %s: %s', async (path, answer) => {
+  const user = `--as=system:serviceaccount:${namespace}:core-admin`;
+  const { stdout } = await kubectl.run(['auth', 'can-i', 'get', path, user]);
+  expect(stdout.trim()).toBe(answer);
+});
+
 async function callerToken(name: string): Promise<string> {
   return await tokenOf(kubectl, { namespace: callers.namespace, name });
 }
