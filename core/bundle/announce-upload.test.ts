@@ -21,11 +21,17 @@ async function announce(
   uid = 'uid-of-demo',
   newDigest?: string,
 ): Promise<BundleStatus | undefined> {
-  const clock = new ManualClock();
-  await announceUpload({ name: 'demo', uid }, { client, clock, events, signal, newDigest });
+  await announced({ uid, isNew: newDigest !== undefined, digest: newDigest ?? 'abc' });
   const status = (client.peek({ name: 'demo' }) as Bundle | undefined)?.status;
   return status && withoutSummary(status);
 }
+
+async function announced({ uid = 'uid-of-demo', isNew = true, digest = 'abc' }): Promise<boolean> {
+  const options = { client, clock: new ManualClock(), events, signal, digest, isNew };
+  return await announceUpload({ name: 'demo', uid }, options);
+}
+
+const pinned = { 'core.rukpak.io/pin': 'sha256:abc' };
 
 describe('an upload that was received', () => {
   test.each(['Pending', 'Failing', undefined] as const)(
@@ -71,6 +77,27 @@ describe('an upload that was received', () => {
     expect(client.peek({ name: 'demo' })?.metadata.annotations).toEqual(annotations);
   });
 
+  test('changes nothing of a Bundle that is unpacked from these bytes, and nothing of another one', async () => {
+    const bundle = aStoredBundle({ source, metadata: { annotations: pinned } });
+    client.put({ ...bundle, status: { phase: 'Unpacked' } });
+    expect(await announced({})).toBe(true);
+    client.put({ ...bundle, status: { phase: 'Failing' } });
+    expect(await announced({ digest: 'other' })).toBe(false);
+    expect((client.peek({ name: 'demo' }) as Bundle).status).toEqual({ phase: 'Failing' });
+    expect(await announced({})).toBe(true);
+    expect((client.peek({ name: 'demo' }) as Bundle).status).toMatchObject({ phase: 'Pending' });
+  });
+
+  test('of the stored bytes ends the wait for another one that has failed', async () => {
+    const annotations = { 'core.rukpak.io/upload-digest': 'receiving other' };
+    client.put(aStoredBundle({ source, metadata: { annotations } }));
+    expect(await announced({ isNew: false })).toBe(true);
+    expect(client.peek({ name: 'demo' })).toMatchObject({
+      metadata: { annotations: { 'core.rukpak.io/upload-digest': 'abc' } },
+      status: { phase: 'Pending' },
+    });
+  });
+
   test('is announced while the reconciler writes the status, and never overwrites newer conditions', async () => {
     client.put(aStoredBundle({ source }));
     let writes = 3;
@@ -108,6 +135,16 @@ describe('an upload that is about to replace another one', () => {
     expect(await claim()).toBe(false);
     expect(note()).toBeUndefined();
     expect(await claim()).toBe(false);
+  });
+
+  test('is refused by a Bundle that was unpacked from others, whatever its status says', async () => {
+    const status = { phase: 'Failing' };
+    client.put(aStoredBundle({ source, status, metadata: { annotations: pinned } }));
+    expect(await claim()).toBe(true);
+    const annotations = { 'core.rukpak.io/pin': 'sha256:other' };
+    client.put(aStoredBundle({ source, status, metadata: { annotations } }));
+    expect(await claim()).toBe(false);
+    expect(note()).toEqual(annotations);
   });
 
   test('is no matter of a namesake, or of a Bundle that is gone', async () => {

@@ -1,11 +1,13 @@
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import { annotation } from '../../api/v1alpha1/labels.ts';
 import { bundleResource } from '../../api/v1alpha1/resources.ts';
+import { acceptsUpload, uploadPinOf } from '../../api/v1alpha1/rules/upload-pin.ts';
 import type { EventSink } from '../contracts/event-sink.ts';
 import type { ContentKey } from '../contracts/store.ts';
 import { WaitingError } from '../errors.ts';
 import type { Clock } from '../platform/clock.ts';
 import { isConflict, isNotFound, type KubeClient } from '../platform/kube/index.ts';
+import { isReceiving, receivingUpload } from './fetch/stored-upload.ts';
 import { notUnpacked, recordTransition } from './status.ts';
 
 const received = new WaitingError('received bundle upload, waiting for provisioner to unpack it.');
@@ -30,48 +32,61 @@ interface AnnounceOptions {
   readonly clock: Clock;
   readonly events: EventSink;
   readonly signal: AbortSignal;
-  /** Digest of newly stored bytes; undefined when they were stored before. */
-  readonly newDigest: string | undefined;
+  readonly digest: string;
+  /** Whether the bytes are newly stored. */
+  readonly isNew: boolean;
 }
 
 /**
  * Sets a Bundle with uploaded content to Pending, unless it is deleted or was unpacked from these
- * bytes: the change wakes its reconciler.
+ * bytes: the change wakes its reconciler. False if it was unpacked from others meanwhile.
  */
-export async function announceUpload(key: ContentKey, options: AnnounceOptions): Promise<void> {
-  const { client, signal, newDigest } = options;
-  if (newDigest !== undefined) await markUpload(key, newDigest, options);
+export async function announceUpload(key: ContentKey, options: AnnounceOptions): Promise<boolean> {
+  if (options.isNew) await markUpload(key, options);
   for (let tries = 1; ; tries += 1) {
-    const bundle = await findBundle(client, key.name, signal);
-    if (bundle?.metadata.uid !== key.uid) return;
-    if (bundle.status?.phase === 'Unpacked' && newDigest === undefined) return;
-    // The reconciler writes the status too, and newer conditions must not be overwritten.
-    if (await writePending(bundle, options)) return;
+    const announced = await tryAnnounce(key, options);
+    if (announced !== undefined) return announced;
     if (tries === maxTries) throw new Error(`the status of Bundle "${key.name}" changes too often`);
   }
 }
 
+/** Undefined when the Bundle has changed. */
+async function tryAnnounce(
+  key: ContentKey,
+  options: AnnounceOptions,
+): Promise<boolean | undefined> {
+  const { client, digest, isNew, signal } = options;
+  const bundle = await findBundle(client, key.name, signal);
+  if (bundle?.metadata.uid !== key.uid) return true;
+  if (!acceptsUpload(bundle, { digest, isStored: true })) return false;
+  const isKnown = !isNew || uploadPinOf(bundle) !== undefined;
+  if (isKnown && bundle.status?.phase === 'Unpacked') return true;
+  if (isReceiving(bundle)) {
+    // Another upload began to replace these bytes, and failed.
+    await markUpload(key, options);
+    return undefined;
+  }
+  // The reconciler writes the status too, and newer conditions must not be overwritten.
+  return (await writePending(bundle, options)) ? true : undefined;
+}
+
 /**
  * Changes a Bundle that is about to get other bytes, so that an unpacking of the earlier ones does not
- * count. False if it is unpacked already, which the API server decides: its content stays.
+ * count. False if it was unpacked from others, which the API server decides: its content stays.
  */
 export async function claimUpload(
   { name, uid }: ContentKey,
-  {
-    client,
-    digest,
-    signal,
-  }: Pick<AnnounceOptions, 'client' | 'signal'> & { readonly digest: string },
+  { client, digest, signal }: Pick<AnnounceOptions, 'client' | 'digest' | 'signal'>,
 ): Promise<boolean> {
   const target = { resource: bundleResource, key: { name } };
   for (let tries = 1; ; tries += 1) {
     const bundle = await findBundle(client, name, signal);
     // Nothing is unpacked from what is stored under its UID.
     if (bundle?.metadata.uid !== uid) return true;
-    if (bundle.status?.phase === 'Unpacked') return false;
+    if (!acceptsUpload(bundle, { digest, isStored: false })) return false;
     const { resourceVersion } = bundle.metadata;
     // Another value than that of the announcement, which has to change the Bundle as well.
-    const annotations = { [annotation.uploadDigest]: `receiving ${digest}` };
+    const annotations = { [annotation.uploadDigest]: receivingUpload(digest) };
     const patch = { metadata: { uid, resourceVersion, annotations } };
     try {
       await client.patch(target, patch, { type: 'merge', signal });
@@ -90,8 +105,7 @@ export async function claimUpload(
  */
 async function markUpload(
   { name, uid }: ContentKey,
-  digest: string,
-  { client, signal }: AnnounceOptions,
+  { client, digest, signal }: AnnounceOptions,
 ): Promise<void> {
   const patch = { metadata: { uid, annotations: { [annotation.uploadDigest]: digest } } };
   const target = { resource: bundleResource, key: { name } };

@@ -128,7 +128,9 @@ describe('a Bundle that is being deleted', () => {
   ])('loses its upload: %j', async (source, removed) => {
     const remove = vi.fn<UploadStore['delete']>(async () => undefined);
     const bundle = aKeptBundle({ source, metadata: { deletionTimestamp } });
-    const fixture = new BundleFixture(bundle, { uploads: { delete: remove } });
+    const fixture = new BundleFixture(bundle, {
+      uploads: { delete: remove, digest: async () => undefined },
+    });
     fixture.client.beforeCall = () => expect(remove).toHaveBeenCalledTimes(removed.length);
     await fixture.reconcile();
     expect(remove.mock.calls.map(([deleted]) => deleted)).toEqual(removed);

@@ -36,7 +36,7 @@ export interface UnpackDependencies extends ClassPlaces {
   /** Deletes the stored content of a deleted Bundle, unless it is installed. */
   readonly release: (bundle: Bundle) => Promise<void>;
   /** Undefined when this process accepts no uploads. */
-  readonly uploads?: Pick<UploadStore, 'delete'> | undefined;
+  readonly uploads?: Pick<UploadStore, 'delete' | 'digest'> | undefined;
   readonly secrets: Pick<SourceSecrets, 'of' | 'identityOf'>;
   readonly configMaps: ConfigMapReader;
   readonly limits: ContentLimits;
@@ -68,6 +68,10 @@ export interface BundleState {
   ownFetch?: OwnFetch;
   fetched?: FetchedContent;
   converted?: BundleFiles;
+  /** Pin of the upload that is being unpacked. */
+  uploadPin?: string | undefined;
+  /** Called before the converted content is stored. */
+  confirm?: () => Promise<unknown>;
   /** The present slow work, as a clause. */
   doing?: string;
 }

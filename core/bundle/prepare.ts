@@ -3,6 +3,7 @@ import type { Bundle, BundleSource, BundleStatus } from '../../api/v1alpha1/bund
 import { bundleCondition } from '../../api/v1alpha1/conditions.ts';
 import { annotation, finalizer } from '../../api/v1alpha1/labels.ts';
 import { bundleResource } from '../../api/v1alpha1/resources.ts';
+import { uploadPinOf } from '../../api/v1alpha1/rules/upload-pin.ts';
 import { isConflict } from '../platform/kube/index.ts';
 import { addFinalizer, findCondition, removeFinalizer } from '../platform/runtime/index.ts';
 import {
@@ -20,6 +21,7 @@ import {
   withKnownPin,
   withPin,
 } from './fetch/pin.ts';
+import { pinOfUpload } from './fetch/stored-upload.ts';
 import { finalizerFailed, notUnpacked, stillUnpacked, unpacked } from './status.ts';
 
 /** Keeps the finalizer on an existing Bundle; deletes the cached content of a deleted one. */
@@ -96,11 +98,9 @@ export async function notePin(
   dependencies: Pick<BundleDependencies, 'client' | 'cache' | 'clock' | 'sources'>,
   { signal }: StepContext,
 ): Promise<StepOutcome> {
-  const { metadata, spec, status: before = {} } = state.bundle;
-  const { sources } = dependencies;
-  const pin = pinIn(sources, state.status.resolvedSource, spec.source);
-  if (pin === undefined || !isNoted(spec.source, sources)) return 'continue';
-  if (metadata.annotations?.[annotation.pin] === pin) return 'continue';
+  const { metadata, status: before = {} } = state.bundle;
+  const pin = pinToNote(state, dependencies);
+  if (pin === undefined || metadata.annotations?.[annotation.pin] === pin) return 'continue';
   try {
     await writeNote(pin, state, { ...dependencies, signal });
     return 'continue';
@@ -113,6 +113,16 @@ export async function notePin(
   }
 }
 
+function pinToNote(
+  { bundle: { spec }, status, uploadPin }: BundleState,
+  { sources }: Pick<BundleDependencies, 'sources'>,
+): string | undefined {
+  if (spec.source.type === 'upload') return uploadPin;
+  return isNoted(spec.source, sources)
+    ? pinIn(sources, status.resolvedSource, spec.source)
+    : undefined;
+}
+
 async function writeNote(
   pin: string,
   state: BundleState,
@@ -122,8 +132,10 @@ async function writeNote(
     signal,
   }: Pick<BundleDependencies, 'client' | 'cache'> & { readonly signal: AbortSignal },
 ): Promise<void> {
-  const { name = '', uid } = state.bundle.metadata;
-  const patch = { metadata: { uid, annotations: { [annotation.pin]: pin } } };
+  const { name = '', uid, resourceVersion } = state.bundle.metadata;
+  // Another upload may arrive meanwhile: it changes the Bundle.
+  const unchanged = state.uploadPin === undefined ? {} : { resourceVersion };
+  const patch = { metadata: { uid, ...unchanged, annotations: { [annotation.pin]: pin } } };
   const target = { resource: bundleResource, key: { name } };
   state.bundle = (await client.patch(target, patch, { type: 'merge', signal })) as Bundle;
   cache.upsertIfNewer(state.bundle);
@@ -135,9 +147,11 @@ async function writeNote(
  */
 export async function reuse(
   state: BundleState,
-  { store, clock, sources }: BundleDependencies,
+  dependencies: BundleDependencies,
+  context: StepContext,
 ): Promise<StepOutcome> {
   const { bundle, status } = state;
+  const { store, clock, sources } = dependencies;
   const key = storedContentKey(bundle);
   const source = storedSource(state, sources);
   if (source === undefined || !(await store.has(key))) return 'continue';
@@ -146,6 +160,11 @@ export async function reuse(
   state.status = saysUnpacked(status)
     ? stillUnpacked(status, contentURL, clock)
     : unpacked(status, { source, contentURL }, clock);
+  if (bundle.spec.source.type === 'upload' && isOlder(bundle)) {
+    // No other bytes were accepted since it was unpacked.
+    state.uploadPin = await pinOfUpload(bundle, dependencies, context.signal);
+    await notePin(state, dependencies, context);
+  }
   return 'done';
 }
 
@@ -161,8 +180,16 @@ function storedSource(
   }
   const pin = pinIn(sources, source, source);
   if (pin !== undefined) return withPin(sources, source, pin);
-  // For an upload, only its status shows whether there is a later one.
-  return source.type === 'configMaps' || saysUnpacked(status) ? source : undefined;
+  if (source.type === 'configMaps') return source;
+  if (source.type === 'upload' && !isOlder(bundle)) {
+    return uploadPinOf(bundle) === undefined ? undefined : source;
+  }
+  return saysUnpacked(status) ? source : undefined;
+}
+
+/** Whether an earlier version of core reconciled the Bundle first: it recorded no pin of an upload. */
+function isOlder({ metadata }: Bundle): boolean {
+  return metadata.annotations?.[annotation.pin] === undefined;
 }
 
 function saysUnpacked(status: BundleStatus): boolean {

@@ -131,6 +131,8 @@ export class BundleReconciler {
   async #runSteps(state: BundleState, context: StepContext): Promise<void> {
     const first = () => this.#runFirstSteps(state, context);
     if ((await this.#firstSteps.run(first, context.signal)) === 'done') return;
+    // Every replica may use an archive by the pin alone: the one of an upload must be known before.
+    state.confirm = () => notePin(state, this.#dependencies, context);
     await unpack(state, this.#dependencies, context);
     await notePin(state, this.#dependencies, context);
   }

@@ -94,6 +94,7 @@ async function persist(state: BundleState, dependencies: UnpackDependencies): Pr
   const { bundle, fetched, converted } = state;
   if (fetched === undefined || converted === undefined) return 'done';
   const key = storedContentKey(bundle);
+  await state.confirm?.();
   let prefix = 'persist bundle content: ';
   try {
     await store.put(key, converted);

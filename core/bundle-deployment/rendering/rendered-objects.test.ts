@@ -74,31 +74,6 @@ test('remembers what one version of a deployment made of one Bundle', () => {
   expect(rendered.get(rendering('a'))).toBeUndefined();
 });
 
-test('what was made of an upload is not that of the upload after it', () => {
-  const uploaded = (digest: string, lastTransitionTime: string): Bundle => {
-    const condition = { type: 'Unpacked', status: 'True', reason: 'x', message: '' } as const;
-    return {
-      ...aBundle('1'),
-      metadata: { uid: '1', annotations: { 'core.rukpak.io/upload-digest': digest } },
-      spec: { provisionerClassName: 'c', source: { type: 'upload' } },
-      status: { conditions: [{ ...condition, lastTransitionTime }] },
-    };
-  };
-  const rendered = new RenderedObjects(memories);
-  const bundle = uploaded('a', '2026-01-01T00:00:00Z');
-  rendered.set(made('a', objects, { bundle }), 1);
-  rendered.setFailure(rendering('a', { bundle }), new OutOfTimeError('too long'));
-  expect(rendered.get(rendering('a', { bundle }))?.objects).toBe(objects);
-  for (const [digest, time] of [
-    ['b', '2026-01-01T00:00:00Z'],
-    ['a', '2026-01-01T00:00:09Z'],
-  ] as const) {
-    const other = uploaded(digest, time);
-    expect(rendered.get(rendering('a', { bundle: other }))).toBeUndefined();
-    expect(rendered.failureOf(rendering('a', { bundle: other }))).toBeUndefined();
-  }
-});
-
 test('forgets the longest unused beyond its capacity', () => {
   const rendered = new RenderedObjects(memories, 2500);
   for (const name of ['a', 'b']) rendered.set(made(name), 1000);

@@ -1,11 +1,9 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
-import { bundleCondition } from '../../../api/v1alpha1/conditions.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { OutOfTimeError } from '../../classes/index.ts';
 import type { TerminalError } from '../../errors.ts';
-import { findCondition } from '../../platform/runtime/index.ts';
 import type { Facts } from '../facts/render-facts.ts';
 import type { DeploymentMemories, DeploymentMemory } from '../memory.ts';
 
@@ -115,28 +113,17 @@ function failureKeyOf(
   const { deployment, bundle, factsVersion } = rendering;
   if (factsVersion === undefined || !(error instanceof OutOfTimeError)) return keyOf(rendering);
   const { uid, generation } = deployment.metadata;
-  return JSON.stringify([uid, generation, contentOf(bundle), factsVersion]);
+  return JSON.stringify([uid, generation, bundle.metadata.uid, factsVersion]);
 }
 
-/**
- * The content under a Bundle's UID never changes, except by an upload that arrives at the moment when
- * the one before is unpacked: then the Bundle is unpacked again.
- */
-function contentOf({ metadata, spec, status }: Bundle): readonly (string | undefined)[] {
-  const { uid, annotations } = metadata;
-  if (spec.source.type !== 'upload') return [uid];
-  const unpacked = findCondition(status?.conditions, bundleCondition.unpacked);
-  return [uid, annotations?.[annotation.uploadDigest], unpacked?.lastTransitionTime];
-}
-
-/** A generation's spec never changes. */
+/** A generation's spec never changes, nor does the content under a Bundle's UID. */
 function keyOf({ deployment, bundle, factsVersion }: Rendering): string | undefined {
   if (factsVersion === undefined) return undefined;
   const { uid, generation, labels, annotations = {} } = deployment.metadata;
   // Metadata changes without a new generation; core writes these annotations after the first
   // rendering.
   const { [annotation.seed]: _, [annotation.notedStatus]: __, ...others } = annotations;
-  return JSON.stringify([uid, generation, labels, others, contentOf(bundle), factsVersion]);
+  return JSON.stringify([uid, generation, labels, others, bundle.metadata.uid, factsVersion]);
 }
 
 /** Bytes per value besides its text: a number, a bracket, a quote. */

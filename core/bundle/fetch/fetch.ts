@@ -19,6 +19,7 @@ import { fetchFailed } from '../status.ts';
 import { wantedSource } from './pin.ts';
 import { type FetchedContent, OwnFetch } from './shared-fetches.ts';
 import { sourceHost } from './source-secrets.ts';
+import { pinToUnpack } from './stored-upload.ts';
 import { placesOf } from './unpack-slots.ts';
 
 /**
@@ -164,7 +165,8 @@ async function fetchContent(
     );
   }
   return withTimeLimit(
-    (signal, countdown) => {
+    async (signal, countdown) => {
+      state.uploadPin = await pinToUnpack(state.bundle, dependencies, signal);
       const given: InTurn<SourceContext> = {
         bundle: storedContentKey(state.bundle),
         signal,
@@ -175,7 +177,7 @@ async function fetchContent(
         configMaps,
         memory: contentMemory(dependencies, { countdown, signal }),
       };
-      return source.fetch(wanted, given);
+      return await source.fetch(wanted, given);
     },
     { limit: limits.timeout, grace: limits.timeout / 20, signal: context.signal },
   );

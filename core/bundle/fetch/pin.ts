@@ -25,8 +25,8 @@ export function unresolvedNote(
   source: BundleSource,
   sources: SourceTypes,
 ): Record<string, string> | undefined {
-  const isUnserved = !sources.has(source.type);
-  return isUnserved || isNoted(source, sources) ? { [annotation.pin]: '' } : undefined;
+  const isKnownLater = !sources.has(source.type) || source.type === 'upload';
+  return isKnownLater || isNoted(source, sources) ? { [annotation.pin]: '' } : undefined;
 }
 
 /**
@@ -37,8 +37,13 @@ export function isNoted(source: BundleSource, sources: SourceTypes): boolean {
   return pin !== 'immutable' && pinIn(sources, source, source) === undefined;
 }
 
-/** Whether fetching the Bundle again returns the same content: a mutable source needs its pin. */
+/**
+ * Whether fetching the Bundle again returns the same content: a mutable source needs its pin, and an
+ * upload does as well, unless an earlier version of core unpacked it.
+ */
 export function isPinned(bundle: Bundle, sources: SourceTypes): boolean {
+  if (bundle.spec.source.type === 'upload')
+    return bundle.metadata.annotations?.[annotation.pin] !== '';
   const { pin } = sources.get(bundle.spec.source.type) ?? {};
   return pin === 'immutable' || knownPin(bundle, sources) !== undefined;
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, request, type Server } from 'node:http';
@@ -28,7 +29,7 @@ beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'upload-handler-'));
   store = new DirectoryUploads(directory);
   bundles = new Map([['demo', anUploadBundle()]]);
-  announce.mockReset();
+  announce.mockReset().mockResolvedValue(true);
   claim.mockReset().mockResolvedValue(true);
   const find = async (name: string): Promise<Bundle | undefined> => bundles.get(name);
   const app = express();
@@ -48,9 +49,22 @@ afterEach(async () => {
   await rm(directory, { recursive: true });
 });
 
-function anUploadBundle(phase?: 'Pending' | 'Failing' | 'Unpacked', name = 'demo'): Bundle {
+function anUploadBundle(
+  phase?: 'Pending' | 'Failing' | 'Unpacked',
+  { name = 'demo', pin = '' } = {},
+): Bundle {
   const source = { type: 'upload', upload: {} };
-  return aStoredBundle({ name, source, ...(phase === undefined ? {} : { status: { phase } }) });
+  const metadata = { annotations: { 'core.rukpak.io/pin': pin } };
+  const bundle = aStoredBundle({ name, source });
+  return {
+    ...bundle,
+    metadata: { ...bundle.metadata, ...metadata },
+    ...(phase === undefined ? {} : { status: { phase } }),
+  };
+}
+
+function pinOf(bytes: string): string {
+  return `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
 }
 
 interface Sent {
@@ -122,6 +136,34 @@ describe('PUT', () => {
     });
     expect(await send('/uploads/demo.tgz', { body: 'bytes' })).toMatchObject({ status: 204 });
     expect(await stored()).toBe('bytes');
+  });
+
+  test.each(['Pending', 'Failing', 'Unpacked'] as const)(
+    'of other bytes is refused once it was unpacked, although its status says %s; lost ones come back',
+    async (phase) => {
+      await send('/uploads/demo.tgz', { body: 'bytes' });
+      const bundle = anUploadBundle(phase, { pin: pinOf('bytes') });
+      bundles.set('demo', bundle);
+      for (const isLost of [false, true]) {
+        if (isLost) await store.delete({ name: 'demo', uid: 'uid-of-demo' });
+        expect(await send('/uploads/demo.tgz', { body: 'other' })).toMatchObject({
+          status: 409,
+          text: 'bundle has already been unpacked, cannot change content of existing bundle\n',
+        });
+        expect(await stored()).toBe(isLost ? undefined : 'bytes');
+      }
+      expect(await send('/uploads/demo.tgz', { body: 'bytes' })).toMatchObject({ status: 201 });
+      expect(await stored()).toBe('bytes');
+    },
+  );
+
+  test('of other bytes is refused, although stored, once it was unpacked from others', async () => {
+    await send('/uploads/demo.tgz', { body: 'bytes' });
+    bundles.set('demo', anUploadBundle('Failing', { pin: pinOf('other') }));
+    expect(await send('/uploads/demo.tgz', { body: 'bytes' })).toMatchObject({ status: 409 });
+    bundles.set('demo', anUploadBundle('Failing'));
+    announce.mockResolvedValue(false);
+    expect(await send('/uploads/demo.tgz', { body: 'bytes' })).toMatchObject({ status: 409 });
   });
 
   test('of other bytes is refused when the Bundle was unpacked while they arrived', async () => {
@@ -291,7 +333,7 @@ describe('uploads at the same time', () => {
   async function beginMany(count: number, user: string) {
     const running = Array.from({ length: count }, (_, index) => {
       const name = `${user.replaceAll(':', '-')}-${index}`;
-      bundles.set(name, anUploadBundle(undefined, name));
+      bundles.set(name, anUploadBundle(undefined, { name }));
       return begin(name, user);
     });
     await eventually(() => {

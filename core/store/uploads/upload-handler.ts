@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import express, { type Request, type RequestHandler, type Response } from 'express';
 import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
 import { creatorOfUser } from '../../../api/v1alpha1/rules/creator.ts';
+import { acceptsUpload } from '../../../api/v1alpha1/rules/upload-pin.ts';
 import type { ContentKey } from '../../contracts/store.ts';
 import type { ReceivedUpload, UploadStore } from '../../contracts/upload-store.ts';
 import { Shares } from '../../platform/shares.ts';
@@ -21,20 +22,25 @@ export interface UploadBundles {
   /** Undefined when there is none of that name. */
   find(name: string, signal: AbortSignal): Promise<Bundle | undefined>;
   /**
-   * Changes the Bundle, so that an unpacking of earlier bytes does not count; false if it is unpacked
-   * already.
+   * Changes the Bundle, so that an unpacking of earlier bytes does not count; false if it was
+   * unpacked from others already.
    */
   claim(
     key: ContentKey,
     upload: { readonly digest: string; readonly signal: AbortSignal },
   ): Promise<boolean>;
   /**
-   * Writes into the Bundle's status that its content was uploaded, and whether these bytes are new.
+   * Writes into the Bundle's status that its content was uploaded; false if it was unpacked from
+   * other bytes meanwhile.
    */
   announce(
     key: ContentKey,
-    announcement: { readonly newDigest: string | undefined; readonly signal: AbortSignal },
-  ): Promise<void>;
+    announcement: {
+      readonly digest: string;
+      readonly isNew: boolean;
+      readonly signal: AbortSignal;
+    },
+  ): Promise<boolean>;
 }
 
 interface UploadHandlerOptions extends ReceiveOptions {
@@ -167,10 +173,10 @@ async function store(
       `Bundle.core.rukpak.io "${key.name}" was deleted during the upload`,
     );
   }
-  const isKnown = (await store.digest(key, signal).catch(fail)) === upload.digest;
-  if (!isKnown) {
-    if (bundle.status?.phase === 'Unpacked') throw alreadyUnpacked();
-    const { digest } = upload;
+  const { digest } = upload;
+  const isStored = (await store.digest(key, signal).catch(fail)) === digest;
+  if (!acceptsUpload(bundle, { digest, isStored })) throw alreadyUnpacked();
+  if (!isStored) {
     // The Bundle may have been unpacked while the upload was written.
     const confirm = async (): Promise<void> => {
       if (!(await bundles.claim(key, { digest, signal }))) throw alreadyUnpacked();
@@ -178,9 +184,9 @@ async function store(
     await store.put(key, { ...upload, confirm }, signal).catch(fail);
   }
   // Also for known content: the process that stored it may have ended before the announcement.
-  const newDigest = isKnown ? undefined : upload.digest;
-  await bundles.announce(key, { newDigest, signal });
-  return !isKnown;
+  const announcement = { digest, isNew: !isStored, signal };
+  if (!(await bundles.announce(key, announcement))) throw alreadyUnpacked();
+  return !isStored;
 }
 
 function fail(error: unknown): never {
