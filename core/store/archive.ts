@@ -31,6 +31,18 @@ export async function openArchive(
   return undefined;
 }
 
+/**
+ * The UID of the Bundle whose archive a file is, `foreign` when core did not write it; undefined when
+ * it is not a regular file.
+ */
+export async function writerOf(
+  path: string,
+): Promise<{ readonly uid: string } | 'foreign' | undefined> {
+  const archive = await openRegular(path);
+  await archive?.file.close();
+  return archive && (archive.stamp ?? 'foreign');
+}
+
 /** Undefined when it is not a regular file. */
 async function openRegular(path: string): Promise<OpenArchive | undefined> {
   const file = await openFile(path);

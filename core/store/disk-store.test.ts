@@ -1,19 +1,22 @@
 import { spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { gunzipSync } from 'node:zlib';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BundleFilesBuilder, defaultLimits } from '../content/index.ts';
 import type { BundleFiles } from '../contracts/bundle-files.ts';
 import { TerminalError } from '../errors.ts';
 import { collectGarbage, DiskStore } from './disk-store.ts';
+import { FileKept } from './temporary-files.ts';
 
 let directory: string;
+let reports: unknown[];
 
 beforeEach(async () => {
+  reports = [];
   directory = await mkdtemp(join(tmpdir(), 'disk-store-'));
 });
 
@@ -22,7 +25,9 @@ afterEach(async () => {
 });
 
 function newStore(limits = defaultLimits): DiskStore {
-  return new DiskStore({ directory, externalAddress: 'https://content.example/', limits });
+  const onLeftover = (report: unknown): void => void reports.push(report);
+  const externalAddress = 'https://content.example/';
+  return new DiskStore({ directory, externalAddress, limits, onLeftover });
 }
 
 function content(text: string): BundleFiles {
@@ -85,6 +90,24 @@ describe('DiskStore', () => {
     expect(await store.load(key)).toBeUndefined();
     await store.put(key, content('ours'));
     expect(await loadedText(store, key)).toBe('ours');
+    const aside = join(directory, 'aside', `${key.name}.tgz`);
+    expect(await readFile(aside, 'utf8')).toBe('something else');
+    expect(reports).toEqual([
+      new FileKept(
+        `a file that core did not write had the name of an archive: it is now "${aside}". Move it to another directory, or delete it`,
+      ),
+    ]);
+  });
+
+  it('keeps each file of others that it sets aside', async () => {
+    const path = join(directory, `${key.name}.tgz`);
+    for (const text of ['one', 'two']) {
+      await writeFile(path, text);
+      await newStore().put(key, content('ours'));
+    }
+    const aside = join(directory, 'aside');
+    const texts = (await readdir(aside)).map((file) => readFile(join(aside, file), 'utf8'));
+    expect((await Promise.all(texts)).sort()).toEqual(['one', 'two']);
   });
 
   it('replaces and deletes', async () => {
@@ -159,21 +182,27 @@ describe('DiskStore', () => {
     expect(newStore().contentURL('b')).toBe('https://content.example/bundles/b.tgz');
   });
 
-  it('removes incomplete files of earlier processes, and no newer ones', async () => {
-    const old = join(directory, '.old.tmp');
-    await writeFile(old, 'half');
-    await utimes(old, 1000, 1000);
-    await writeFile(join(directory, '.running.tmp'), 'half');
+  it('removes incomplete files of earlier processes, no newer ones, and none of others', async () => {
+    const old = `.${randomUUID()}.tmp`;
+    const running = `.${randomUUID()}.tmp`;
+    for (const file of [old, running, '.mine.tmp']) await writeFile(join(directory, file), 'half');
+    for (const file of [old, '.mine.tmp']) await utimes(join(directory, file), 1000, 1000);
     newStore();
-    expect(await readdir(directory)).toEqual(['.running.tmp']);
+    expect((await readdir(directory)).sort()).toEqual([running, '.mine.tmp'].sort());
   });
 
-  it('lists the names of what it stores', async () => {
+  it('lists the archives that it stores, and those of others', async () => {
     const store = newStore();
+    const other = { name: 'other', uid: '1' };
     await store.put(key, content(''));
-    await store.put({ name: 'other', uid: '1' }, content(''));
+    await store.put(other, content(''));
     await writeFile(join(directory, 'README'), '');
-    expect([...(await store.names())].sort()).toEqual(['my-bundle.v1', 'other']);
+    await writeFile(join(directory, 'mine.tgz'), 'something else');
+    await mkdir(join(directory, 'folder.tgz'));
+    const { stored, foreign } = await store.list();
+    expect(stored).toHaveLength(2);
+    expect(stored).toEqual(expect.arrayContaining([key, other]));
+    expect(foreign).toEqual([join(directory, 'mine.tgz')]);
   });
 
   it('holds old or new content, whole, when the process is killed in a put', {
@@ -216,8 +245,8 @@ const writer = `
 
 class FakeStore {
   readonly archives = new Set(['live', 'gone', 'gone-too']);
-  async names(): Promise<readonly string[]> {
-    return [...this.archives];
+  async list() {
+    return { stored: [...this.archives].map((name) => ({ name, uid: '1' })), foreign: [] };
   }
   async delete(name: string): Promise<void> {
     this.archives.delete(name);
@@ -232,6 +261,22 @@ it('removes the archives of Bundles that are gone, and only those', async () => 
   const store = new FakeStore();
   await collectGarbage(store, () => ['live', 'unstored'], fail);
   expect([...store.archives]).toEqual(['live']);
+});
+
+it('removes no files that others wrote, whatever their names, and says so once', async () => {
+  const store = newStore();
+  await store.put({ name: 'gone', uid: '1' }, content(''));
+  const files = ['mine.tgz', `demo.${randomUUID()}.tgz`];
+  for (const file of files) await writeFile(join(directory, file), gzipSync('theirs'));
+  await collectGarbage(
+    store,
+    () => [],
+    (report) => void reports.push(report),
+  );
+  expect((await readdir(directory)).sort()).toEqual(files.sort());
+  expect(reports).toHaveLength(1);
+  expect(reports[0]).toBeInstanceOf(FileKept);
+  expect(String(reports[0])).toContain(join(directory, 'mine.tgz'));
 });
 
 it('leaves alone what is stored while it asks for the live Bundles', async () => {

@@ -3,10 +3,13 @@ import { packBundle, storedLimits, unpackBundle } from '../content/index.ts';
 import type { BundleFiles, ContentLimits } from '../contracts/bundle-files.ts';
 import type { ContentKey, ContentStore } from '../contracts/store.ts';
 import { TerminalError } from '../errors.ts';
-import { archivePath, bundleNameOf, openArchive, writeArchive } from './archive.ts';
+import { shortList } from '../short-list.ts';
+import { archivePath, bundleNameOf, openArchive, writeArchive, writerOf } from './archive.ts';
 import {
+  FileKept,
   type OnLeftover,
   prepareDirectory,
+  setAside,
   syncDirectory,
   temporaryPath,
 } from './temporary-files.ts';
@@ -28,8 +31,10 @@ export class DiskStore implements ContentStore {
   readonly #directory: string;
   readonly #externalAddress: string;
   readonly #limits: ContentLimits;
+  readonly #onLeftover: OnLeftover | undefined;
 
   constructor(options: DiskStoreOptions) {
+    this.#onLeftover = options.onLeftover;
     this.#directory = options.directory;
     this.#externalAddress = options.externalAddress.replace(/\/+$/, '');
     this.#limits = storedLimits(options.limits);
@@ -47,6 +52,7 @@ export class DiskStore implements ContentStore {
     const temporary = temporaryPath(this.#directory);
     try {
       await writeArchive(temporary, packBundle(files), key.uid);
+      if ((await writerOf(path)) === 'foreign') await this.#setAside(path);
       await rename(temporary, path);
     } catch (error) {
       await rm(temporary, { force: true });
@@ -87,29 +93,61 @@ export class DiskStore implements ContentStore {
     return `${this.#externalAddress}/bundles/${encodeURIComponent(name)}.tgz`;
   }
 
-  /** The Bundles with an archive, with any UID. */
-  async names(): Promise<readonly string[]> {
-    const files = await readdir(this.#directory);
-    return files.map(bundleNameOf).filter((name) => name !== undefined);
+  /** The Bundles with an archive, and the paths of files that only have the name of one. */
+  async list(): Promise<StoredArchives> {
+    const stored: ContentKey[] = [];
+    const foreign: string[] = [];
+    for (const file of await readdir(this.#directory)) {
+      const name = bundleNameOf(file);
+      if (name === undefined) continue;
+      const path = archivePath(this.#directory, name);
+      // Files that core cannot read are not its own either.
+      const writer = await writerOf(path).catch(() => 'foreign' as const);
+      if (writer === 'foreign') foreign.push(path);
+      else if (writer !== undefined) stored.push({ name, uid: writer.uid });
+    }
+    return { stored, foreign };
+  }
+
+  async #setAside(path: string): Promise<void> {
+    const aside = await setAside(path);
+    this.#onLeftover?.(
+      new FileKept(
+        `a file that core did not write had the name of an archive: it is now "${aside}". Move it to another directory, or delete it`,
+      ),
+    );
   }
 }
 
+interface StoredArchives {
+  readonly stored: readonly ContentKey[];
+  readonly foreign: readonly string[];
+}
+
+const shownFiles = 3;
+
 /**
- * Deletes the archives of deleted Bundles, as far as possible. Calls `live` after listing the
+ * Deletes the archives of deleted Bundles, as far as possible, and no other files. Calls `live` after listing the
  * archives, so that archives of Bundles created meanwhile stay.
  */
 export async function collectGarbage(
-  store: Pick<DiskStore, 'names' | 'delete'>,
+  store: Pick<DiskStore, 'list' | 'delete'>,
   live: () => readonly string[],
   onLeftover: OnLeftover,
 ): Promise<void> {
   try {
-    const stored = await store.names();
+    const { stored, foreign } = await store.list();
     const names = new Set(live());
-    for (const name of stored) {
+    for (const { name } of stored) {
       if (!names.has(name)) await store.delete(name).catch(onLeftover);
     }
+    if (foreign.length > 0) onLeftover(new FileKept(foreignFiles(foreign)));
   } catch (error) {
     onLeftover(error);
   }
+}
+
+function foreignFiles(paths: readonly string[]): string {
+  const all = shortList(paths, shownFiles);
+  return `core keeps files among its archives that it did not write or cannot read: ${all}. Move them to another directory`;
 }

@@ -65,7 +65,7 @@ test('a Bundle that comes under its name takes nothing from it', async () => {
   const namesake = aStoredBundle({ metadata: { uid: 'uid-of-namesake' } });
   await store.put({ name: 'demo', uid: 'uid-of-namesake' }, aTree({ other: '' }));
   await kept.release(namesake);
-  expect(await store.names()).toEqual([]);
+  expect((await store.list()).stored).toEqual([]);
   expect(await text(kept)).toBe('kind: ConfigMap');
   expect(await kept.load({ name: 'demo', uid: 'uid-of-namesake' })).toBeUndefined();
 });
@@ -119,7 +119,7 @@ test('a later process keeps what one that died had written the record of only', 
   await rename(join(directory, 'kept', 'demo.tgz'), join(directory, 'demo.tgz'));
   const kept = keptArchives();
   await kept.resume();
-  expect(await store.names()).toEqual([]);
+  expect((await store.list()).stored).toEqual([]);
   expect(await text(kept)).toBe('kind: ConfigMap');
 });
 

@@ -9,7 +9,10 @@ function setUp() {
   const bundles = new IndexedCache<Bundle>();
   const removed: string[] = [];
   const store = {
-    names: async () => ['demo', 'gone'],
+    list: async () => ({
+      stored: ['demo', 'gone'].map((name) => ({ name, uid: `uid-of-${name}` })),
+      foreign: [],
+    }),
     delete: vi.fn<(name: string) => Promise<void>>(async (name) => void removed.push(name)),
   };
   const kept = {

@@ -8,6 +8,7 @@ import type { CacheChange, Runnable } from '../../platform/runtime/index.ts';
 import {
   collectGarbage,
   type DiskStore,
+  FileKept,
   KeptArchives,
   type OnLeftover,
 } from '../../store/index.ts';
@@ -15,7 +16,7 @@ import type { Kinds } from '../kinds/kinds.ts';
 import type { ManagerSettings } from '../settings.ts';
 
 interface Archives {
-  readonly store: Pick<DiskStore, 'names' | 'delete'>;
+  readonly store: Pick<DiskStore, 'list' | 'delete'>;
   readonly kept: Pick<KeptArchives, 'release' | 'collect' | 'resume'>;
 }
 
@@ -84,8 +85,8 @@ function isActive(bundle: Bundle, { deployments }: Pick<Kinds, 'deployments'>): 
 }
 
 /**
- * Reports files that could not be deleted: in the log, in a metric, and in Events on the system
- * namespace, because no other object is left for them.
+ * Reports files that could not be deleted, or that core keeps: in the log, and in Events on the system
+ * namespace, because no other object is left for them. Failures also count in a metric.
  */
 export function createLeftoverReport(
   { logger, systemNamespace }: Pick<ManagerSettings, 'logger' | 'systemNamespace'>,
@@ -94,6 +95,11 @@ export function createLeftoverReport(
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: systemNamespace } };
   return (error) => {
     const cause = errorMessage(error);
+    if (error instanceof FileKept) {
+      logger.warn({ error: cause }, 'core has kept a file that it may not delete');
+      parts.events.event(namespace, { type: 'Warning', reason: 'FileKept', message: cause });
+      return;
+    }
     logger.warn({ error: cause }, 'a file that is not needed any more cannot be removed');
     parts.metrics.leftOver();
     const message = `a file that is not needed any more cannot be removed: ${cause}. Remove it by hand`;

@@ -1,8 +1,9 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
+import { EventList } from '../../../test/helpers/event-list.ts';
 import { FakeKubeClient } from '../../../test/helpers/fake-kube-client.ts';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { silentLogger } from '../../../test/helpers/silent-logger.ts';
@@ -12,7 +13,8 @@ import type { UploadStore } from '../../contracts/upload-store.ts';
 import { aborted } from '../../platform/clock.ts';
 import { IndexedCache } from '../../platform/runtime/index.ts';
 import { DirectoryUploads } from '../../store/index.ts';
-import { createUploadCollector } from './uploads.ts';
+import { defaultContent } from '../settings.ts';
+import { createUploadCollector, createUploads } from './uploads.ts';
 
 const source = { type: 'upload', upload: {} };
 const interval = 60_000;
@@ -79,6 +81,27 @@ test('nobody looks where no Bundle takes uploads, once what was left is gone', a
   await passes(3);
   expect(collect).toHaveBeenCalledTimes(4);
   await collector.stop();
+});
+
+test('uploads have a directory of their own: core says so at the start, and changes no file', async () => {
+  const root = await mkdtemp(join(tmpdir(), 'rukpak-uploads-'));
+  onTestFinished(() => rm(root, { recursive: true }));
+  const archives = join(root, 'archives');
+  await mkdir(join(archives, 'kept'), { recursive: true });
+  await symlink(archives, join(root, 'link'));
+  const create = (directory: string, storage: 'directory' | 'cluster' = 'directory') => {
+    const uploads = { storage, directory, maxBytes: 1, syncInterval: interval };
+    const settings = { uploads, content: { ...defaultContent, directory: archives } };
+    const parts = { client, events: new EventList(), kinds: { bundles }, clock, onLeftover };
+    return createUploads({ ...settings, systemNamespace: 'system', logger: silentLogger }, parts);
+  };
+  for (const directory of [archives, `${archives}/`, join(root, 'link'), join(archives, 'kept')]) {
+    expect(() => create(directory)).toThrow(
+      'is a directory of archives too (--provisioner-storage-dir): set --upload-storage-dir to another one',
+    );
+  }
+  expect(create(join(archives, 'uploads'))).toBeDefined();
+  expect(create(archives, 'cluster')).toBeDefined();
 });
 
 test('a failed search is told as one, and tried again after the next interval', async () => {

@@ -1,3 +1,5 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import type { RequestHandler } from 'express';
 import { announceUpload, claimUpload, findBundle } from '../../bundle/index.ts';
 import type { EventSink } from '../../contracts/event-sink.ts';
@@ -38,9 +40,16 @@ interface UploadParts {
   readonly onLeftover: OnLeftover;
 }
 
-/** Accepts and stores uploads; undefined when this process does not accept any. */
-export function createUploads(options: ManagerSettings, parts: UploadParts): Uploads | undefined {
+/**
+ * Accepts and stores uploads; undefined when this process does not accept any.
+ * @throws Error when they would be stored among archives
+ */
+export function createUploads(
+  options: Pick<ManagerSettings, 'uploads' | 'content' | 'systemNamespace' | 'logger'>,
+  parts: UploadParts,
+): Uploads | undefined {
   if (options.uploads === undefined) return undefined;
+  checkDirectory(options.uploads, options.content.directory);
   const { directory, maxBytes, storage, syncInterval: interval } = options.uploads;
   const { client, clock, events } = parts;
   const store = createStore(options.uploads, parts, options.systemNamespace);
@@ -57,6 +66,20 @@ export function createUploads(options: ManagerSettings, parts: UploadParts): Upl
   });
   const collector = createUploadCollector({ ...parts, store, interval, logger: options.logger });
   return { store, handler, collector, shared: storage === 'cluster' };
+}
+
+/** Archives have similar names, and replace files. */
+function checkDirectory({ storage, directory }: UploadOptions, archives: string): void {
+  if (storage !== 'directory') return;
+  const place = realPath(directory);
+  if (place !== realPath(archives) && place !== realPath(join(archives, 'kept'))) return;
+  throw new Error(
+    `"${directory}" is a directory of archives too (--provisioner-storage-dir): set --upload-storage-dir to another one, and move the files named <bundle>.<UID>.tgz there`,
+  );
+}
+
+function realPath(directory: string): string {
+  return existsSync(directory) ? realpathSync(directory) : resolve(directory);
 }
 
 function createStore(

@@ -66,11 +66,13 @@ export class DirectoryUploads implements UploadStore {
   }
 }
 
+/** A Bundle's name, and its UID: files of others are not touched. */
+const uploadName = /^(?<name>.+)\.(?<uid>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
+
 /** Undefined for a file that is not an upload. */
 function keyOf(file: string): ContentKey | undefined {
-  const stem = bundleNameOf(file) ?? '';
-  const dot = stem.lastIndexOf('.');
-  return dot === -1 ? undefined : { name: stem.slice(0, dot), uid: stem.slice(dot + 1) };
+  const { name, uid } = uploadName.exec(bundleNameOf(file) ?? '')?.groups ?? {};
+  return name === undefined || uid === undefined ? undefined : { name, uid };
 }
 
 /** SHA-256 of a stream, as hex. */

@@ -1,0 +1,23 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { DirectoryUploads } from './directory-uploads.ts';
+
+test('deletes uploads without a Bundle, and no files of others', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'directory-uploads-'));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  const store = new DirectoryUploads(directory);
+  const [wanted, unwanted] = [randomUUID(), randomUUID()];
+  const uploads = [`demo.${wanted}.tgz`, `my.app.${unwanted}.tgz`];
+  const others = ['mine.tgz', 'my.app.tgz', 'my.app-1.2.3.tgz', `${randomUUID()}.tgz`];
+  for (const file of [...uploads, ...others]) await writeFile(join(directory, file), file);
+  const asked: string[] = [];
+  await store.collect(async ({ name, uid }) => {
+    asked.push(name);
+    return uid === wanted;
+  });
+  expect(asked.sort()).toEqual(['demo', 'my.app']);
+  expect((await readdir(directory)).sort()).toEqual([...others, `demo.${wanted}.tgz`].sort());
+});
