@@ -73,6 +73,18 @@ async function readStamp(file: FileHandle): Promise<Stamp | undefined> {
   return stampOf(head.subarray(0, bytesRead));
 }
 
+/** Whether its bytes are those that core wrote; false without a digest too. */
+export async function isIntact({ file, stamp }: OpenArchive): Promise<boolean> {
+  if (stamp?.digest === undefined) return false;
+  const head = Buffer.alloc(stampOffset);
+  await file.read(head, 0, stampOffset, 0);
+  head[flagsOffset] = 0;
+  const hash = createHash('sha256').update(stamp.uid).update(head);
+  const start = stampOffset + stampBytes(stamp).length;
+  for await (const chunk of file.createReadStream({ start, autoClose: false })) hash.update(chunk);
+  return hash.digest('hex') === stamp.digest;
+}
+
 const unknownDigest = '0'.repeat(64);
 
 /** Writes a Bundle's archive with its stamp to a new file, synced to disk. */

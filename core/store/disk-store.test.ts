@@ -160,6 +160,28 @@ describe('DiskStore', () => {
     expect(await store.has(key)).toBe(false);
   });
 
+  it.each([
+    ['--max-content-bytes', { maxBytes: 100 }],
+    ['--max-content-entries', { maxEntries: 1 }],
+  ])('keeps a whole archive that is over a lowered limit: %s', async (flag, lower) => {
+    await newStore().put(key, content('x'.repeat(5000)));
+    const store = newStore({ ...defaultLimits, ...lower });
+    await expect(store.load(key)).rejects.toThrow(TerminalError);
+    await expect(store.load(key)).rejects.toThrow(flag);
+    expect(await store.has(key)).toBe(true);
+    expect(await loadedText(newStore(), key)).toBe('x'.repeat(5000));
+  });
+
+  it('sets a damaged archive without a digest aside: an earlier version wrote it', async () => {
+    const store = newStore();
+    await store.put(key, content('hello'));
+    const path = join(directory, `${key.name}.tgz`);
+    const whole = await readFile(path, 'latin1');
+    await writeFile(path, whole.replace(/&sha256=[0-9a-f]{64}/, '').slice(0, -20), 'latin1');
+    expect(await store.load(key)).toBeUndefined();
+    expect(await readdir(join(directory, 'aside'))).toEqual([`${key.name}.tgz`]);
+  });
+
   it.each(['../evil', 'a/b', '', '.hidden', '..', 'UPPER', 'a\0b', 'x'.repeat(252), 'a_b', '-a'])(
     'refuses the name %j',
     async (name) => {

@@ -4,7 +4,15 @@ import type { BundleFiles, ContentLimits } from '../contracts/bundle-files.ts';
 import type { ContentKey, ContentStore } from '../contracts/store.ts';
 import { TerminalError } from '../errors.ts';
 import { shortList } from '../short-list.ts';
-import { archivePath, bundleNameOf, openArchive, writeArchive, writerOf } from './archive.ts';
+import {
+  archivePath,
+  bundleNameOf,
+  isIntact,
+  type OpenArchive,
+  openArchive,
+  writeArchive,
+  writerOf,
+} from './archive.ts';
 import {
   FileKept,
   type OnLeftover,
@@ -21,6 +29,8 @@ interface DiskStoreOptions {
   readonly externalAddress: string;
   readonly limits: ContentLimits;
   readonly onLeftover?: OnLeftover;
+  /** Set damaged archives aside (default: delete them, as their content is fetched again). */
+  readonly keepsDamaged?: boolean;
 }
 
 /**
@@ -32,9 +42,11 @@ export class DiskStore implements ContentStore {
   readonly #externalAddress: string;
   readonly #limits: ContentLimits;
   readonly #onLeftover: OnLeftover | undefined;
+  readonly #keepsDamaged: boolean;
 
   constructor(options: DiskStoreOptions) {
     this.#onLeftover = options.onLeftover;
+    this.#keepsDamaged = options.keepsDamaged ?? false;
     this.#directory = options.directory;
     this.#externalAddress = options.externalAddress.replace(/\/+$/, '');
     this.#limits = storedLimits(options.limits);
@@ -70,13 +82,36 @@ export class DiskStore implements ContentStore {
       const { signal } = new AbortController();
       return await unpackBundle(stream, { limits: this.#limits, signal });
     } catch (error) {
-      if (!(error instanceof TerminalError)) throw error;
-      // Deletes a damaged archive, so that the content is fetched again.
-      await this.delete(key.name);
+      // A whole archive may be over a limit that was lowered since.
+      if (!(error instanceof TerminalError) || (await this.#isIntact(key))) throw error;
+      await this.#drop(key.name, archive);
       return undefined;
     } finally {
       await file.close();
     }
+  }
+
+  async #isIntact(key: ContentKey): Promise<boolean> {
+    // The failed reader has closed its file.
+    const archive = await openArchive(this.#directory, key);
+    if (archive === undefined) return false;
+    try {
+      return await isIntact(archive);
+    } finally {
+      await archive.file.close();
+    }
+  }
+
+  /** Makes room for the content from its source. */
+  async #drop(name: string, { stamp }: OpenArchive): Promise<void> {
+    // Without a digest, of an earlier version, the damage is not certain.
+    if (!this.#keepsDamaged && stamp?.digest !== undefined) return await this.delete(name);
+    const aside = await setAside(archivePath(this.#directory, name));
+    this.#onLeftover?.(
+      new FileKept(
+        `the archive of Bundle "${name}" is damaged: core keeps it as "${aside}", and needs the content from its source again`,
+      ),
+    );
   }
 
   async delete(name: string): Promise<void> {

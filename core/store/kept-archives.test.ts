@@ -1,13 +1,14 @@
-import { mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import { aTree } from '../../test/helpers/registry-bundle.ts';
 import { aStoredBundle } from '../../test/helpers/stored-objects.ts';
-import { defaultLimits as limits } from '../content/index.ts';
+import { defaultLimits } from '../content/index.ts';
 import { DiskStore } from './disk-store.ts';
 import { KeptArchives } from './kept-archives.ts';
+import { FileKept } from './temporary-files.ts';
 
 const key = { name: 'demo', uid: 'uid-of-demo' };
 const bundle = aStoredBundle({
@@ -23,7 +24,7 @@ let leftovers: unknown[];
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'kept-archives-'));
-  store = new DiskStore({ directory, externalAddress: '', limits });
+  store = new DiskStore({ directory, externalAddress: '', limits: defaultLimits });
   installed = ({ metadata }) => metadata.uid === key.uid;
   leftovers = [];
 });
@@ -31,7 +32,7 @@ beforeEach(async () => {
 afterEach(async () => await rm(directory, { recursive: true }));
 
 /** As a process that starts now has them. */
-function keptArchives(): KeptArchives {
+function keptArchives(limits = defaultLimits): KeptArchives {
   const isInstalled = (each: Bundle): boolean => installed(each);
   const onLeftover = (error: unknown): void => void leftovers.push(error);
   return new KeptArchives({ store, directory, limits, isInstalled, onLeftover });
@@ -132,6 +133,26 @@ test('a record whose archive could not be kept goes when it is not installed any
   installed = () => false;
   await kept.collect();
   expect(await readdir(directory, { recursive: true })).toEqual(['kept']);
+});
+
+test('it stays when it is damaged or over a lowered limit: the source may not have it any more', async () => {
+  await store.put(key, aTree({ 'manifests/a.yaml': 'kind: ConfigMap'.repeat(100) }));
+  await keptArchives().release(bundle);
+  const path = join(directory, 'kept', 'demo.tgz');
+  const whole = await readFile(path);
+  await expect(keptArchives({ ...defaultLimits, maxBytes: 10 }).load(key)).rejects.toThrow(
+    '--max-content-bytes',
+  );
+  expect(await readFile(path)).toEqual(whole);
+  await writeFile(path, whole.subarray(0, -20));
+  expect(await keptArchives().load(key)).toBeUndefined();
+  const aside = join(directory, 'kept', 'aside', 'demo.tgz');
+  expect(await readFile(aside)).toEqual(whole.subarray(0, -20));
+  expect(leftovers).toEqual([
+    new FileKept(
+      `the archive of Bundle "demo" is damaged: core keeps it as "${aside}", and needs the content from its source again`,
+    ),
+  ]);
 });
 
 test('a record that cannot be read stops nothing', async () => {

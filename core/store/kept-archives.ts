@@ -109,7 +109,14 @@ export class KeptArchives {
   #store(): DiskStore {
     const { limits, onLeftover } = this.#options;
     const directory = this.#directory;
-    this.#archives ??= new DiskStore({ directory, externalAddress: '', limits, onLeftover });
+    // A deleted Bundle is not fetched again.
+    this.#archives ??= new DiskStore({
+      directory,
+      externalAddress: '',
+      limits,
+      onLeftover,
+      keepsDamaged: true,
+    });
     return this.#archives;
   }
 
