@@ -1,6 +1,12 @@
+import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import { aKeptBundle, BundleFixture, pinned, tree } from '../../test/helpers/bundle-fixture.ts';
+import { eventually } from '../../test/helpers/eventually.ts';
+import { ManualClock } from '../../test/helpers/manual-clock.ts';
+import type { SourceResult } from '../contracts/source.ts';
 import { WaitingError } from '../errors.ts';
+import { UnpackSlots } from './index.ts';
 
 function measured() {
   const told: string[] = [];
@@ -48,6 +54,51 @@ test('one that was aborted says nothing about its source', async () => {
   });
   await fixture.failure();
   expect(told.filter((line) => line.includes(' after '))).toEqual([]);
+});
+
+test('a Bundle does not wait in the line of another creator for content that both need', async () => {
+  const slots = new UnpackSlots({ slots: 4, clock: new ManualClock() });
+  const { signal } = new AbortController();
+  const share = ['one', 'two', 'three'].map((address) =>
+    slots.take({ creator: 'a', address }, signal),
+  );
+  const taken = await Promise.all(share);
+  const creatorOf = ({ metadata }: Bundle): string => metadata.labels?.['creator'] ?? '';
+  const of = (creator: string, name: string): Bundle =>
+    aKeptBundle({ name, metadata: { labels: { creator }, uid: name, name } });
+  const fixture = new BundleFixture(of('a', 'waits'), { slots, creatorOf });
+  const waiting = fixture.reconcile('waits');
+  await setImmediate();
+  expect(fixture.fetch).not.toHaveBeenCalled();
+  fixture.change(of('b', 'demo'));
+  await fixture.reconcile('demo');
+  expect(fixture.live.status?.phase).toBe('Unpacked');
+  for (const slot of taken) slot.release();
+  await waiting;
+});
+
+test('who holds a place gets the content before the one that fetched it needs a place again', async () => {
+  const clock = new ManualClock();
+  const slots = new UnpackSlots({ slots: 4, clock });
+  const { signal } = new AbortController();
+  const fixture = new BundleFixture(aKeptBundle(), { slots });
+  fixture.change(aKeptBundle({ name: 'other' }));
+  const fetched = Promise.withResolvers<SourceResult>();
+  fixture.fetch.mockReturnValueOnce(fetched.promise);
+  const first = fixture.reconcile();
+  await eventually(() => expect(fixture.fetch).toHaveBeenCalled());
+  // A slow fetch lends its place.
+  clock.advance(2_000);
+  const elsewhere = ['one', 'two', 'three'].map((name) =>
+    slots.take({ creator: name, address: name }, signal),
+  );
+  await Promise.all(elsewhere);
+  const second = fixture.reconcile('other');
+  await setImmediate();
+  fetched.resolve({ files: tree, resolvedSource: pinned });
+  await Promise.all([first, second]);
+  expect(fixture.fetch).toHaveBeenCalledTimes(1);
+  expect(fixture.phases).toEqual(['Unpacked', 'Unpacked']);
 });
 
 test('sources and classes log with the logger of the reconcile', async () => {

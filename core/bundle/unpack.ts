@@ -10,7 +10,7 @@ import {
   storedContentKey,
   type UnpackDependencies,
 } from './dependencies.ts';
-import { awaitSlot, fetch, joinFetch } from './fetch/fetch.ts';
+import { awaitSlot, fetch } from './fetch/fetch.ts';
 import { notUnpacked, unpacked } from './status.ts';
 
 type Step = (
@@ -31,7 +31,6 @@ export async function unpack(
   context: StepContext,
 ): Promise<void> {
   try {
-    await joinFetch(state, dependencies, context);
     await awaitSlot(state, dependencies, context);
     const run = () => runPhases(state, dependencies, context);
     await measureUnpack(state, dependencies, { run, signal: context.signal });
@@ -141,7 +140,8 @@ async function measurePhase<T>(
     return await run();
   } finally {
     unpackMetrics?.phaseEnded(source, phase, (clock.monotonic() - startedAt) / 1000);
-    if (phase === 'fetch') unpackMetrics?.fetched(source, fetchedBytes(state));
+    const isOwn = phase === 'fetch' && state.ownFetch !== undefined;
+    if (isOwn) unpackMetrics?.fetched(source, fetchedBytes(state));
   }
 }
 

@@ -20,7 +20,7 @@ import { wantedSource } from './pin.ts';
 import { type FetchedContent, OwnFetch } from './shared-fetches.ts';
 import { sourceHost } from './source-secrets.ts';
 import { pinToUnpack } from './stored-upload.ts';
-import { placesOf } from './unpack-slots.ts';
+import { placesOf, UnpackSlot } from './unpack-slots.ts';
 
 /**
  * Equal for Bundles that can share one fetch; includes the identity that reads the Secret, so that
@@ -35,47 +35,72 @@ function sharedKey(
   return stringifyJson([wanted, secrets.identityOf(bundle)]);
 }
 
-/** Joins a fetch of the same content; without one, this Bundle must fetch it. */
-export async function joinFetch(
-  state: BundleState,
-  dependencies: UnpackDependencies,
-  { signal, stopping }: StepContext,
-): Promise<StepOutcome> {
-  const { fetches } = placesOf(state.bundle, dependencies);
-  const waiting = AbortSignal.any([signal, stopping]);
-  try {
-    const joined = await fetches.join(sharedKey(state.bundle, dependencies), waiting);
-    if (joined instanceof OwnFetch) state.ownFetch = joined;
-    else state.fetched = joined;
-    return 'continue';
-  } catch (error) {
-    if (!waiting.aborted) state.status = fetchFailed(state.status, error, dependencies.clock);
-    throw error;
-  }
-}
-
 /**
- * Waits for a place for one more unpacking: at the source's machine and in this process. Fetched
- * content only occupies memory until it continues, so it comes first.
+ * Waits for a place for one more unpacking, at the source's machine and in this process, or for the
+ * same content from the fetch of another Bundle, whichever comes first: a Bundle waits in the line of
+ * its own creator only. Fetched content only occupies memory until it continues, so it comes first.
  */
 export async function awaitSlot(
   state: BundleState,
   dependencies: UnpackDependencies,
   { signal, stopping }: StepContext,
 ): Promise<StepOutcome> {
-  const { bundle } = state;
-  const { slots } = placesOf(bundle, dependencies);
   const waiting = AbortSignal.any([signal, stopping]);
-  const creator = dependencies.creatorOf(bundle);
-  if (state.fetched !== undefined) {
-    state.slot = await slots.takeWithContent(creator, waiting);
-    return 'continue';
+  try {
+    const first = await slotOrContent(state.bundle, dependencies, waiting);
+    if (first instanceof UnpackSlot) state.slot = first;
+    else state.fetched = first;
+  } catch (error) {
+    if (!waiting.aborted) state.status = fetchFailed(state.status, error, dependencies.clock);
+    throw error;
   }
-  const address = await dependencies.addressOf(
-    sourceHost(bundle.spec.source, dependencies.sources),
-  );
-  state.slot = await slots.take({ creator, address }, waiting);
+  if (state.fetched === undefined) return 'continue';
+  const { slots } = placesOf(state.bundle, dependencies);
+  state.slot = await slots.takeWithContent(dependencies.creatorOf(state.bundle), waiting);
   return 'continue';
+}
+
+async function slotOrContent(
+  bundle: Bundle,
+  dependencies: UnpackDependencies,
+  signal: AbortSignal,
+): Promise<UnpackSlot | FetchedContent> {
+  const { fetches } = placesOf(bundle, dependencies);
+  const key = sharedKey(bundle, dependencies);
+  const decided = new AbortController();
+  const until = AbortSignal.any([signal, decided.signal]);
+  const taking = takeSlot(bundle, dependencies, until);
+  const sharing = key === undefined ? [] : [fetches.contentOf(key, until)];
+  let first: UnpackSlot | FetchedContent | undefined;
+  try {
+    first = await Promise.race([taking, ...sharing]);
+    return first;
+  } finally {
+    decided.abort();
+    // The other one may have come at the same moment.
+    const won = first;
+    for (const other of [taking, ...sharing]) void other.then(giveBackUnless(won), () => undefined);
+  }
+}
+
+function giveBackUnless(won: unknown): (late: UnpackSlot | FetchedContent) => void {
+  return (late) => {
+    if (late === won) return;
+    if (late instanceof UnpackSlot) late.release();
+    else late.memory.release();
+  };
+}
+
+async function takeSlot(
+  bundle: Bundle,
+  dependencies: UnpackDependencies,
+  signal: AbortSignal,
+): Promise<UnpackSlot> {
+  const { slots } = placesOf(bundle, dependencies);
+  const creator = dependencies.creatorOf(bundle);
+  const host = sourceHost(bundle.spec.source, dependencies.sources);
+  const address = await dependencies.addressOf(host);
+  return await slots.take({ creator, address }, signal);
 }
 
 /**
@@ -83,29 +108,47 @@ export async function awaitSlot(
  */
 const timesHeld = 2;
 
-/** Fetches the content from its source; a resolved source from its pin. */
+/**
+ * Fetches the content from its source, a resolved source from its pin, unless another Bundle with a
+ * place is fetching it.
+ */
 export async function fetch(
   state: BundleState,
   dependencies: UnpackDependencies,
   context: StepContext,
 ): Promise<StepOutcome> {
-  const { slot, ownFetch } = state;
+  const { slot } = state;
   if (slot === undefined) return 'done';
   state.doing = `fetching it from its source of type ${state.bundle.spec.source.type}`;
   try {
     state.fetched = await slot.fetch(async () => {
       // Recorded at once, so that it is released even without a slot to continue.
-      state.fetched = await fetchWithinMemory(state, dependencies, context);
+      state.fetched = await joinOrFetch(state, dependencies, context);
       return state.fetched;
     }, context.signal);
-    ownFetch?.succeed(state.fetched);
     return 'continue';
   } catch (error) {
     // The end of this Bundle alone must not fail the others.
-    if (!context.signal.aborted) ownFetch?.fail(error);
+    if (!context.signal.aborted) state.ownFetch?.fail(error);
     state.status = fetchFailed(state.status, error, dependencies.clock);
     throw error;
   }
+}
+
+async function joinOrFetch(
+  state: BundleState,
+  dependencies: UnpackDependencies,
+  context: StepContext,
+): Promise<FetchedContent> {
+  const { fetches } = placesOf(state.bundle, dependencies);
+  const waiting = AbortSignal.any([context.signal, context.stopping]);
+  const joined = await fetches.join(sharedKey(state.bundle, dependencies), waiting);
+  if (!(joined instanceof OwnFetch)) return joined;
+  state.ownFetch = joined;
+  const content = await fetchWithinMemory(state, dependencies, context);
+  // At once: those who wait for it may have the places that this Bundle needs to continue.
+  joined.succeed(content);
+  return content;
 }
 
 /** The budget may end the fetch, to free memory that a slow server occupies. */

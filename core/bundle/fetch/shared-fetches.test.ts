@@ -33,6 +33,24 @@ test('who comes during a fetch gets its content, who comes later fetches again',
   await begun(fetches);
 });
 
+test('who waits for a place gets the content of a fetch that begins meanwhile', async () => {
+  memory.retain.mockClear();
+  const fetches = new SharedFetches();
+  const waiting = [fetches.contentOf(key, signal), fetches.contentOf(key, signal)];
+  const gone = new AbortController();
+  const other = fetches.contentOf(key, gone.signal);
+  gone.abort(new Error('deleted'));
+  await expect(other).rejects.toThrow('deleted');
+  (await begun(fetches)).giveUp();
+  (await begun(fetches)).succeed(content);
+  expect(await Promise.all(waiting)).toEqual([content, content]);
+  expect(memory.retain).toHaveBeenCalledTimes(2);
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
+  const later = fetches.contentOf(key, signal);
+  (await begun(fetches)).fail(new Error('denied'));
+  await expect(later).rejects.toThrow('denied');
+});
+
 test('a failure is everybody’s', async () => {
   const fetches = new SharedFetches();
   const own = await begun(fetches);

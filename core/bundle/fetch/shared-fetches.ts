@@ -13,9 +13,18 @@ type Outcome =
   /** The fetching Bundle has given up; the content may exist nevertheless. */
   | 'given up';
 
-/** One fetch for all Bundles that need the same source at the same time, with the same Secret. */
+interface Awaited {
+  readonly outcome: PromiseWithResolvers<Exclude<Outcome, 'given up'>>;
+  waiters: number;
+}
+
+/**
+ * One fetch for all Bundles that need the same source at the same time, with the same Secret. Only
+ * Bundles with a place for unpacking fetch, so that nobody waits in the line of another creator.
+ */
 export class SharedFetches {
   readonly #running = new Map<string, Promise<Outcome>>();
+  readonly #awaited = new Map<string, Awaited>();
 
   /**
    * The content of a running fetch with the same key, retained for the caller; otherwise the right
@@ -28,12 +37,27 @@ export class SharedFetches {
       if (running === undefined) return this.#begin(key);
       const outcome = await abortable(running, signal);
       signal.throwIfAborted();
-      if (typeof outcome !== 'object') continue;
-      if ('content' in outcome) {
-        outcome.content.memory.retain();
-        return outcome.content;
-      }
-      throw outcome.error;
+      if (typeof outcome === 'object') return retained(outcome);
+    }
+  }
+
+  /**
+   * The content of the next fetch with the key that ends, running or not yet begun, retained for the
+   * caller; given up fetches do not count.
+   * @throws the error of that fetch, or the signal's reason when it is aborted first.
+   */
+  async contentOf(key: string, signal: AbortSignal): Promise<FetchedContent> {
+    const awaited = this.#awaited.get(key) ?? {
+      outcome: Promise.withResolvers(),
+      waiters: 0,
+    };
+    this.#awaited.set(key, awaited);
+    awaited.waiters += 1;
+    try {
+      return retained(await abortable(awaited.outcome.promise, signal));
+    } finally {
+      awaited.waiters -= 1;
+      if (awaited.waiters === 0 && this.#awaited.get(key) === awaited) this.#awaited.delete(key);
     }
   }
 
@@ -41,11 +65,25 @@ export class SharedFetches {
     const outcome = Promise.withResolvers<Outcome>();
     if (key !== undefined) this.#running.set(key, outcome.promise);
     return new OwnFetch((result) => {
-      if (key !== undefined && this.#running.get(key) === outcome.promise)
+      if (key !== undefined && this.#running.get(key) === outcome.promise) {
         this.#running.delete(key);
+        if (result !== 'given up') this.#tell(key, result);
+      }
       outcome.resolve(result);
     });
   }
+
+  #tell(key: string, result: Exclude<Outcome, 'given up'>): void {
+    const awaited = this.#awaited.get(key);
+    this.#awaited.delete(key);
+    awaited?.outcome.resolve(result);
+  }
+}
+
+function retained(outcome: Exclude<Outcome, 'given up'>): FetchedContent {
+  if ('error' in outcome) throw outcome.error;
+  outcome.content.memory.retain();
+  return outcome.content;
 }
 
 /** The right to fetch a source, also for waiting Bundles; only the first call counts. */
