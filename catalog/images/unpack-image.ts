@@ -1,7 +1,7 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import { decompressed, readTar, type TarEntry } from '../../core/content/index.ts';
-import { errorMessage, TerminalError } from '../../core/errors.ts';
-import { type Descriptor, type OpenedImage } from '../../core/registry/index.ts';
+import { TerminalError } from '../../core/errors.ts';
+import { type Descriptor, layerError, type OpenedImage } from '../../core/registry/index.ts';
 import { ImageDirectory, type LinkForm } from './image-directory.ts';
 import { type PlatformImage, platformImage } from './opened-image.ts';
 
@@ -54,8 +54,7 @@ export async function unpackImage(
     try {
       await unpackLayer({ image, layer, take, prefix, maxBytes, maxFileBytes, signal });
     } catch (error) {
-      if (!(error instanceof TerminalError)) throw error;
-      throw new TerminalError(`layer ${layer.digest}: ${errorMessage(error)}`, { cause: error });
+      throw layerError(layer.digest, error);
     }
     tree.endLayer();
   }
@@ -85,6 +84,8 @@ async function unpackLayer({ image, layer, take, ...rest }: UnpackLayer): Promis
       onEntry: take,
     });
     await blob.verify();
+  } catch (error) {
+    throw await blob.reasonOf(error);
   } finally {
     blob.close();
   }

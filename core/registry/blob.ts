@@ -4,7 +4,12 @@ import type { Clock } from '../platform/clock.ts';
 import type { TransportResponse } from './http/response.ts';
 import type { Descriptor } from './manifest.ts';
 import { digestHash } from './reference.ts';
-import { connectionError, isConnectionLost, UnavailableError } from './registry-errors.ts';
+import {
+  connectionError,
+  isConnectionLost,
+  MismatchError,
+  UnavailableError,
+} from './registry-errors.ts';
 
 /**
  * A blob that is hashed and counted while it streams. Readers may stop early, for instance at the
@@ -29,14 +34,27 @@ export class VerifiedBlob implements AsyncIterable<Uint8Array> {
 
   /**
    * Reads the rest and checks size and digest.
-   * @throws TerminalError on a mismatch
+   * @throws MismatchError
    */
   async verify(): Promise<void> {
     while ((await this.#next()).done !== true);
     const { digest, size } = this.#descriptor;
     if (this.#size !== size) throw this.#wrongSize(`${this.#size} bytes`);
     const actual = `${digest.slice(0, digest.indexOf(':'))}:${this.#hash.copy().digest('hex')}`;
-    if (actual !== digest) throw new TerminalError(`blob ${digest} has the digest ${actual}`);
+    if (actual !== digest) throw new MismatchError(`blob ${digest} has the digest ${actual}`);
+  }
+
+  /**
+   * The reason why its content could not be read: only verified bytes are to blame. Reads the rest.
+   */
+  async reasonOf(error: unknown): Promise<unknown> {
+    if (!(error instanceof TerminalError)) return error;
+    try {
+      await this.verify();
+      return error;
+    } catch (reason) {
+      return reason;
+    }
   }
 
   /** Stops reading. */
@@ -54,9 +72,9 @@ export class VerifiedBlob implements AsyncIterable<Uint8Array> {
     return result;
   }
 
-  #wrongSize(actual: string): TerminalError {
+  #wrongSize(actual: string): MismatchError {
     const { digest, size } = this.#descriptor;
-    return new TerminalError(
+    return new MismatchError(
       `blob ${digest} has ${actual} instead of the ${size} that its manifest names`,
     );
   }

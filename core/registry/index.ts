@@ -82,4 +82,10 @@ export {
 } from './reference.ts';
 export { fallbackTag, indexOf, referrersOf } from './referrers.ts';
 export { RegistryClient } from './registry-client.ts';
-export { DeniedError, isMissing, RefusedRequest, UnavailableError } from './registry-errors.ts';
+export {
+  DeniedError,
+  isMissing,
+  layerError,
+  RefusedRequest,
+  UnavailableError,
+} from './registry-errors.ts';

@@ -15,6 +15,7 @@ import {
 } from './reference.ts';
 import {
   connectionError,
+  MismatchError,
   MissingError,
   RefusedRequest,
   UnavailableError,
@@ -72,7 +73,7 @@ export class RegistryClient implements ImagePlace {
     const expected = expectedDigest(reference, response.headers['docker-content-digest']);
     const digest = digestOf(bytes, digestAlgorithm(expected ?? 'sha256:'));
     if (expected !== undefined && expected !== digest) {
-      throw new TerminalError(`the manifest has the digest ${digest} instead of ${expected}`);
+      throw new MismatchError(`the manifest has the digest ${digest} instead of ${expected}`);
     }
     return { bytes, digest, contentType: contentType(response) };
   }
@@ -143,7 +144,7 @@ export class RegistryClient implements ImagePlace {
     const stated = response.headers['content-length'];
     if (response.status === 200 && stated !== undefined && Number(stated) !== size) {
       await discard(response);
-      throw new TerminalError(
+      throw new MismatchError(
         `blob ${digest} has ${String(stated)} bytes instead of the ${size} that its manifest names`,
       );
     }

@@ -1,9 +1,25 @@
-import { errorMessage } from '../errors.ts';
+import { errorMessage, TerminalError } from '../errors.ts';
 import { proxyProblem } from '../platform/net/index.ts';
 
 /** The image is unavailable for now: no such tag, or the registry does not answer as expected. */
 export class UnavailableError extends Error {
   override readonly name = 'UnavailableError';
+}
+
+/**
+ * Bytes that are not those of their digest or size. Another attempt may get the right ones: a proxy
+ * answered in place of the registry, or cut them off.
+ */
+export class MismatchError extends Error {
+  override readonly name = 'MismatchError';
+}
+
+/** Adds the layer's digest to an error of its content. */
+export function layerError(digest: string, error: unknown): unknown {
+  const message = `layer ${digest}: ${errorMessage(error)}`;
+  if (error instanceof MismatchError) return new MismatchError(message, { cause: error });
+  if (!(error instanceof TerminalError)) return error;
+  return new TerminalError(message, { cause: error });
 }
 
 /** The registry reports that it has no such image. */

@@ -62,32 +62,50 @@ async function fetchHttp(
     idleTimeout,
   });
   try {
-    const wanted = { authorization, dispatcher, signal: context.signal };
-    const { files, checksum } = await fetchFiles(url, wanted, context);
-    checkDigest(url, { checksum, wanted: http.checksum });
+    const connection = { authorization, dispatcher, signal: context.signal };
+    const wanted = { url, checksum: http.checksum };
+    const { files, checksum } = await fetchFiles(wanted, connection, context);
+    checkDigest(wanted, checksum);
     return { files, resolvedSource: { type, http: { ...http, checksum } } };
   } finally {
     await dispatcher.destroy();
   }
 }
 
-async function fetchFiles(
-  url: URL,
-  wanted: { authorization: string | undefined; dispatcher: Dispatcher; signal: AbortSignal },
-  { limits, signal, memory }: SourceContext,
-): Promise<{ readonly files: BundleFiles; readonly checksum: string }> {
-  const body = new MeasuredBody(await download(url, wanted), { url, limits });
-  const prefixes = { gzip: '', tar: 'error creating FS: ' };
-  const files = await unpackFetched(body, { limits, signal, memory, prefixes });
-  return { files, checksum: await body.checksum() };
+interface WantedArchive {
+  readonly url: URL;
+  /** Digest that the archive must have. */
+  readonly checksum: string | undefined;
 }
 
-function checkDigest(
-  url: URL,
-  { checksum, wanted }: { readonly checksum: string; readonly wanted: string | undefined },
-): void {
+async function fetchFiles(
+  { url, checksum }: WantedArchive,
+  connection: { authorization: string | undefined; dispatcher: Dispatcher; signal: AbortSignal },
+  { limits, signal, memory }: SourceContext,
+): Promise<{ readonly files: BundleFiles; readonly checksum: string }> {
+  const body = new MeasuredBody(await download(url, connection), { url, limits });
+  const prefixes = { gzip: '', tar: 'error creating FS: ' };
+  try {
+    const files = await unpackFetched(body, { limits, signal, memory, prefixes });
+    return { files, checksum: await body.checksum() };
+  } catch (error) {
+    if (!(error instanceof TerminalError) || (await isOf(body, checksum))) throw error;
+    throw new Error(error.message, { cause: error });
+  }
+}
+
+/**
+ * Whether a body is certainly the wanted archive. Otherwise the server may have that later: now it
+ * answered with a page of its own, for instance.
+ */
+async function isOf(body: MeasuredBody, checksum: string | undefined): Promise<boolean> {
+  if (checksum === undefined) return false;
+  return (await body.checksum().catch(() => undefined)) === checksum;
+}
+
+function checkDigest({ url, checksum: wanted }: WantedArchive, checksum: string): void {
   if (wanted === undefined || wanted === checksum) return;
-  throw new TerminalError(
+  throw new Error(
     `GET ${url.href}: the content has the digest ${checksum}, but ${wanted} is expected: put the expected content back to this URL, or make another Bundle for the new one`,
   );
 }

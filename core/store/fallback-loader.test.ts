@@ -182,6 +182,7 @@ describe('the fallback loader', () => {
       signal,
     );
     await expect(refused).rejects.toThrow('gzip: invalid header');
+    await expect(refused).rejects.not.toBeInstanceOf(TerminalError);
   });
 
   it('stops when aborted', async () => {

@@ -89,6 +89,10 @@ async function fetchContent(
     });
     if (response.statusCode !== 200) throw unexpectedStatus(response);
     return await unpackBundle(ofBundle(response.body, options.bundle), { limits, signal });
+  } catch (error) {
+    // Another answer may be whole, and no proxy's page.
+    if (error instanceof TerminalError) throw new Error(error.message, { cause: error });
+    throw error;
   } finally {
     await agent.destroy();
   }

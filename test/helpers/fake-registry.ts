@@ -36,6 +36,8 @@ export class FakeRegistry {
   intercept: Interceptor = () => false;
   /** Breaks that many connections, each after 50 000 bytes of a body. */
   breaks = 0;
+  /** What it sends in place of a blob's bytes. */
+  damage: (blob: Buffer) => Uint8Array = (blob) => blob;
   /** Leaves out how long a body will be. */
   hidesLength = false;
   readonly #server: Server;
@@ -107,7 +109,9 @@ export class FakeRegistry {
       response.writeHead(404).end('{"errors":[{"code":"MANIFEST_UNKNOWN"}]}');
       return;
     }
-    this.#serve(stored, request, response);
+    const isBlob = path.includes('/blobs/');
+    const bytes = isBlob ? this.damage(Buffer.from(stored.bytes)) : stored.bytes;
+    this.#serve({ ...stored, bytes }, request, response);
   }
 
   #serve({ bytes, mediaType }: Stored, request: IncomingMessage, response: ServerResponse): void {

@@ -1,7 +1,12 @@
 import { decompressed, readTar, type TarEntry, type UnpackOptions } from '../../content/index.ts';
 import type { BundleFiles, ContentLimits } from '../../contracts/bundle-files.ts';
-import { errorMessage, quoted, TerminalError } from '../../errors.ts';
-import { type Descriptor, type ImageManifest, type RegistryClient } from '../../registry/index.ts';
+import { quoted, TerminalError } from '../../errors.ts';
+import {
+  type Descriptor,
+  type ImageManifest,
+  layerError,
+  type RegistryClient,
+} from '../../registry/index.ts';
 import { ImageTree, type Path } from './image-tree.ts';
 
 /** The files of an image's layers, the bottom one first; verifies each digest. */
@@ -18,7 +23,7 @@ export async function downloadLayers(
       await tree.apply(blob);
       await blob.verify();
     } catch (error) {
-      throw layerError(layer.digest, error);
+      throw layerError(layer.digest, await blob.reasonOf(error));
     } finally {
       blob.close();
     }
@@ -203,10 +208,4 @@ function outside(what: string, entry: TarEntry): TerminalError {
   return new TerminalError(
     `${what} ${quoted(entry.path)} points outside of the image: ${quoted(entry.linkPath ?? '')}`,
   );
-}
-
-/** Adds the layer's digest to an error. */
-function layerError(digest: string, error: unknown): unknown {
-  if (!(error instanceof TerminalError)) return error;
-  return new TerminalError(`layer ${digest}: ${errorMessage(error)}`, { cause: error });
 }
