@@ -33,6 +33,10 @@ export function createBundleController(
     kind: 'Bundle',
     // A waiting Bundle costs almost nothing, and must not delay a deletion; slots limit the rest.
     workers: Number.POSITIVE_INFINITY,
+    creatorOf: (name) => {
+      const bundle = cache.get({ name });
+      return bundle === undefined ? '' : unpacking.dependencies.creatorOf(bundle);
+    },
     reconcile: tellingUnserved(unserved, cache, reconciler),
     clock,
     logger,

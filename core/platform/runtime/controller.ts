@@ -39,6 +39,8 @@ export interface ControllerOptions {
   readonly ownWorkers?: ((key: string) => FairSemaphore | undefined) | undefined;
   /** Creator and precedence of a key (default: in the order of arrival). */
   readonly claimOf?: (key: string) => Claim;
+  /** Creator whose failures share a limit of retries (default: that of the claim). */
+  readonly creatorOf?: (key: string) => string;
   /** A rejection requests a retry with back-off; a TerminalError and some waits do not. */
   readonly reconcile: (key: string, context: ReconcileContext) => Promise<ReconcileResult | void>;
   readonly clock: Clock;
@@ -63,12 +65,13 @@ export class Controller {
   readonly #running = new Map<string, number>();
 
   constructor(options: ControllerOptions) {
-    const { name, workers = defaultWorkers, claimOf, clock, metrics } = options;
+    const { name, workers = defaultWorkers, claimOf, creatorOf, clock, metrics } = options;
     this.#options = options;
     this.#queue = new WorkQueue(clock, {
       onAdd: () => metrics?.queues.added(name),
       places: workers,
       ...(claimOf === undefined ? {} : { claimOf }),
+      ...(creatorOf === undefined ? {} : { creatorOf }),
     });
     metrics?.queues.watch(name, () => this.#snapshot());
     metrics?.controllers.maxWorkers(name, workers);

@@ -3,32 +3,34 @@ import type { Clock } from '../../clock.ts';
 const firstDelay = 5;
 const firstWaitingDelay = 1_000;
 const longestDelay = 1_000_000;
-const perSecond = 10;
+/** Milliseconds between two retries of a creator. */
+const interval = 100;
 const burst = 100;
 
 /**
- * Back-off of failed keys: per key 5 ms doubling to 1000 s, and for all keys together 10 a second
- * after a burst of 100; the later of the two.
+ * Back-off of failed keys: per key 5 ms doubling to 1000 s, and for all keys of a creator together
+ * 10 a second after a burst of 100; the later of the two.
  */
 export class RateLimiter {
   readonly #clock: Clock;
   readonly #failures = new Map<string, number>();
-  /** When the next token of the shared bucket is due; in the past while tokens are left. */
-  #nextToken = Number.NEGATIVE_INFINITY;
+  /** Creator → when the next token of its bucket is due; in the past while tokens are left. */
+  readonly #nextTokens = new Map<string, number>();
+  #forgottenAt = Number.NEGATIVE_INFINITY;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
   /** Milliseconds until the key's next attempt; counts one more failure. */
-  next(key: string): number {
-    return Math.max(this.#delay(key, firstDelay), this.#takeToken());
+  next(key: string, creator = ''): number {
+    return Math.max(this.#delay(key, firstDelay), this.#takeToken(creator));
   }
 
   /**
    * The same for a key that waits for something outside of core: from 1 s on, and without the limit
-   * on all keys, so that the many Bundles of one unavailable server never delay the retries of
-   * others.
+   * on all keys of a creator, so that the many Bundles of one unavailable server never delay the
+   * retries of others.
    */
   nextWaiting(key: string): number {
     return this.#delay(key, firstWaitingDelay);
@@ -50,11 +52,20 @@ export class RateLimiter {
     return Math.min(first * 2 ** failures, longestDelay);
   }
 
-  #takeToken(): number {
-    const interval = 1000 / perSecond;
+  #takeToken(creator: string): number {
     const now = this.#clock.monotonic();
-    const due = Math.max(this.#nextToken, now - (burst - 1) * interval);
-    this.#nextToken = due + interval;
+    const whole = now - (burst - 1) * interval;
+    const due = Math.max(this.#nextTokens.get(creator) ?? whole, whole);
+    if (this.#forgottenAt < whole) this.#forgetWhole(now, whole);
+    this.#nextTokens.set(creator, due + interval);
     return Math.max(0, due - now);
+  }
+
+  /** Forgets creators whose burst is whole again. */
+  #forgetWhole(now: number, whole: number): void {
+    this.#forgottenAt = now;
+    for (const [creator, due] of this.#nextTokens) {
+      if (due <= whole) this.#nextTokens.delete(creator);
+    }
   }
 }

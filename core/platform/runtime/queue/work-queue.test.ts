@@ -105,6 +105,20 @@ describe('WorkQueue', () => {
     expect(queue.retries('a')).toBe(0);
   });
 
+  test('the failures of one creator do not postpone the retries of another', async () => {
+    const clock = new ManualClock();
+    const creatorOf = (key: string): string => key.slice(0, 1);
+    const queue = new WorkQueue(clock, { creatorOf });
+    for (let index = 0; index < 6000; index++) queue.addRateLimited(`a-${index}`);
+    queue.addRateLimited('b');
+    clock.advance(5);
+    await setImmediate();
+    const ready: (string | undefined)[] = [];
+    while (queue.length > 0) ready.push(await next(queue));
+    expect(ready).toHaveLength(101);
+    expect(ready).toContain('b');
+  });
+
   test('knows how long keys wait', async () => {
     const { queue, clock } = aQueue();
     expect(queue.oldestAge).toBe(0);
@@ -223,9 +237,10 @@ describe('RateLimiter', () => {
     expect(limiter.next('a')).toBe(1_000_000);
   });
 
-  test('lets a burst of 100 through, then 10 a second for all keys together', () => {
+  test('lets a burst of 100 through, then 10 a second for all keys of a creator', () => {
     const clock = new ManualClock();
     const limiter = new RateLimiter(clock);
+    for (let index = 0; index < 2000; index++) limiter.next(`of-${index}`, `creator-${index}`);
     const delays = Array.from({ length: 120 }, (_, index) => limiter.next(`key-${index}`));
     expect(delays.slice(0, 101)).toEqual([...Array(100).fill(5), 100]);
     expect(delays.at(-1)).toBe(2000);

@@ -22,6 +22,8 @@ interface WorkQueueOptions {
   readonly places?: number;
   /** Creator and precedence of a key (default: all equal). */
   readonly claimOf?: (key: string) => Claim;
+  /** Creator whose failures share a limit (default: that of the claim). */
+  readonly creatorOf?: (key: string) => string;
 }
 
 /** One place is reserved for urgent keys, so that they never wait for slow first installs. */
@@ -38,6 +40,7 @@ export class WorkQueue {
   readonly #limiter: RateLimiter;
   readonly #onAdd: () => void;
   readonly #claimOf: (key: string) => Claim;
+  readonly #creatorOf: (key: string) => string;
   readonly #order: FairQueue<string>;
   /** Key → when it was added, the oldest first. */
   readonly #waiting = new Map<string, number>();
@@ -55,6 +58,7 @@ export class WorkQueue {
     this.#limiter = options.limiter ?? new RateLimiter(clock);
     this.#onAdd = options.onAdd ?? (() => undefined);
     this.#claimOf = claimOf ?? (() => alike);
+    this.#creatorOf = options.creatorOf ?? ((key) => this.#claimOf(key).creator);
     const isShared = claimOf !== undefined;
     this.#order = new FairQueue({
       places,
@@ -114,7 +118,7 @@ export class WorkQueue {
 
   /** Adds a key after the back-off for its failures. */
   addRateLimited(key: string): void {
-    this.addAfter(key, this.#limiter.next(key));
+    this.addAfter(key, this.#limiter.next(key, this.#creatorOf(key)));
   }
 
   /** The same for a key that waits for something outside of core, which takes longer. */
