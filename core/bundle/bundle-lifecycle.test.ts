@@ -231,7 +231,7 @@ describe('content', () => {
   test('that was lost is fetched from where it was pinned to', async () => {
     const fixture = new BundleFixture(aKeptBundle());
     await fixture.reconcile();
-    await fixture.store.delete('demo');
+    await fixture.store.delete(key);
     await fixture.reconcile();
     expect(fixture.fetch.mock.calls.map(([source]) => source)).toEqual([
       anImage('example.com/app:v1'),
@@ -275,7 +275,7 @@ describe('content', () => {
   test('a pin outlives failures, and is what is fetched after them', async () => {
     const fixture = new BundleFixture(aKeptBundle());
     await fixture.reconcile();
-    await fixture.store.delete('demo');
+    await fixture.store.delete(key);
     for (const error of [new Error('connection reset'), new WaitingError('back-off')]) {
       fixture.fetch.mockRejectedValueOnce(error);
       await fixture.failure();
@@ -548,7 +548,7 @@ describe('an unpacking that takes long', () => {
   test('is not announced for content that was offered before', async () => {
     const fixture = new BundleFixture(aKeptBundle());
     await fixture.reconcile();
-    await fixture.store.delete('demo');
+    await fixture.store.delete(key);
     const fetched = slowly(fixture);
     const reconciled = fixture.reconcile();
     await vi.advanceTimersByTimeAsync(5_000);

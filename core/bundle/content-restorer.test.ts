@@ -16,6 +16,7 @@ import type { Source } from '../contracts/source.ts';
 import { WaitingError } from '../errors.ts';
 import { aborted } from '../platform/clock.ts';
 import { ContentRestorer } from './content-restorer.ts';
+import { storedContentKey } from './dependencies.ts';
 import { SharedFetches } from './fetch/shared-fetches.ts';
 import { UnpackSlots } from './fetch/unpack-slots.ts';
 
@@ -50,7 +51,7 @@ beforeEach(() => {
     sources: onlySource('image', fetch),
     provisioners: new Map([['plain', { className: 'plain', bundle: handler }]]),
     store,
-    release: ({ metadata }) => store.delete(metadata.name ?? ''),
+    release: (released) => store.delete(storedContentKey(released)),
     slots,
     creatorOf: ({ metadata }) => metadata.name ?? '',
     addressOf: async (host) => host,

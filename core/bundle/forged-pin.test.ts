@@ -46,7 +46,7 @@ describe.each(forgeries)('a status with %s', (...[, forgery]) => {
 
   test('does not decide what is fetched for lost content', async () => {
     const fixture = await unpacked();
-    await fixture.store.delete('demo');
+    await fixture.store.delete(key);
     forge(fixture, forgery);
     await fixture.reconcile();
     expect(fixture.fetch.mock.lastCall?.[0]).toEqual(pinned);
@@ -74,7 +74,7 @@ test('a pin that is there before core first sees the Bundle is not believed', as
 test('a forged pin is told of by an Event, whether content was lost or not', async () => {
   for (const isLost of [false, true]) {
     const fixture = await unpacked();
-    if (isLost) await fixture.store.delete('demo');
+    if (isLost) await fixture.store.delete(key);
     forge(fixture, (status) => ({ ...status, resolvedSource: evil }));
     await fixture.reconcile();
     expect(fixture.events.taken()).toContain(warning);

@@ -40,7 +40,7 @@ test('a Bundle of it is fetched once, and from its pin when the content is lost'
   fetch.mockImplementation(async ({ version = 'v2' }) => ({ files: tree, pin: version }));
   await fixture.reconcile();
   expect(fetch).toHaveBeenCalledTimes(1);
-  await fixture.store.delete('demo');
+  await fixture.store.delete({ name: 'demo', uid: 'uid-of-demo' });
   await fixture.reconcile();
   expect(fetch.mock.lastCall?.[0]).toEqual({ bucket: 'a', version: 'v1' });
   expect(fixture.status.phase).toBe('Unpacked');
@@ -51,7 +51,7 @@ test('a status that names other content is put right', async () => {
   await fixture.reconcile();
   const resolvedSource = anAcme({ bucket: 'a', version: 'evil' });
   fixture.change({ ...fixture.live, status: { ...fixture.live.status, resolvedSource } });
-  await fixture.store.delete('demo');
+  await fixture.store.delete({ name: 'demo', uid: 'uid-of-demo' });
   await fixture.reconcile();
   expect(fixture.status.resolvedSource).not.toEqual(resolvedSource);
   expect(fetch.mock.lastCall?.[0].version).not.toBe('evil');

@@ -99,7 +99,7 @@ describe('the bytes of an unpacked Bundle', () => {
 
   test('are awaited when the content is lost and others are stored', async () => {
     const fixture = await unpacked();
-    await fixture.store.delete('demo');
+    await fixture.store.delete(key);
     stored = 'second';
     await fixture.failure();
     expect(fetch).toHaveBeenCalledTimes(1);

@@ -16,8 +16,8 @@ export interface ContentStore {
   put(key: ContentKey, files: BundleFiles): Promise<void>;
   /** The content; undefined when none is stored for this name and UID. */
   load(key: ContentKey): Promise<BundleFiles | undefined>;
-  /** Deletes the content of a name, with any UID; no error when there is none. */
-  delete(name: string): Promise<void>;
+  /** Deletes the content of this name and UID; no error when there is none. */
+  delete(key: ContentKey): Promise<void>;
   /** URL of the archive on the content server. */
   contentURL(name: string): string;
 }

@@ -8,6 +8,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BundleFilesBuilder, defaultLimits } from '../content/index.ts';
 import type { BundleFiles } from '../contracts/bundle-files.ts';
+import type { ContentKey } from '../contracts/store.ts';
 import { TerminalError } from '../errors.ts';
 import { collectGarbage, DiskStore } from './disk-store.ts';
 import { FileKept } from './temporary-files.ts';
@@ -68,7 +69,7 @@ describe('DiskStore', () => {
     const store = newStore();
     expect(await store.has(key)).toBe(false);
     expect(await store.load(key)).toBeUndefined();
-    await expect(store.delete(key.name)).resolves.toBeUndefined();
+    await expect(store.delete(key)).resolves.toBeUndefined();
   });
 
   it("keeps a predecessor's content from a namesake", async () => {
@@ -110,12 +111,38 @@ describe('DiskStore', () => {
     expect((await Promise.all(texts)).sort()).toEqual(['one', 'two']);
   });
 
+  it('deletes and moves the content of its own UID alone', async () => {
+    const store = newStore();
+    const earlier = { ...key, uid: 'earlier' };
+    await store.put(key, content('new'));
+    await store.delete(earlier);
+    const other = new DiskStore({
+      directory: join(directory, 'other'),
+      externalAddress: '',
+      limits: defaultLimits,
+    });
+    await store.move(earlier, other);
+    expect(await loadedText(store, key)).toBe('new');
+    expect((await other.list()).stored).toEqual([]);
+  });
+
+  it('deletes no content that is stored at the same moment', async () => {
+    const store = newStore();
+    for (let round = 0; round < 20; round += 1) {
+      const earlier = { ...key, uid: `${round}` };
+      const later = { ...key, uid: `${round + 1}` };
+      await store.put(earlier, content('old'));
+      await Promise.all([store.put(later, content('new')), store.delete(earlier)]);
+      expect(await loadedText(store, later)).toBe('new');
+    }
+  });
+
   it('replaces and deletes', async () => {
     const store = newStore();
     await store.put(key, content('one'));
     await store.put(key, content('two'));
     expect(await loadedText(store, key)).toBe('two');
-    await store.delete(key.name);
+    await store.delete(key);
     expect(await store.has(key)).toBe(false);
     expect(await readdir(directory)).toEqual([]);
   });
@@ -188,7 +215,7 @@ describe('DiskStore', () => {
       const store = newStore();
       await expect(store.put({ name, uid: '1' }, content(''))).rejects.toThrow(TerminalError);
       await expect(store.load({ name, uid: '1' })).rejects.toThrow(TerminalError);
-      await expect(store.delete(name)).rejects.toThrow('must be a DNS subdomain');
+      await expect(store.delete({ name, uid: '1' })).rejects.toThrow('must be a DNS subdomain');
       expect(await readdir(directory)).toEqual([]);
     },
   );
@@ -270,7 +297,7 @@ class FakeStore {
   async list() {
     return { stored: [...this.archives].map((name) => ({ name, uid: '1' })), foreign: [] };
   }
-  async delete(name: string): Promise<void> {
+  async delete({ name }: ContentKey): Promise<void> {
     this.archives.delete(name);
   }
 }

@@ -43,6 +43,7 @@ export class DiskStore implements ContentStore {
   readonly #limits: ContentLimits;
   readonly #onLeftover: OnLeftover | undefined;
   readonly #keepsDamaged: boolean;
+  #changes: Promise<unknown> = Promise.resolve();
 
   constructor(options: DiskStoreOptions) {
     this.#onLeftover = options.onLeftover;
@@ -64,8 +65,10 @@ export class DiskStore implements ContentStore {
     const temporary = temporaryPath(this.#directory);
     try {
       await writeArchive(temporary, packBundle(files), key.uid);
-      if ((await writerOf(path)) === 'foreign') await this.#setAside(path);
-      await rename(temporary, path);
+      await this.#inTurn(async () => {
+        if ((await writerOf(path)) === 'foreign') await this.#setAside(path);
+        await rename(temporary, path);
+      });
     } catch (error) {
       await rm(temporary, { force: true });
       throw error;
@@ -84,7 +87,7 @@ export class DiskStore implements ContentStore {
     } catch (error) {
       // A whole archive may be over a limit that was lowered since.
       if (!(error instanceof TerminalError) || (await this.#isIntact(key))) throw error;
-      await this.#drop(key.name, archive);
+      await this.#drop(key, archive);
       return undefined;
     } finally {
       await file.close();
@@ -103,25 +106,48 @@ export class DiskStore implements ContentStore {
   }
 
   /** Makes room for the content from its source. */
-  async #drop(name: string, { stamp }: OpenArchive): Promise<void> {
+  async #drop(key: ContentKey, { stamp }: OpenArchive): Promise<void> {
     // Without a digest, of an earlier version, the damage is not certain.
-    if (!this.#keepsDamaged && stamp?.digest !== undefined) return await this.delete(name);
-    const aside = await setAside(archivePath(this.#directory, name));
-    this.#onLeftover?.(
-      new FileKept(
-        `the archive of Bundle "${name}" is damaged: core keeps it as "${aside}", and needs the content from its source again`,
-      ),
-    );
+    if (!this.#keepsDamaged && stamp?.digest !== undefined) return await this.delete(key);
+    await this.#changeOwn(key, async (path) => {
+      const aside = await setAside(path);
+      this.#onLeftover?.(
+        new FileKept(
+          `the archive of Bundle "${key.name}" is damaged: core keeps it as "${aside}", and needs the content from its source again`,
+        ),
+      );
+    });
   }
 
-  async delete(name: string): Promise<void> {
-    await rm(archivePath(this.#directory, name), { force: true });
+  async delete(key: ContentKey): Promise<void> {
+    await this.#changeOwn(key, async (path) => await rm(path));
   }
 
-  /** Moves a Bundle's archive into a store below this one. */
-  async move({ name }: ContentKey, to: DiskStore): Promise<void> {
-    await rename(archivePath(this.#directory, name), archivePath(to.#directory, name));
-    await syncDirectory(to.#directory);
+  /** Moves the archive of exactly this Bundle into a store below this one, if there is one. */
+  async move(key: ContentKey, to: DiskStore): Promise<void> {
+    await this.#changeOwn(key, async (path) => {
+      await rename(path, archivePath(to.#directory, key.name));
+      await syncDirectory(to.#directory);
+    });
+  }
+
+  /** Changes the archive of exactly this Bundle, if there is one. */
+  async #changeOwn(
+    { name, uid }: ContentKey,
+    change: (path: string) => Promise<void>,
+  ): Promise<void> {
+    const path = archivePath(this.#directory, name);
+    await this.#inTurn(async () => {
+      const writer = await writerOf(path);
+      if (writer !== 'foreign' && writer?.uid === uid) await change(path);
+    });
+  }
+
+  /** Changes run one after the other, so that none applies to the file of a later one. */
+  async #inTurn(change: () => Promise<void>): Promise<void> {
+    const changed = this.#changes.then(change);
+    this.#changes = changed.catch(() => undefined);
+    await changed;
   }
 
   contentURL(name: string): string {
@@ -173,8 +199,8 @@ export async function collectGarbage(
   try {
     const { stored, foreign } = await store.list();
     const names = new Set(live());
-    for (const { name } of stored) {
-      if (!names.has(name)) await store.delete(name).catch(onLeftover);
+    for (const key of stored) {
+      if (!names.has(key.name)) await store.delete(key).catch(onLeftover);
     }
     if (foreign.length > 0) onLeftover(new FileKept(foreignFiles(foreign)));
   } catch (error) {

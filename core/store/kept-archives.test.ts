@@ -71,6 +71,14 @@ test('a Bundle that comes under its name takes nothing from it', async () => {
   expect(await kept.load({ name: 'demo', uid: 'uid-of-namesake' })).toBeUndefined();
 });
 
+test('a Bundle that is released late takes nothing from a later one of its name', async () => {
+  installed = () => false;
+  const later = { name: 'demo', uid: 'uid-of-namesake' };
+  await store.put(later, tree);
+  await keptArchives().release(bundle);
+  expect(await store.has(later)).toBe(true);
+});
+
 test('it goes when something else is installed', async () => {
   await store.put(key, tree);
   const kept = keptArchives();
@@ -129,7 +137,7 @@ test('a record whose archive could not be kept goes when it is not installed any
   const kept = keptArchives();
   vi.spyOn(store, 'move').mockRejectedValueOnce(new Error('disk full'));
   await expect(kept.release(bundle)).rejects.toThrow('disk full');
-  await store.delete('demo');
+  await store.delete(key);
   installed = () => false;
   await kept.collect();
   expect(await readdir(directory, { recursive: true })).toEqual(['kept']);

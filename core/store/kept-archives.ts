@@ -56,7 +56,7 @@ export class KeptArchives {
     const { store, isInstalled } = this.#options;
     await this.#change(async () => {
       if (isInstalled(bundle)) await this.#keep(bundle);
-      await store.delete(bundle.metadata.name ?? '');
+      await store.delete(keyOf(bundle));
     });
   }
 
@@ -65,7 +65,7 @@ export class KeptArchives {
     const { isInstalled, onLeftover } = this.#options;
     await this.#change(async () => {
       for (const [name, bundle] of this.#bundles) {
-        if (!isInstalled(bundle)) await this.#remove(name).catch(onLeftover);
+        if (!isInstalled(bundle)) await this.#remove(name, bundle).catch(onLeftover);
       }
     });
   }
@@ -100,9 +100,9 @@ export class KeptArchives {
     await store.move({ name, uid }, archives);
   }
 
-  async #remove(name: string): Promise<void> {
+  async #remove(name: string, bundle: Bundle): Promise<void> {
     this.#bundles.delete(name);
-    await this.#store().delete(name);
+    await this.#store().delete(keyOf(bundle));
     await rm(this.#recordPath(name), { force: true });
   }
 
@@ -134,4 +134,8 @@ export class KeptArchives {
   #recordPath(name: string): string {
     return join(this.#directory, name + suffix);
   }
+}
+
+function keyOf({ metadata: { name = '', uid = '' } }: Bundle): ContentKey {
+  return { name, uid };
 }

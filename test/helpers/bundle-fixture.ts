@@ -2,7 +2,7 @@ import { vi } from 'vitest';
 import type { Bundle, BundleStatus } from '../../api/v1alpha1/bundle.ts';
 import { finalizer } from '../../api/v1alpha1/labels.ts';
 import { bundleResource } from '../../api/v1alpha1/resources.ts';
-import type { BundleDependencies } from '../../core/bundle/dependencies.ts';
+import { type BundleDependencies, storedContentKey } from '../../core/bundle/dependencies.ts';
 import { BundleReconciler, SharedFetches, UnpackSlots } from '../../core/bundle/index.ts';
 import { defaultLimits } from '../../core/content/index.ts';
 import type { BundleHandler } from '../../core/contracts/provisioner.ts';
@@ -64,7 +64,7 @@ export class BundleFixture {
       sources: onlySource('image', this.fetch),
       provisioners: new Map([['plain', { className: 'plain', bundle: this.handler }]]),
       store: this.store,
-      release: ({ metadata }) => this.store.delete(metadata.name ?? ''),
+      release: (released) => this.store.delete(storedContentKey(released)),
       secrets: { of: () => ({ read: async () => undefined }), identityOf: () => '' },
       configMaps: { namespace: 'system', read: async () => undefined },
       limits: defaultLimits,

@@ -24,8 +24,8 @@ export class MemoryStore implements ContentStore {
     return stored?.uid === uid ? stored.files : undefined;
   }
 
-  async delete(name: string): Promise<void> {
-    this.#contents.delete(name);
+  async delete({ name, uid }: ContentKey): Promise<void> {
+    if (this.#contents.get(name)?.uid === uid) this.#contents.delete(name);
   }
 
   contentURL(name: string): string {

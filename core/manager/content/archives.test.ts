@@ -2,6 +2,7 @@ import { expect, test, vi } from 'vitest';
 import type { Bundle, BundleDeployment } from '../../../api/v1alpha1/index.ts';
 import { eventually } from '../../../test/helpers/eventually.ts';
 import { aStoredBundle, aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
+import type { ContentKey } from '../../contracts/store.ts';
 import { IndexedCache } from '../../platform/runtime/index.ts';
 import { createArchiveCleaner } from './archives.ts';
 
@@ -13,10 +14,11 @@ function setUp() {
       stored: ['demo', 'gone'].map((name) => ({ name, uid: `uid-of-${name}` })),
       foreign: [],
     }),
-    delete: vi.fn<(name: string) => Promise<void>>(async (name) => void removed.push(name)),
+    delete: vi.fn<(key: ContentKey) => Promise<void>>(async ({ name }) => void removed.push(name)),
   };
   const kept = {
-    release: async ({ metadata }: Bundle) => await store.delete(metadata.name ?? ''),
+    release: async ({ metadata: { name = '', uid = '' } }: Bundle) =>
+      await store.delete({ name, uid }),
     resume: vi.fn(async (): Promise<void> => undefined),
     collect: vi.fn(async () => undefined),
   };
