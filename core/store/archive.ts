@@ -25,7 +25,8 @@ export async function openArchive(
   directory: string,
   { name, uid }: ContentKey,
 ): Promise<OpenArchive | undefined> {
-  const archive = await openRegular(archivePath(directory, name));
+  const path = storablePath(directory, name);
+  const archive = path === undefined ? undefined : await openRegular(path);
   if (archive === undefined || archive.stamp?.uid === uid) return archive;
   await archive.file.close();
   return undefined;
@@ -177,17 +178,21 @@ const bundleName = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9]
 /** File systems limit names to 255 bytes. */
 const maxNameLength = 255 - suffix.length;
 
+/** The path of a Bundle's archive; undefined for a name under which none can be stored. */
+export function storablePath(directory: string, name: string): string | undefined {
+  return isStorable(name) ? join(directory, name + suffix) : undefined;
+}
+
 /**
  * The path of a Bundle's archive.
- * @throws TerminalError for an invalid name.
+ * @throws TerminalError for a name under which none can be stored.
  */
 export function archivePath(directory: string, name: string): string {
-  if (!isStorable(name)) {
-    throw new TerminalError(
-      `content cannot be stored under the bundle name ${JSON.stringify(name.slice(0, 100))}: it must be a DNS subdomain of at most ${maxNameLength} characters`,
-    );
-  }
-  return join(directory, name + suffix);
+  const path = storablePath(directory, name);
+  if (path !== undefined) return path;
+  throw new TerminalError(
+    `content cannot be stored under the bundle name ${JSON.stringify(name.slice(0, 100))}: it must be a DNS subdomain of at most ${maxNameLength} characters`,
+  );
 }
 
 /** The Bundle whose archive has this file name; undefined for other files. */

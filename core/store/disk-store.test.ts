@@ -210,12 +210,13 @@ describe('DiskStore', () => {
   });
 
   it.each(['../evil', 'a/b', '', '.hidden', '..', 'UPPER', 'a\0b', 'x'.repeat(252), 'a_b', '-a'])(
-    'refuses the name %j',
+    'stores, and has, nothing under the name %j',
     async (name) => {
       const store = newStore();
       await expect(store.put({ name, uid: '1' }, content(''))).rejects.toThrow(TerminalError);
-      await expect(store.load({ name, uid: '1' })).rejects.toThrow(TerminalError);
-      await expect(store.delete({ name, uid: '1' })).rejects.toThrow('must be a DNS subdomain');
+      expect(await store.has({ name, uid: '1' })).toBe(false);
+      expect(await store.load({ name, uid: '1' })).toBeUndefined();
+      await expect(store.delete({ name, uid: '1' })).resolves.toBeUndefined();
       expect(await readdir(directory)).toEqual([]);
     },
   );

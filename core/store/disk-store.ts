@@ -10,6 +10,7 @@ import {
   isIntact,
   type OpenArchive,
   openArchive,
+  storablePath,
   writeArchive,
   writerOf,
 } from './archive.ts';
@@ -136,7 +137,8 @@ export class DiskStore implements ContentStore {
     { name, uid }: ContentKey,
     change: (path: string) => Promise<void>,
   ): Promise<void> {
-    const path = archivePath(this.#directory, name);
+    const path = storablePath(this.#directory, name);
+    if (path === undefined) return;
     await this.#inTurn(async () => {
       const writer = await writerOf(path);
       if (writer !== 'foreign' && writer?.uid === uid) await change(path);

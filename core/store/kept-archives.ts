@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -19,6 +20,8 @@ export interface KeptArchivesOptions {
 }
 
 const suffix = '.json';
+/** Bytes. */
+const maxFileName = 255;
 
 /**
  * Archives of Bundles that were deleted while their content is installed, as `kept/<bundle>.tgz`
@@ -122,18 +125,26 @@ export class KeptArchives {
 
   #read(file: string): void {
     if (!file.endsWith(suffix)) return;
-    const name = file.slice(0, -suffix.length);
     try {
       const bundle = parseJson(readFileSync(join(this.#directory, file), 'utf8')) as Bundle;
-      if (bundle.metadata.name === name) this.#bundles.set(name, bundle);
+      const { name = '' } = bundle.metadata;
+      if (recordName(name) === file) this.#bundles.set(name, bundle);
     } catch (error) {
       this.#options.onLeftover(error);
     }
   }
 
   #recordPath(name: string): string {
-    return join(this.#directory, name + suffix);
+    return join(this.#directory, recordName(name));
   }
+}
+
+/** The longest names leave room for the suffix of archives only. */
+function recordName(name: string): string {
+  const file = name + suffix;
+  return file.length <= maxFileName
+    ? file
+    : createHash('sha256').update(name).digest('hex') + suffix;
 }
 
 function keyOf({ metadata: { name = '', uid = '' } }: Bundle): ContentKey {

@@ -4,7 +4,7 @@ import type { ContentKey } from '../../contracts/store.ts';
 import type { UploadStore } from '../../contracts/upload-store.ts';
 import { errorMessage } from '../../errors.ts';
 import { shortList } from '../../short-list.ts';
-import { archivePath, bundleNameOf } from '../archive.ts';
+import { archivePath, bundleNameOf, storablePath } from '../archive.ts';
 import { type OnLeftover, prepareDirectory, syncDirectory } from '../temporary-files.ts';
 
 const shownFailures = 3;
@@ -30,15 +30,18 @@ export class DirectoryUploads implements UploadStore {
   }
 
   async put(key: ContentKey, { path, confirm }: Parameters<UploadStore['put']>[1]): Promise<void> {
+    const stored = archivePath(this.#directory, fileName(key));
     await confirm?.();
-    await rename(path, this.#pathOf(key));
+    await rename(path, stored);
     await syncDirectory(this.#directory);
   }
 
   async read(key: ContentKey): Promise<AsyncIterable<Uint8Array> | undefined> {
+    const path = storablePath(this.#directory, fileName(key));
+    if (path === undefined) return undefined;
     let file: FileHandle;
     try {
-      file = await open(this.#pathOf(key));
+      file = await open(path);
     } catch (error) {
       if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
       throw error;
@@ -48,7 +51,8 @@ export class DirectoryUploads implements UploadStore {
   }
 
   async delete(key: ContentKey): Promise<void> {
-    await rm(this.#pathOf(key), { force: true });
+    const path = storablePath(this.#directory, fileName(key));
+    if (path !== undefined) await rm(path, { force: true });
   }
 
   async collect(isWanted: (key: ContentKey) => Promise<boolean>): Promise<void> {
@@ -60,10 +64,11 @@ export class DirectoryUploads implements UploadStore {
     }
     if (failures.length > 0) throw new UndeletedFilesError(shortList(failures, shownFailures));
   }
+}
 
-  #pathOf({ name, uid }: ContentKey): string {
-    return archivePath(this.#directory, `${name}.${uid}`);
-  }
+/** Without the suffix of archives. */
+function fileName({ name, uid }: ContentKey): string {
+  return `${name}.${uid}`;
 }
 
 /** A Bundle's name, and its UID: files of others are not touched. */
