@@ -3,7 +3,7 @@ import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { label } from '../../api/v1alpha1/labels.ts';
 import { bundleResource } from '../../api/v1alpha1/resources.ts';
 import { creatorOf } from '../../api/v1alpha1/rules/creator.ts';
-import { generatedFor } from '../../api/v1alpha1/rules/generated-bundle.ts';
+import { generatedFor, isMadeFrom, isOwn } from '../../api/v1alpha1/rules/generated-bundle.ts';
 import { bundleName, templateHash } from '../../api/v1alpha1/rules/template-hash.ts';
 import { isConflict, isNotFound, type KubeClient } from '../platform/kube/index.ts';
 import type { OwnedBundleCache } from './dependencies.ts';
@@ -30,27 +30,6 @@ export function ownBundle(
   bundles: Pick<OwnedBundleCache, 'ownedBy'>,
 ): Bundle | undefined {
   return ownBundles(deployment, bundles).find(({ metadata }) => metadata.name === name);
-}
-
-export function isOwn({ metadata }: Bundle, deployment: BundleDeployment): boolean {
-  const { uid } = deployment.metadata;
-  return metadata.ownerReferences?.some((owner) => owner.controller && owner.uid === uid) === true;
-}
-
-/**
- * Whether a Bundle was made from the deployment's template of that hash. Its labels alone are no
- * proof: everybody who may create Bundles can write them, and could make the deployment install
- * other content.
- */
-export function isMadeFrom(
-  { metadata, spec }: Bundle,
-  { metadata: { name = '' }, spec: { template } }: BundleDeployment,
-  hash: string,
-): boolean {
-  if (metadata.labels?.[label.ownerName] !== name) return false;
-  if (metadata.labels[label.ownerKind] !== 'BundleDeployment') return false;
-  if (metadata.labels[label.templateHash] !== hash) return false;
-  return metadata.name === bundleName(name, hash) && templateHash({ ...template, spec }) === hash;
 }
 
 const hashes = new WeakMap<BundleTemplate, string>();

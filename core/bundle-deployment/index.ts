@@ -1,4 +1,4 @@
-export { creatorOfBundle, isOwn, isRolledOut, wantedBundle } from './bundles.ts';
+export { creatorOfBundle, isRolledOut, wantedBundle } from './bundles.ts';
 export {
   type CertificateOptions,
   type CertificateProvider,

@@ -2,11 +2,10 @@ import type { Bundle, BundleSource } from '../../api/v1alpha1/bundle.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import type { ServiceAccountRef } from '../../api/v1alpha1/deployment-policies.ts';
 import { annotation, label } from '../../api/v1alpha1/labels.ts';
-import { generatedFor } from '../../api/v1alpha1/rules/generated-bundle.ts';
+import { generatedFor, isMadeFrom, isOwn } from '../../api/v1alpha1/rules/generated-bundle.ts';
 import { templateHash } from '../../api/v1alpha1/rules/template-hash.ts';
 import { readsSecrets, type SourceReader, type SourceTypes } from '../bundle/index.ts';
 import { WaitingError } from '../errors.ts';
-import { isMadeFrom, isOwn } from './bundles.ts';
 import { isRevision } from './revisions/history.ts';
 import { believed } from './revisions/noted-status.ts';
 

@@ -1,6 +1,6 @@
 import type { Condition, KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
-import { bundleDeploymentResource, bundleResource } from '../../../api/v1alpha1/resources.ts';
+import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
 import type { BundleFiles } from '../../../core/contracts/bundle-files.ts';
 import { TerminalError } from '../../../core/errors.ts';
 import type { Cluster } from '../cluster.ts';
@@ -15,11 +15,10 @@ import {
 } from './content-server.ts';
 import { packUpload, type Sent, sendUpload } from './send-upload.ts';
 import {
-  bundleSelector,
   deployed,
   deploymentObject,
-  isOfTemplate,
   type UploadedDeployment,
+  uploadBundle,
   withoutUnfinished,
 } from './uploaded-deployment.ts';
 
@@ -55,14 +54,14 @@ export async function runBundle(request: RunRequest, context: RunContext): Promi
   // Before the deployment is applied: a user who cannot upload must change nothing.
   const contentServer = await contentServerFor(request, context);
   try {
-    const applied = await cluster.client.apply(
+    const applied = (await cluster.client.apply(
       bundleDeploymentResource,
       deploymentObject({ ...request, digest }),
       { fieldManager: 'rukpakctl', force: true, signal },
-    );
+    )) as BundleDeployment;
     await request.onApplied?.();
     const made = before === undefined && request.isRemovedOnFailure ? applied : undefined;
-    return await upload({ ...request, digest, archive, contentServer }, context).catch(
+    return await upload({ ...request, applied, digest, archive, contentServer }, context).catch(
       async (error: unknown) => {
         throw made === undefined ? error : await withoutUnfinished(error, made, cluster);
       },
@@ -103,16 +102,17 @@ async function contentServerFor(
 }
 
 interface Upload extends RunRequest {
+  readonly applied: BundleDeployment;
   readonly digest: string;
   readonly archive: Uint8Array;
   readonly contentServer: ContentServer;
 }
 
 async function upload(request: Upload, context: RunContext): Promise<RunResult> {
-  const { name, timeout, digest, archive, contentServer } = request;
+  const { name, applied, timeout, digest, archive, contentServer } = request;
   const { progress, signal } = context;
   const bundle = await progress(`waiting for the Bundle of "${name}"`, () =>
-    awaitBundle(request, timeout, context),
+    awaitBundle(applied, timeout, context),
   );
   const options = { bundle, archive, signal, patience: timeout };
   const result = await progress(`uploading the content of "${bundle}"`, () =>
@@ -122,23 +122,19 @@ async function upload(request: Upload, context: RunContext): Promise<RunResult> 
 }
 
 async function awaitBundle(
-  deployment: UploadedDeployment,
+  deployment: BundleDeployment,
   timeout: number,
   { cluster, signal }: RunContext,
 ): Promise<string> {
-  const labelSelector = bundleSelector(deployment);
-  const ask = async () => {
-    const { items } = await cluster.client.list(bundleResource, { labelSelector, signal });
-    return items.find((item) => isOfTemplate(item, deployment));
-  };
-  const bundle = await pollUntil(ask, {
+  const { name = '' } = deployment.metadata;
+  const bundle = await pollUntil(() => uploadBundle(cluster, deployment, signal), {
     isDone: (found) => found !== undefined,
     late: async (_, time) =>
-      `BundleDeployment "${deployment.name}" has made no Bundle in ${time}: ${await reasonOf(deployment.name, cluster)}`,
+      `BundleDeployment "${name}" has made no Bundle in ${time}: ${await reasonOf(name, cluster)}`,
     timeout,
     signal,
   });
-  return bundle?.metadata.name ?? '';
+  return bundle ?? '';
 }
 
 async function reasonOf(name: string, { client }: Cluster): Promise<string> {

@@ -1,11 +1,15 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../api/meta.ts';
+import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
 import { annotation, finalizer } from '../../../api/v1alpha1/labels.ts';
+import { templateHash } from '../../../api/v1alpha1/rules/template-hash.ts';
+import { desiredBundle } from '../../../core/bundle-deployment/desired-bundle.ts';
 import { FakeKubeClient } from '../../../test/helpers/fake-kube-client.ts';
 import { refusal } from '../../../test/helpers/json-patched.ts';
+import { anImage } from '../../../test/helpers/objects.ts';
 import { aStoredBundle, aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import type { Cluster } from '../cluster.ts';
-import { withoutUnfinished } from './uploaded-deployment.ts';
+import { uploadBundle, withoutUnfinished } from './uploaded-deployment.ts';
 
 const metadata = { name: 'shop', uid: 'u', generation: 1 };
 const deleted = 'late; BundleDeployment "shop", which was new, is deleted again';
@@ -90,4 +94,43 @@ test.each<[string, object, string]>([
 ])('a deployment that %s is kept', async (_case, change, text) => {
   const client = aClient(aStoredDeployment({ metadata: { ...metadata, ...change } }));
   expect(await cleanUp(client)).toEqual({ message: text, isKept: true });
+});
+
+describe('the Bundle to upload to', () => {
+  const spec = { provisionerClassName: 'plain', source: { type: 'upload', upload: {} } } as const;
+  const labels = { app: 'shop', bundleDigest: 'd' };
+  const deployment = aStoredDeployment({ metadata, template: { metadata: { labels }, spec } });
+  const made = desiredBundle(deployment, templateHash(deployment.spec.template));
+  const orphan = { ...made, metadata: { ...made.metadata, ownerReferences: [] } };
+
+  function found(...bundles: readonly Bundle[]): Promise<string | undefined> {
+    const client = aClient(...bundles);
+    return uploadBundle({ client }, deployment, new AbortController().signal);
+  }
+
+  test('is the one that core made', async () => {
+    expect(await found(made)).toBe(made.metadata.name);
+  });
+
+  test.each<[string, Bundle]>([
+    ['another name', { ...made, metadata: { ...made.metadata, name: 'a-decoy' } }],
+    ['another spec', { ...made, spec: { ...spec, source: anImage('example.com/app:v1') } }],
+    ['no owner', orphan],
+    [
+      'a deployment of the name before as owner',
+      {
+        ...orphan,
+        metadata: {
+          ...orphan.metadata,
+          ownerReferences: [{ ...made.metadata.ownerReferences![0]!, uid: 'before' }],
+        },
+      },
+    ],
+    [
+      'a request for its deletion',
+      { ...made, metadata: { ...made.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } },
+    ],
+  ])('is none with its labels and %s', async (_case, decoy) => {
+    expect(await found(decoy)).toBeUndefined();
+  });
 });

@@ -5,6 +5,8 @@ import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.t
 import { bundleDeploymentCondition } from '../../../api/v1alpha1/conditions.ts';
 import { annotation, finalizer, label } from '../../../api/v1alpha1/labels.ts';
 import { bundleDeploymentResource, bundleResource } from '../../../api/v1alpha1/resources.ts';
+import { isMadeFrom, isOwn } from '../../../api/v1alpha1/rules/generated-bundle.ts';
+import { bundleName, templateHash } from '../../../api/v1alpha1/rules/template-hash.ts';
 import { errorMessage } from '../../../core/errors.ts';
 import { isConflict, liveObject, unlessNotFound } from '../../../core/platform/kube/index.ts';
 import type { Cluster } from '../cluster.ts';
@@ -48,29 +50,24 @@ export function deploymentObject({
   };
 }
 
-/** Selects the Bundles of the deployment with this content. */
-export function bundleSelector({ name, digest }: UploadedDeployment): string {
-  const labels = {
-    app: name,
-    bundleDigest: digest,
-    [label.ownerKind]: bundleDeploymentResource.kind,
-    [label.ownerName]: name,
-  };
-  return Object.entries(labels)
-    .map(([key, value]) => `${key}=${value}`)
-    .join(',');
-}
-
 /**
- * Whether a selected Bundle was made from this template: another template may have had the same
- * content.
+ * The Bundle that core made for the applied deployment's template; undefined before it exists.
+ * Labels alone are no proof: everybody who may create Bundles can write them, and would get the
+ * content instead.
  */
-export function isOfTemplate(bundle: KubernetesObject, deployment: UploadedDeployment): boolean {
-  const spec = bundle['spec'] as { readonly provisionerClassName?: unknown } | undefined;
-  if (bundle.metadata.deletionTimestamp !== undefined) return false;
-  return (
-    bundle.kind === bundleResource.kind && spec?.provisionerClassName === deployment.bundleClass
+export async function uploadBundle(
+  { client }: Pick<Cluster, 'client'>,
+  deployment: BundleDeployment,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const { metadata, spec } = deployment;
+  const hash = templateHash(spec.template);
+  const fieldSelector = `metadata.name=${bundleName(metadata.name ?? '', hash)}`;
+  const { items } = await client.list(bundleResource, { fieldSelector, signal });
+  const made = (items as readonly Bundle[]).find(
+    (bundle) => isMadeFrom(bundle, deployment, hash) && isOwn(bundle, deployment),
   );
+  return made?.metadata.deletionTimestamp === undefined ? made?.metadata.name : undefined;
 }
 
 /** Milliseconds for the cleanup of an interrupted command. */

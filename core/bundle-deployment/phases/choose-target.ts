@@ -8,9 +8,10 @@ import {
   bundleDeploymentCondition,
   bundleDeploymentReason as reason,
 } from '../../../api/v1alpha1/conditions.ts';
+import { isOwn } from '../../../api/v1alpha1/rules/generated-bundle.ts';
 import type { Blocked } from '../../contracts/applier.ts';
 import { findCondition } from '../../platform/runtime/index.ts';
-import { isOwn, ownBundle, ownBundles } from '../bundles.ts';
+import { ownBundle, ownBundles } from '../bundles.ts';
 import type {
   BundleDeploymentDependencies,
   OwnedBundleCache,

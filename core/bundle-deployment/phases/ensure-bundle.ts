@@ -3,10 +3,11 @@ import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.t
 import { bundleDeploymentReason } from '../../../api/v1alpha1/conditions.ts';
 import { annotation, label } from '../../../api/v1alpha1/labels.ts';
 import { bundleDeploymentResource, bundleResource } from '../../../api/v1alpha1/resources.ts';
+import { isMadeFrom } from '../../../api/v1alpha1/rules/generated-bundle.ts';
 import { templateHash } from '../../../api/v1alpha1/rules/template-hash.ts';
 import { errorMessage } from '../../errors.ts';
 import { isConflict, isNotFound } from '../../platform/kube/index.ts';
-import { deleteBundle, isMadeFrom, ownBundles } from '../bundles.ts';
+import { deleteBundle, ownBundles } from '../bundles.ts';
 import type { BundleDeploymentDependencies } from '../dependencies.ts';
 import { createBundle, keepMarks, ownerReferenceTo } from '../desired-bundle.ts';
 import type { BundleDeploymentState, Found, PhaseContext } from '../phase.ts';

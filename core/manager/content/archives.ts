@@ -1,6 +1,6 @@
 import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
 import { label } from '../../../api/v1alpha1/labels.ts';
-import { isOwn } from '../../bundle-deployment/index.ts';
+import { isOwn } from '../../../api/v1alpha1/rules/generated-bundle.ts';
 import type { EventSink } from '../../contracts/event-sink.ts';
 import { errorMessage } from '../../errors.ts';
 import type { ContentMetrics } from '../../platform/observe/index.ts';
