@@ -1,16 +1,18 @@
-import { type CarriedImage, type MirrorRegistry, mirrorName } from '../carried-images.ts';
+import { type CarriedImage, type MirrorRegistry, repositoryPath } from '../carried-images.ts';
+import { objectNames } from './object-names.ts';
 
 /** Objects with which clusters use the mirrored catalogs, by file name. */
 export function catalogObjects(
   images: readonly CarriedImage[],
   registry: MirrorRegistry,
 ): readonly (readonly [string, readonly object[]])[] {
-  const names = new Set<string>();
-  const catalogs = images.flatMap(({ path, tag, catalog }) => {
-    if (catalog === undefined) return [];
-    const image = `${mirrorName(registry, path)}:${tag}`;
-    return [{ name: objectName(`${path.split('/').at(-1)}-${tag}`, names), image, ...catalog }];
+  const found = images.flatMap(({ path, tag, catalog }) => {
+    // Without the host of the mirror: its objects keep their names when it moves.
+    const id = `${repositoryPath(registry, path)}:${tag}`;
+    return catalog === undefined ? [] : [{ id, image: `${registry.host}/${id}`, ...catalog }];
   });
+  const nameOf = objectNames(found.map(({ id }) => id));
+  const catalogs = found.map(({ id, ...catalog }) => ({ name: nameOf(id), ...catalog }));
   return [
     ['catalogsource.yaml', catalogs.map(catalogSource)],
     ['catalog.yaml', catalogs.map(catalogObject)],
@@ -60,20 +62,4 @@ function clusterCatalog({ name, image }: NamedCatalog): object {
       source: { type: 'Image', image: { ref: image, pollIntervalMinutes: pollMinutes } },
     },
   };
-}
-
-/** Maximum length of a name without its prefix: OLM names a Service after the CatalogSource. */
-const longestName = 60;
-
-/** A unique object name from the last part of the repository and the tag. */
-function objectName(text: string, taken: Set<string>): string {
-  const clean = text
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '-')
-    .slice(0, longestName - 4)
-    .replaceAll(/^-+|-+$/g, '');
-  let name = clean;
-  for (let count = 2; taken.has(name); count += 1) name = `${clean}-${count}`;
-  taken.add(name);
-  return name;
 }

@@ -94,13 +94,59 @@ describe('objects for clusters', () => {
   test('name the catalog on the mirror, for each of the kinds that read catalogs', () => {
     const image = 'mirror.example:5000/ocp/catalogs/community_index:V4.18';
     expect(object('catalogsource.yaml')).toMatchObject({
-      metadata: { name: 'cs-community-index-v4-18' },
+      metadata: { name: 'cs-ocp-catalogs-community-index-v4-18' },
       spec: { image, grpcPodConfig: { extractContent: { catalogDir: '/configs' } } },
     });
     expect(object('catalog.yaml')).toMatchObject({ spec: { source: { image: { ref: image } } } });
     expect(object('clustercatalog.yaml')).toMatchObject({
-      metadata: { name: 'cc-community-index-v4-18' },
+      metadata: { name: 'cc-ocp-catalogs-community-index-v4-18' },
       spec: { source: { type: 'Image', image: { ref: image } } },
+    });
+  });
+
+  describe('the name of a catalog', () => {
+    /** Images by the names of their CatalogSources. */
+    function named(paths: readonly string[], to = registry): ReadonlyMap<string, string> {
+      const images = paths.map((each) => {
+        const [path = '', tag = ''] = each.split(':');
+        return { ...catalog, source: `quay.example/${each}`, path, tag };
+      });
+      const written = clusterResources([], images, to).get('catalogsource.yaml') ?? '';
+      const sources = parseManifests('catalogsource.yaml', Buffer.from(written));
+      return new Map(
+        sources.map(({ metadata, spec }) => [
+          metadata.name ?? '',
+          (spec as { readonly image: string }).image,
+        ]),
+      );
+    }
+
+    function expectKept(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>) {
+      for (const [name, image] of before) expect([undefined, image]).toContain(after.get(name));
+    }
+
+    test('stays with it when the image set has another one with the same end', () => {
+      const alone = named(['team/operator-index:v4.18']);
+      const both = named(['acme/operator-index:v4.18', 'team/operator-index:v4.18']);
+      expect([...alone.keys()]).toEqual(['cs-ocp-team-operator-index-v4-18']);
+      expect(both.size).toBe(2);
+      expectKept(alone, both);
+      expectKept(both, named(['acme/operator-index:v4.18']));
+    });
+
+    test('is not given to another one that differs in signs or at its end only', () => {
+      const alike = ['a/b-c:v1', 'a-b/c:v1'];
+      expect(named(alike).size).toBe(2);
+      expect(named(alike.toReversed())).toEqual(named(alike));
+      const long = 'a'.repeat(80);
+      const [one, two] = [named([`${long}/one:v1`]), named([`${long}/two:v1`])];
+      expect([...one.keys()]).not.toEqual([...two.keys()]);
+      for (const name of one.keys()) expect(name.length).toBeLessThanOrEqual(63);
+    });
+
+    test('is another one below another prefix of the mirror', () => {
+      const other = named(['team/index:v1'], { ...registry, prefix: 'other' });
+      expect([...other.keys()]).not.toEqual([...named(['team/index:v1']).keys()]);
     });
   });
 
