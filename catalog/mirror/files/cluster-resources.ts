@@ -2,6 +2,7 @@ import { toYaml } from '../../../core/manifests/index.ts';
 import type { CarriedImage, MirrorRegistry } from '../carried-images.ts';
 import { catalogObjects } from './catalog-resources.ts';
 import type { MirroredRepository } from './mirror-files.ts';
+import { nameWithDigest } from './object-names.ts';
 
 /** Objects for clusters as YAML, by file name. Omits files without objects. */
 export function clusterResources(
@@ -22,58 +23,53 @@ export function clusterResources(
   );
 }
 
-const name = 'rukpakctl-mirror';
+type How = 'byDigest' | 'byTag';
 
-interface Mirrors {
-  readonly source: string;
-  readonly mirrors: readonly string[];
+interface MirrorObject {
+  readonly name: string;
+  readonly entries: readonly { readonly source: string; readonly mirrors: readonly string[] }[];
 }
 
-function mirrorsBy(
+/**
+ * An object for each repository, named after it and its mirrors: one for all of an image set would
+ * be replaced by that of the next image set, and clusters would no longer find the first one's images.
+ */
+function mirrorObjects(
   repositories: readonly MirroredRepository[],
-  how: 'byDigest' | 'byTag',
-): readonly Mirrors[] {
+  how: How,
+): readonly MirrorObject[] {
   return repositories
     .filter((repository) => repository[how])
-    .map(({ source, mirrors }) => ({ source, mirrors }));
+    .map(({ source, mirrors }) => ({
+      name: `mirror-${nameWithDigest(source, [source, ...mirrors].join('\n'))}`,
+      entries: [{ source, mirrors }],
+    }));
 }
 
 /** For OpenShift before 4.13; supports digests only. */
 function contentSourcePolicies(repositories: readonly MirroredRepository[]): readonly object[] {
-  const repositoryDigestMirrors = mirrorsBy(repositories, 'byDigest');
-  if (repositoryDigestMirrors.length === 0) return [];
-  return [
-    {
-      apiVersion: 'operator.openshift.io/v1alpha1',
-      kind: 'ImageContentSourcePolicy',
-      metadata: { name },
-      spec: { repositoryDigestMirrors },
-    },
-  ];
+  return mirrorObjects(repositories, 'byDigest').map(({ name, entries }) => ({
+    apiVersion: 'operator.openshift.io/v1alpha1',
+    kind: 'ImageContentSourcePolicy',
+    metadata: { name },
+    spec: { repositoryDigestMirrors: entries },
+  }));
 }
 
 function digestMirrorSets(repositories: readonly MirroredRepository[]): readonly object[] {
-  const imageDigestMirrors = mirrorsBy(repositories, 'byDigest');
-  if (imageDigestMirrors.length === 0) return [];
-  return [
-    {
-      apiVersion: 'config.openshift.io/v1',
-      kind: 'ImageDigestMirrorSet',
-      metadata: { name },
-      spec: { imageDigestMirrors },
-    },
-  ];
+  return mirrorObjects(repositories, 'byDigest').map(({ name, entries }) => ({
+    apiVersion: 'config.openshift.io/v1',
+    kind: 'ImageDigestMirrorSet',
+    metadata: { name },
+    spec: { imageDigestMirrors: entries },
+  }));
 }
 
 function tagMirrorSets(repositories: readonly MirroredRepository[]): readonly object[] {
-  const imageTagMirrors = mirrorsBy(repositories, 'byTag');
-  if (imageTagMirrors.length === 0) return [];
-  return [
-    {
-      apiVersion: 'config.openshift.io/v1',
-      kind: 'ImageTagMirrorSet',
-      metadata: { name },
-      spec: { imageTagMirrors },
-    },
-  ];
+  return mirrorObjects(repositories, 'byTag').map(({ name, entries }) => ({
+    apiVersion: 'config.openshift.io/v1',
+    kind: 'ImageTagMirrorSet',
+    metadata: { name },
+    spec: { imageTagMirrors: entries },
+  }));
 }

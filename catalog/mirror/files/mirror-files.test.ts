@@ -91,6 +91,45 @@ describe('objects for clusters', () => {
     });
   });
 
+  describe.each(['imagecontentsourcepolicy', 'imagedigestmirrorset', 'imagetagmirrorset'])(
+    'of %s',
+    (file) => {
+      /** Their specs by name. */
+      function written(repositoriesOfSet: readonly string[], to = registry) {
+        const images = repositoriesOfSet.flatMap((name) => [
+          anImage(`${name}@${digest}`, 'mirrored-1'),
+          anImage(`${name}:v1`, 'v1'),
+        ]);
+        const files = clusterResources(mirroredRepositories(images, to), images, to);
+        const text = Buffer.from(files.get(`${file}.yaml`) ?? '');
+        return new Map(
+          parseManifests(file, text).map(({ metadata, spec }) => [metadata.name ?? '', spec]),
+        );
+      }
+
+      test('those of one image set replace none of another one', () => {
+        const [one, other] = [written(['quay.example/a/app']), written(['quay.example/b/app'])];
+        expect([...one.keys()]).toEqual([
+          expect.stringMatching(/^mirror-quay-example-a-app-[0-9a-f]{8}$/),
+        ]);
+        for (const name of other.keys()) expect(one.has(name)).toBe(false);
+      });
+
+      test('those of a grown image set are the same and further ones', () => {
+        const before = written(['quay.example/b/app']);
+        const after = written(['quay.example/a/app', 'quay.example/b/app']);
+        expect(after.size).toBe(2);
+        for (const [name, spec] of before) expect(after.get(name)).toEqual(spec);
+      });
+
+      test('those of another mirror stand beside them', () => {
+        const before = written(['quay.example/a/app']);
+        const after = written(['quay.example/a/app'], { ...registry, prefix: 'other' });
+        for (const name of after.keys()) expect(before.has(name)).toBe(false);
+      });
+    },
+  );
+
   test('name the catalog on the mirror, for each of the kinds that read catalogs', () => {
     const image = 'mirror.example:5000/ocp/catalogs/community_index:V4.18';
     expect(object('catalogsource.yaml')).toMatchObject({
