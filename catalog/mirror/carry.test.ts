@@ -2,48 +2,33 @@ import { execFile } from 'node:child_process';
 import {
   access as fileAccess,
   mkdir,
-  mkdtemp,
   readdir,
   readFile,
   rename,
-  rm,
   stat,
   writeFile,
 } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { systemClock } from '../../core/platform/clock.ts';
-import { emptyKeychain, RegistryAccess } from '../../core/registry/index.ts';
+import { CarriedPlaces, carriedNames } from '../../test/helpers/carried-places.ts';
 import { pushBlob, pushImage, pushIndex, pushManifest } from '../../test/helpers/push-image.ts';
-import { UploadRegistry } from '../../test/helpers/upload-registry.ts';
+import type { UploadRegistry } from '../../test/helpers/upload-registry.ts';
 import { readEarlierRecord } from './carried-record.ts';
 import type { CarryOptions } from './carry.ts';
-import {
-  type CarryResult,
-  type ImageSet,
-  type MirrorResult,
-  mirrorToCarried,
-  pushCarried,
-} from './index.ts';
 
+let places: CarriedPlaces;
 let source: UploadRegistry;
 let mirror: UploadRegistry;
 let dir: string;
-let events: string[];
 
 beforeEach(async () => {
-  [source, mirror] = [await UploadRegistry.start(), await UploadRegistry.start()];
-  dir = await mkdtemp(join(tmpdir(), 'carry-'));
-  events = [];
+  places = await CarriedPlaces.start();
+  ({ source, mirror, dir } = places);
   for (const name of ['one', 'two']) await pushApp(name, name);
 });
 
-afterEach(async () => {
-  await Promise.all([source.stop(), mirror.stop()]);
-  await rm(dir, { recursive: true });
-});
+afterEach(() => places.stop());
 
 /** An image with a signature under cosign's tag. */
 async function pushApp(repository: string, text: string, tag = 'v1'): Promise<string> {
@@ -58,43 +43,8 @@ async function pushApp(repository: string, text: string, tag = 'v1'): Promise<st
   return digest;
 }
 
-function options(): CarryOptions {
-  const access = new RegistryAccess({
-    insecureRegistries: [source.host, mirror.host],
-    caCertificates: [],
-    keychain: emptyKeychain,
-    clock: systemClock,
-  });
-  return {
-    access,
-    perHost: 4,
-    signal: new AbortController().signal,
-    onEvent: (event) => {
-      if (event.kind === 'note') events.push(`note: ${event.text}`);
-    },
-  };
-}
-
-function setOf(...images: readonly string[]): ImageSet {
-  const additionalImages = images.map((image) => `${source.host}/${image}`);
-  return { catalogs: [], additionalImages, blockedImages: [], leftOut: [] };
-}
-
-/** Copies images into a directory or tar of the test. */
-async function fill(
-  name: string,
-  images: readonly string[],
-  more: Partial<CarryOptions> = {},
-): Promise<CarryResult> {
-  return await mirrorToCarried(setOf(...images), join(dir, name), { ...options(), ...more });
-}
-
-async function push(name: string, more: Partial<CarryOptions> = {}): Promise<MirrorResult> {
-  const registry = { host: mirror.host, prefix: '', insecure: true };
-  return await pushCarried(join(dir, name), registry, { ...options(), ...more });
-}
-
-const names = ({ images }: MirrorResult) => images.map(({ path, tag }) => `${path}:${tag}`);
+const fill: CarriedPlaces['fill'] = (...run) => places.fill(...run);
+const push: CarriedPlaces['push'] = (...run) => places.push(...run);
 const isThere = async (path: string): Promise<boolean> =>
   await fileAccess(path).then(
     () => true,
@@ -104,13 +54,13 @@ const isThere = async (path: string): Promise<boolean> =>
 describe.each(['carried', 'carried.tar'])('%s that several runs have filled', (name) => {
   test('has the images of all of them, with their signatures', async () => {
     await fill(name, ['one:v1']);
-    expect(names(await fill(name, ['two:v1']))).toEqual(['two:v1']);
-    expect(events).toEqual([
+    expect(carriedNames(await fill(name, ['two:v1']))).toEqual(['two:v1']);
+    expect(places.notes).toEqual([
       `note: ${join(dir, name)} still has 1 image of earlier runs, which --from pushes too; name a new directory or tar to leave it out`,
     ]);
     const pushed = await push(name);
     expect([...pushed.failures]).toEqual([]);
-    expect(names(pushed)).toEqual(['one:v1', 'two:v1']);
+    expect(carriedNames(pushed)).toEqual(['one:v1', 'two:v1']);
     for (const { path, digest } of pushed.images) {
       expect(mirror.manifests.has(`${path}:v1`)).toBe(true);
       expect(mirror.manifests.has(`${path}:${digest.replace(':', '-')}.sig`)).toBe(true);
@@ -129,12 +79,12 @@ describe.each(['carried', 'carried.tar'])('%s that several runs have filled', (n
     source.manifests.delete('one:v1');
     const resumed = await fill(name, ['one:v1', 'two:v1']);
     expect([...resumed.failures.keys()]).toEqual([`${source.host}/one:v1`]);
-    expect(names(await push(name))).toEqual(['one:v1', 'two:v1']);
+    expect(carriedNames(await push(name))).toEqual(['one:v1', 'two:v1']);
   });
 
   test('has the image that a tag has now, and says of no other content that it is carried', async () => {
     await fill(name, ['one:v1', 'two:v1']);
-    const [before] = (await readEarlierRecord(join(dir, name), options())).images;
+    const [before] = (await readEarlierRecord(join(dir, name), places.options())).images;
     const digest = await pushApp('one', 'changed');
     const { record } = await fill(name, ['one:v1']);
     expect(record.images.map((image) => `${image.path}@${image.digest}`)).toEqual([
@@ -143,7 +93,7 @@ describe.each(['carried', 'carried.tar'])('%s that several runs have filled', (n
     ]);
     expect(record.content.get('one')?.has(before?.digest ?? '')).toBe(false);
     expect(record.content.get('two')?.size).toBe(5);
-    expect(names(await push(name))).toEqual(['one:v1', 'two:v1']);
+    expect(carriedNames(await push(name))).toEqual(['one:v1', 'two:v1']);
   });
 
   test('has what it had before a run with --since of itself', async () => {
@@ -151,7 +101,7 @@ describe.each(['carried', 'carried.tar'])('%s that several runs have filled', (n
     await fill(name, ['one:v1', 'two:v1'], { since: join(dir, name) });
     const pushed = await push(name);
     expect([...pushed.failures]).toEqual([]);
-    expect(names(pushed)).toEqual(['one:v1', 'two:v1']);
+    expect(carriedNames(pushed)).toEqual(['one:v1', 'two:v1']);
   });
 
   test('still goes on from what was carried before', async () => {
@@ -165,8 +115,8 @@ describe.each(['carried', 'carried.tar'])('%s that several runs have filled', (n
     expect([...(await push(name)).failures.values()]).toEqual([
       expect.stringContaining('it was carried before'),
     ]);
-    expect(names(await push(`first-${name}`))).toEqual(['one:v1']);
-    expect(names(await push(name))).toEqual(['one:v1', 'two:v1']);
+    expect(carriedNames(await push(`first-${name}`))).toEqual(['one:v1']);
+    expect(carriedNames(await push(name))).toEqual(['one:v1', 'two:v1']);
     const [image] = (await fill(name, ['one:v1'])).record.images;
     expect(image?.isEarlier).toBe(undefined);
   });
@@ -181,7 +131,7 @@ describe.each(['carried', 'carried.tar'])('%s that several runs have filled', (n
     await fill(name, ['both:v1'], { platform });
     const { record } = await fill(name, ['one:v1']);
     expect(record.images.map(({ path }) => path)).toEqual(['both', 'one']);
-    expect(names(await push(name, { platform }))).toEqual(['both:v1', 'one:v1']);
+    expect(carriedNames(await push(name, { platform }))).toEqual(['both:v1', 'one:v1']);
   });
 });
 
@@ -215,7 +165,7 @@ describe('a directory', () => {
     await mkdir(join(dir, 'carried'));
     await writeFile(join(dir, 'carried/oci-layout'), text);
     await fill('carried', ['one:v1']);
-    expect(names(await push('carried'))).toEqual(['one:v1']);
+    expect(carriedNames(await push('carried'))).toEqual(['one:v1']);
   });
 });
 
@@ -255,7 +205,9 @@ describe('a tar', () => {
   );
 
   test('of another command is refused and stays as it is', async () => {
-    const { target } = await options().access.openTarget(`oci-archive:${join(dir, 'carried.tar')}`);
+    const { target } = await places
+      .options()
+      .access.openTarget(`oci-archive:${join(dir, 'carried.tar')}`);
     await target.close();
     await refuses('carried.tar', refused('carried.tar'));
   });

@@ -67,6 +67,11 @@ export interface ImageTarget {
   readonly name: string;
   /** What the target has, as it is when it is read. The target closes it. */
   readonly place: ImagePlace;
+  /**
+   * Whether a manifest may be there without its blobs. Registries refuse such a manifest; a layout
+   * has them where a run left out blobs.
+   */
+  readonly mayLackBlobs: boolean;
   /** Digest of a tag or digest in this repository; undefined if it does not exist. */
   findDigest(reference: string, signal: AbortSignal): Promise<string | undefined>;
   hasBlob(descriptor: Descriptor, signal: AbortSignal): Promise<boolean>;

@@ -93,7 +93,7 @@ export class ImageCopier {
    */
   async copy(content: WholeImage, source: CopySource, target: CopyTarget): Promise<boolean> {
     const missing = await this.#missing(content, source, target);
-    if (missing.length === 0) {
+    if (missing.length === 0 && !(await this.#lacksBlobs(content.blobs, target))) {
       for (const { size } of content.blobs) this.#options.onBytes(size, false);
       return await this.#tag(content.digest, target);
     }
@@ -109,7 +109,7 @@ export class ImageCopier {
     return true;
   }
 
-  /** Manifests that the target lacks. If it has all of them, it has their blobs too. */
+  /** Manifests that the target lacks. */
   async #missing(
     { manifests }: WholeImage,
     source: CopySource,
@@ -128,6 +128,15 @@ export class ImageCopier {
       if (known !== digest) missing.push(manifest);
     }
     return missing;
+  }
+
+  /** Whether the target, with all manifests of an image, lacks blobs that this run copies. */
+  async #lacksBlobs(blobs: readonly Descriptor[], { target }: CopyTarget): Promise<boolean> {
+    const { signal, isLeftOut } = this.#options;
+    for (const blob of target.mayLackBlobs ? blobs : []) {
+      if (isLeftOut?.(blob.digest) !== true && !(await target.hasBlob(blob, signal))) return true;
+    }
+    return false;
   }
 
   /** Pushes what cosign has attached; what the target has under the same tag stays. */

@@ -21,6 +21,7 @@ import { openUnfinished, type UnfinishedArchive } from './unfinished-archive.ts'
  * closed; equal content in the same order produces equal bytes.
  */
 export class ArchiveTarget implements ImageTarget {
+  readonly mayLackBlobs = true;
   readonly name: string;
   readonly place: ImagePlace;
   readonly #path: string;

@@ -10,7 +10,7 @@ import type {
   PushOutcome,
 } from '../configuration/place.ts';
 import type { Descriptor, TypedDescriptor } from '../manifest.ts';
-import { digestOf, digestProblem } from '../reference.ts';
+import { digestAlgorithm, digestOf, digestProblem } from '../reference.ts';
 import { checkedBytes } from './checked-bytes.ts';
 import { DirectoryFiles } from './layout-files.ts';
 import {
@@ -36,6 +36,7 @@ const partialPath = new RegExp(
  * one.
  */
 export class DirectoryTarget implements ImageTarget {
+  readonly mayLackBlobs = true;
   readonly name: string;
   readonly place: ImagePlace;
   readonly #root: string;
@@ -97,8 +98,12 @@ export class DirectoryTarget implements ImageTarget {
   async findDigest(reference: string, signal: AbortSignal): Promise<string | undefined> {
     signal.throwIfAborted();
     const listed = this.#index.find(reference)?.digest;
-    if (listed !== undefined || digestProblem(reference) !== undefined) return listed;
-    return (await sizeOf(this.#path(reference))) === undefined ? undefined : reference;
+    const digest = listed ?? (digestProblem(reference) === undefined ? reference : undefined);
+    if (digest === undefined) return undefined;
+    // A power loss leaves an empty file, or one of zeros.
+    const bytes = await readIfThere(this.#path(digest));
+    const isWhole = bytes !== undefined && digestOf(bytes, digestAlgorithm(digest)) === digest;
+    return isWhole ? digest : undefined;
   }
 
   async hasBlob({ digest, size }: Descriptor, signal: AbortSignal): Promise<boolean> {
@@ -115,7 +120,8 @@ export class DirectoryTarget implements ImageTarget {
   async pushManifest(manifest: ManifestToPush, signal: AbortSignal): Promise<TypedDescriptor> {
     const { bytes, mediaType, tag, isPart = false } = manifest;
     const descriptor = { mediaType, digest: digestOf(bytes), size: bytes.byteLength };
-    await this.pushBlob({ descriptor, open: () => [bytes] }, signal);
+    const known = await this.findDigest(descriptor.digest, signal);
+    if (known === undefined) await this.#write({ descriptor, open: () => [bytes] }, signal);
     if (isPart && tag === undefined) return descriptor;
     this.#index.put(descriptor, tag);
     await this.#save();

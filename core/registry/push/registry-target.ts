@@ -18,6 +18,7 @@ import { refusedPush } from './refused-push.ts';
 
 /** Writes a repository of a registry (OCI distribution spec, push). */
 export class RegistryTarget implements ImageTarget {
+  readonly mayLackBlobs = false;
   readonly #client: RegistryClient;
 
   /** @param client must request tokens for pull and push */

@@ -1,0 +1,53 @@
+import { stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { CarriedPlaces, carriedNames } from '../../test/helpers/carried-places.ts';
+import { pushImage } from '../../test/helpers/push-image.ts';
+
+let places: CarriedPlaces;
+
+beforeEach(async () => {
+  places = await CarriedPlaces.start();
+  for (const name of ['one', 'two']) await pushApp(name);
+});
+
+afterEach(() => places.stop());
+
+/** An image whose lowest layer all of them share. */
+async function pushApp(repository: string): Promise<string> {
+  const to = { registry: places.source.host, repository, tag: 'v1' };
+  const layers = [{ files: { base: 'base' } }, { files: { a: repository } }];
+  return (await pushImage({ ...to, layers })).digest;
+}
+
+describe.each(['carried', 'carried.tar'])('%s that was filled with --since', (name) => {
+  beforeEach(async () => {
+    await places.fill(`first-${name}`, ['one:v1']);
+    await places.fill(name, ['two:v1'], { since: join(places.dir, `first-${name}`) });
+  });
+
+  test('lacks what was carried before', async () => {
+    expect([...(await places.push(name)).failures.values()]).toEqual([
+      expect.stringContaining('push the earlier directory or tar first'),
+    ]);
+  });
+
+  test('gets it by a run without --since', async () => {
+    expect(carriedNames(await places.fill(name, ['two:v1']))).toEqual(['two:v1']);
+    const pushed = await places.push(name);
+    expect([...pushed.failures]).toEqual([]);
+    expect(carriedNames(pushed)).toEqual(['two:v1']);
+  });
+});
+
+test.each([
+  ['emptied', 0],
+  ['filled with zeros', 1],
+])('a manifest that a power loss has %s is fetched again', async (_state, share) => {
+  const { images } = (await places.fill('carried', ['one:v1'])).record;
+  const path = join(places.dir, 'carried/blobs', (images[0]?.digest ?? '').replace(':', '/'));
+  const { size } = await stat(path);
+  await writeFile(path, Buffer.alloc(size * share));
+  await places.fill('carried', ['one:v1']);
+  expect([...(await places.push('carried')).failures]).toEqual([]);
+});
