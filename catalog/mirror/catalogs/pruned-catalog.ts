@@ -57,13 +57,16 @@ export async function buildPrunedImage(
   layout: string,
   { access, signal }: Pick<CatalogOptions, 'access' | 'signal'>,
 ): Promise<void> {
-  const { target } = await access.openTarget({ kind: 'layout', path: layout });
   const image = await buildCatalogImage(folder, { signal });
   try {
-    await image.push(target, undefined, signal);
+    const { target } = await access.openTarget({ kind: 'layout', path: layout });
+    try {
+      await image.push(target, undefined, signal);
+    } finally {
+      await target.close();
+    }
   } finally {
     await image.close();
-    await target.close();
   }
 }
 

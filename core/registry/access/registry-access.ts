@@ -78,9 +78,9 @@ export interface OpenedTarget {
 
 export interface OpenTargetOptions {
   /**
-   * Continues a layout of an earlier run, whether finished, interrupted or discarded; the layout
-   * must have no other writer. Names the artifact by which a finished archive is known as one of an
-   * earlier run. By default an archive is created anew.
+   * Continues a layout of an earlier run, whether finished, interrupted or discarded, and fails at
+   * once if it has another writer. Names the artifact by which a finished archive is known as one of
+   * an earlier run. By default an archive is created anew, and another writer of a layout waited for.
    */
   readonly resume?: string;
 }
@@ -142,8 +142,8 @@ export class RegistryAccess {
   }
 
   /**
-   * Opens a place for writing; the caller closes or discards it. Writes to a registry itself, not
-   * to its mirrors.
+   * Opens a place for writing; the caller closes or discards it, as a layout has one writer at a
+   * time. Writes to a registry itself, not to its mirrors.
    * @throws TerminalError for a place that cannot be written
    */
   async openTarget(
@@ -151,17 +151,21 @@ export class RegistryAccess {
     { resume }: OpenTargetOptions = {},
   ): Promise<OpenedTarget> {
     const place = typeof named === 'string' ? parsePlace(named) : named;
+    const { clock } = this.#options;
     if (place.kind === 'registry') {
       return { target: this.repositoryTarget(place.reference), tag: place.reference.tag };
     }
     if (place.kind === 'layout') {
       const { path, name: tag } = place;
-      return { target: await DirectoryTarget[resume === undefined ? 'open' : 'resume'](path), tag };
+      const method = resume === undefined ? 'open' : 'resume';
+      return { target: await DirectoryTarget[method](path, clock), tag };
     }
     if (place.kind === 'archive') {
       const { path, name: tag } = place;
       const opened =
-        resume === undefined ? ArchiveTarget.open(path) : ArchiveTarget.resume(path, resume);
+        resume === undefined
+          ? ArchiveTarget.open(path, clock)
+          : ArchiveTarget.resume(path, resume, clock);
       return { target: await opened, tag };
     }
     throw new TerminalError(

@@ -1,6 +1,7 @@
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { type TarPlace, tarEnd, tarHeader, tarPadding } from '../../content/index.ts';
 import { errorMessage, TerminalError } from '../../errors.ts';
+import type { Clock } from '../../platform/clock.ts';
 import type {
   BlobToPush,
   ImagePlace,
@@ -15,6 +16,17 @@ import { checkedBytes } from './checked-bytes.ts';
 import { blobPath, indexFile, LayoutIndex, layoutFile, layoutText } from './layout-index.ts';
 import { LayoutPlace } from './layout-place.ts';
 import { openUnfinished, type UnfinishedArchive } from './unfinished-archive.ts';
+import { type LockOptions, WriterLock } from './writer-lock.ts';
+
+interface OpenedArchive {
+  readonly archive: UnfinishedArchive;
+  readonly lock: WriterLock;
+  /** Whether a later run continues it when it is discarded. */
+  readonly isKept: boolean;
+}
+
+/** Milliseconds to wait for another writer, which pushes one image. */
+const patience = 60_000;
 
 /**
  * Writes an OCI layout into a tar as content arrives. The archive gets its name only when it is
@@ -32,10 +44,11 @@ export class ArchiveTarget implements ImageTarget {
   readonly #places: Map<string, TarPlace>;
   readonly #manifests = new Map<string, TypedDescriptor>();
   readonly #isKept: boolean;
+  readonly #lock: WriterLock;
   #end: number;
   #last: Promise<unknown> = Promise.resolve();
 
-  private constructor(path: string, archive: UnfinishedArchive, isKept: boolean) {
+  private constructor(path: string, { archive, lock, isKept }: OpenedArchive) {
     this.name = `oci-archive:${path}`;
     this.#path = path;
     this.#archive = archive;
@@ -46,40 +59,53 @@ export class ArchiveTarget implements ImageTarget {
     this.place = new LayoutPlace(new ArchiveFiles(path, this.#file, this.#places), this.#index);
     this.#end = archive.end;
     this.#isKept = isKept;
+    this.#lock = lock;
   }
 
-  /** Creates an archive; closing it replaces an existing one. */
-  static async open(path: string): Promise<ArchiveTarget> {
-    const file = await open(partialOf(path), 'w+').catch((error: unknown) => {
-      throw new TerminalError(`cannot write ${path}: ${errorMessage(error)}`, { cause: error });
+  /** Creates an archive; closing it replaces an existing one. Waits for another writer to end. */
+  static async open(path: string, clock: Clock): Promise<ArchiveTarget> {
+    return await ArchiveTarget.#locked(path, { clock, patience, isKept: false }, async () => {
+      const file = await open(partialOf(path), 'w+');
+      return { file, places: new Map(), index: undefined, end: 0 };
     });
-    const archive = { file, places: new Map(), index: undefined, end: 0 };
-    return await ArchiveTarget.#of(path, archive, false);
   }
 
   /**
    * Continues an interrupted archive, or a finished one that has the artifact: keeps its content.
    * After `discard` it can be continued again.
+   * @throws TerminalError if another process writes it
    */
-  static async resume(path: string, artifact: string): Promise<ArchiveTarget> {
+  static async resume(path: string, artifact: string, clock: Clock): Promise<ArchiveTarget> {
     const place = { path, partial: partialOf(path), artifact };
-    const archive = await openUnfinished(place).catch((error: unknown) => {
-      if (error instanceof TerminalError) throw error;
-      throw new TerminalError(`cannot write ${path}: ${errorMessage(error)}`, { cause: error });
-    });
-    return await ArchiveTarget.#of(path, archive, true);
+    const options = { clock, patience: 0, isKept: true };
+    return await ArchiveTarget.#locked(path, options, () => openUnfinished(place));
   }
 
-  static async #of(
+  static async #locked(
     path: string,
-    archive: UnfinishedArchive,
-    isKept: boolean,
+    { isKept, ...waiting }: Pick<LockOptions, 'clock' | 'patience'> & { readonly isKept: boolean },
+    openArchive: () => Promise<UnfinishedArchive>,
   ): Promise<ArchiveTarget> {
-    const target = new ArchiveTarget(path, archive, isKept);
-    await archive.file.truncate(archive.end);
-    if (archive.end > 0) return target;
-    await target.#append(layoutFile, [Buffer.from(layoutText)], layoutText.length);
-    return target;
+    let lock: WriterLock | undefined;
+    try {
+      lock = await WriterLock.take(`${path}.lock`, { name: path, ...waiting });
+      const target = new ArchiveTarget(path, { archive: await openArchive(), lock, isKept });
+      await target.#begin().catch(async (error: unknown) => {
+        await target.discard();
+        throw error;
+      });
+      return target;
+    } catch (error) {
+      await lock?.release();
+      if (error instanceof TerminalError) throw error;
+      throw new TerminalError(`cannot write ${path}: ${errorMessage(error)}`, { cause: error });
+    }
+  }
+
+  async #begin(): Promise<void> {
+    await this.#file.truncate(this.#end);
+    if (this.#end > 0) return;
+    await this.#append(layoutFile, [Buffer.from(layoutText)], layoutText.length);
   }
 
   async findDigest(reference: string): Promise<string | undefined> {
@@ -126,12 +152,14 @@ export class ArchiveTarget implements ImageTarget {
     });
     await this.#file.close();
     await rename(partialOf(this.#path), this.#path);
+    await this.#lock.release();
   }
 
   async discard(): Promise<void> {
     await this.#last.catch(() => undefined);
     await this.#file.close();
     if (!this.#isKept) await rm(partialOf(this.#path), { force: true });
+    await this.#lock.release();
   }
 
   /** Appends an entry; removes it again if its content is invalid or incomplete. */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { TerminalError } from '../../errors.ts';
+import type { Clock } from '../../platform/clock.ts';
 import type {
   BlobToPush,
   ImagePlace,
@@ -22,6 +23,7 @@ import {
   layoutText,
 } from './layout-index.ts';
 import { LayoutPlace } from './layout-place.ts';
+import { WriterLock } from './writer-lock.ts';
 
 const partialSuffix = '.partial';
 const uuid = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
@@ -29,9 +31,12 @@ const uuid = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 const partialPath = new RegExp(
   `^(?:blobs/[a-z0-9]+/[0-9a-f]+|\\.index\\.json)\\.${uuid}\\.partial$`,
 );
+const lockFile = '.writer.lock';
+/** Milliseconds to wait for another writer, which pushes one image. */
+const patience = 60_000;
 
 /**
- * Writes an OCI layout into a directory. A blob gets its name only when it is complete, and
+ * Writes an OCI layout into a directory, as its only writer. A blob gets its name only when it is complete, and
  * `index.json` is replaced atomically: a later process can continue the layout of an interrupted
  * one.
  */
@@ -41,22 +46,41 @@ export class DirectoryTarget implements ImageTarget {
   readonly place: ImagePlace;
   readonly #root: string;
   readonly #index: LayoutIndex;
+  readonly #lock: WriterLock;
   #changes = 0;
   #writing: Promise<void> = Promise.resolve();
 
-  private constructor(root: string, index: LayoutIndex) {
+  private constructor(root: string, index: LayoutIndex, lock: WriterLock) {
     this.name = `oci:${root}`;
     this.place = new LayoutPlace(new DirectoryFiles(root), index);
     this.#root = root;
     this.#index = index;
+    this.#lock = lock;
   }
 
   /**
-   * Opens the layout of a directory, or creates one in it.
+   * Opens the layout of a directory, or creates one in it. Waits for another writer to end.
    * @throws TerminalError for an index.json without a layout, or for another version of the layout
    */
-  static async open(root: string): Promise<DirectoryTarget> {
+  static async open(root: string, clock: Clock): Promise<DirectoryTarget> {
+    return await DirectoryTarget.#locked(root, { clock, patience });
+  }
+
+  static async #locked(
+    root: string,
+    { clock, patience }: { readonly clock: Clock; readonly patience: number },
+  ): Promise<DirectoryTarget> {
     await mkdir(root, { recursive: true });
+    const lock = await WriterLock.take(join(root, lockFile), { name: root, clock, patience });
+    try {
+      return await DirectoryTarget.#open(root, lock);
+    } catch (error) {
+      await lock.release();
+      throw error;
+    }
+  }
+
+  static async #open(root: string, lock: WriterLock): Promise<DirectoryTarget> {
     const version = await readIfThere(join(root, layoutFile));
     const index = await readIfThere(join(root, indexFile));
     // A writer that was killed at once has left an empty file.
@@ -66,28 +90,27 @@ export class DirectoryTarget implements ImageTarget {
     } else {
       checkLayoutVersion(version);
     }
-    const target = new DirectoryTarget(
-      root,
-      index === undefined ? new LayoutIndex() : LayoutIndex.parse(index),
-    );
+    const listed = index === undefined ? new LayoutIndex() : LayoutIndex.parse(index);
+    const target = new DirectoryTarget(root, listed, lock);
     if (index === undefined) await target.#save();
     return target;
   }
 
   /**
-   * Like `open`, for the only writer of a directory: removes partial files of an interrupted
+   * Like `open`, for a run that another one continues: removes partial files of an interrupted
    * writer, and no others.
-   * @throws TerminalError for a directory with other content than a layout
+   * @throws TerminalError for a directory with other content than a layout, or with another writer
    */
-  static async resume(root: string): Promise<DirectoryTarget> {
+  static async resume(root: string, clock: Clock): Promise<DirectoryTarget> {
     const names = await readdir(root).catch(unlessMissing);
+    const others = names?.filter((name) => !name.startsWith(lockFile)) ?? [];
     // An interrupted writer has left the file of the layout, or nothing: it writes that first.
-    if (names !== undefined && names.length > 0 && !names.includes(layoutFile)) {
+    if (others.length > 0 && !others.includes(layoutFile)) {
       throw new TerminalError(
         `${root} is not empty, and no OCI layout, as it has no file ${layoutFile}: name another directory`,
       );
     }
-    const target = await DirectoryTarget.open(root);
+    const target = await DirectoryTarget.#locked(root, { clock, patience: 0 });
     const paths = await readdir(root, { recursive: true });
     for (const path of paths.filter((each) => partialPath.test(each))) {
       await rm(join(root, path), { force: true });
@@ -139,10 +162,12 @@ export class DirectoryTarget implements ImageTarget {
 
   async close(): Promise<void> {
     await this.#writing;
+    await this.#lock.release();
   }
 
   async discard(): Promise<void> {
     await this.#writing.catch(() => undefined);
+    await this.#lock.release();
   }
 
   #path(digest: string): string {

@@ -2,6 +2,7 @@ import { copyFile, mkdtemp, open as openFile, rename, rm, stat, truncate } from 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { systemClock } from '../../platform/clock.ts';
 import type { ImageTarget } from '../configuration/place.ts';
 import { mediaTypes } from '../media-types.ts';
 import { digestOf } from '../reference.ts';
@@ -16,7 +17,7 @@ let whole: string;
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'rukpak-archive-'));
   whole = join(dir, 'whole.tar');
-  const target = await ArchiveTarget.open(whole);
+  const target = await ArchiveTarget.open(whole, systemClock);
   await write(target);
   await target.close();
 });
@@ -62,7 +63,7 @@ test('wherever it was broken off, an archive is gone on with', async () => {
   for (let length = 0; length < size; length += 173) {
     await copyFile(whole, `${path}.partial`);
     await truncate(`${path}.partial`, length);
-    const target = await ArchiveTarget.resume(path, 'v1');
+    const target = await ArchiveTarget.resume(path, 'v1', systemClock);
     counts.add(await write(target));
     await target.close();
     await checkWhole(path);
@@ -73,7 +74,7 @@ test('wherever it was broken off, an archive is gone on with', async () => {
 
 test('content that was not checked before the end is not kept', async () => {
   const path = join(dir, 'unchecked.tar');
-  const target = await ArchiveTarget.open(path);
+  const target = await ArchiveTarget.open(path, systemClock);
   const [bytes = Buffer.alloc(0)] = layers;
   const descriptor = { digest: digestOf(bytes), size: bytes.byteLength };
   await target.pushBlob({ descriptor, open: () => [bytes] }, signal);
@@ -83,7 +84,7 @@ test('content that was not checked before the end is not kept', async () => {
   await file.write('x', 512 + 512 + 512);
   await file.close();
   await rename(path, `${path}.partial`);
-  const resumed = await ArchiveTarget.resume(path, 'v1');
+  const resumed = await ArchiveTarget.resume(path, 'v1', systemClock);
   expect(await resumed.hasBlob(descriptor)).toBe(false);
   await resumed.discard();
 });
@@ -91,7 +92,7 @@ test('content that was not checked before the end is not kept', async () => {
 test('a finished archive gets more, and is as it was when nothing is new', async () => {
   const path = join(dir, 'finished.tar');
   await copyFile(whole, path);
-  const target = await ArchiveTarget.resume(path, 'v1');
+  const target = await ArchiveTarget.resume(path, 'v1', systemClock);
   expect(await write(target)).toBe(0);
   await target.close();
   await checkWhole(path);
@@ -108,7 +109,7 @@ test('a finished archive of which a part is missing is refused and stays as it i
   ] as const) {
     await copyFile(whole, path);
     await truncate(path, length);
-    await expect(ArchiveTarget.resume(path, 'v1')).rejects.toThrow(
+    await expect(ArchiveTarget.resume(path, 'v1', systemClock)).rejects.toThrow(
       `cannot write on ${path}: ${problem}; name another file`,
     );
     expect((await stat(path)).size).toBe(length);
@@ -118,7 +119,7 @@ test('a finished archive of which a part is missing is refused and stays as it i
 test('wherever a further run was broken off, an archive has what the index of the first one lists', async () => {
   const path = join(dir, 'further.tar');
   await copyFile(whole, path);
-  const further = await ArchiveTarget.resume(path, 'v1');
+  const further = await ArchiveTarget.resume(path, 'v1', systemClock);
   await write(further, 'v2', [Buffer.alloc(900, 'd')]);
   await further.close();
   await rename(path, `${path}.whole`);
@@ -127,7 +128,7 @@ test('wherever a further run was broken off, an archive has what the index of th
   for (let length = before - 1024; length < size; length += 173) {
     await copyFile(`${path}.whole`, `${path}.partial`);
     await truncate(`${path}.partial`, length);
-    const target = await ArchiveTarget.resume(path, 'v1');
+    const target = await ArchiveTarget.resume(path, 'v1', systemClock);
     expect(await target.findDigest('v1')).toBeDefined();
     await write(target, 'v2', [Buffer.alloc(900, 'd')]);
     await target.close();

@@ -61,13 +61,16 @@ export class CatalogImages {
       const blobs = [manifest.config, ...manifest.layers];
       this.#checkSize(blobs);
       const { target } = await registry.openTarget({ kind: 'layout', path: directory });
-      for (const descriptor of new Map(blobs.map((blob) => [blob.digest, blob])).values()) {
-        const open = () => blobBytes(image.place, descriptor, signal);
-        await target.pushBlob({ descriptor, open }, signal);
+      try {
+        for (const descriptor of new Map(blobs.map((blob) => [blob.digest, blob])).values()) {
+          const open = () => blobBytes(image.place, descriptor, signal);
+          await target.pushBlob({ descriptor, open }, signal);
+        }
+        const { mediaType } = manifestParts(content);
+        await target.pushManifest({ bytes: content.bytes, mediaType }, signal);
+      } finally {
+        await target.close();
       }
-      const { mediaType } = manifestParts(content);
-      await target.pushManifest({ bytes: content.bytes, mediaType }, signal);
-      await target.close();
     } catch (error) {
       signal.throwIfAborted();
       const message = `error fetching remote image "${request.ref}": ${textOf(error)}`;

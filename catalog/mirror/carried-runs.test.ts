@@ -51,3 +51,19 @@ test.each([
   await places.fill('carried', ['one:v1']);
   expect([...(await places.push('carried')).failures]).toEqual([]);
 });
+
+test.each(['carried', 'carried.tar'])(
+  'of two runs at once into %s, one is refused',
+  async (name) => {
+    const runs = await Promise.allSettled([
+      places.fill(name, ['one:v1']),
+      places.fill(name, ['two:v1']),
+    ]);
+    const [refused, ...more] = runs.filter(({ status }) => status === 'rejected');
+    expect(more).toEqual([]);
+    expect(String((refused as PromiseRejectedResult | undefined)?.reason)).toContain(
+      `cannot write ${join(places.dir, name)}: process ${process.pid} has been writing it since `,
+    );
+    expect([...(await places.push(name)).failures]).toEqual([]);
+  },
+);
