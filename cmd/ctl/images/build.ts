@@ -1,6 +1,7 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
-import type { ImageFormat } from '../../../catalog/images/index.ts';
+import type { BuiltImage, ImageFormat } from '../../../catalog/images/index.ts';
+import { TerminalError } from '../../../core/errors.ts';
 import { collect, listFlag } from '../../flags/flag-values.ts';
 import { addRegistryFlags, type RegistryFlags } from '../../flags/registry-flags.ts';
 import { type OutputFlags, outputOption, progressOn, Report } from '../output/output.ts';
@@ -11,6 +12,7 @@ interface BuildFlags extends RegistryFlags, OutputFlags {
   readonly format: ImageFormat;
   readonly platform: string;
   readonly dockerfile?: string;
+  readonly overwrite?: true;
 }
 
 type Buildable = 'bundle' | 'catalog';
@@ -36,6 +38,10 @@ export function buildCommand(what: Buildable): Command {
     .option(
       '--dockerfile <file>',
       'File for a Dockerfile of the same image, for a build from the working directory',
+    )
+    .option(
+      '--overwrite',
+      'Replace the file of oci-archive:FILE, and the Dockerfile, if they exist',
     );
   return addRegistryFlags(command)
     .addOption(outputOption())
@@ -48,36 +54,57 @@ async function build(what: Buildable, directory: string, flags: BuildFlags): Pro
     import('../../registry-access.ts'),
   ]);
   const { signal } = new AbortController();
-  const { format, platform, to, dockerfile } = flags;
+  const { format, platform, to } = flags;
   if (format === 'docker' && /^oci(?:-archive)?:/.test(to)) {
     throw new InvalidArgumentError(
       '--format docker is for registries: in an OCI layout, skopeo and podman find OCI images only',
     );
   }
   const options = { labels: labelsOf(flags.label), format, platform, signal };
-  const { target, tag } = await (await registryAccess(flags)).openTarget(to);
+  const access = await registryAccess(flags);
   const make = what === 'bundle' ? buildBundleImage : buildCatalogImage;
+  const progress = progressOn(process.stderr);
+  const image = await progress(`building ${directory}`, () => make(directory, options));
   try {
-    const image = await progressOn(process.stderr)(`building ${directory}`, () =>
-      make(directory, options),
-    );
-    try {
-      await progressOn(process.stderr)(`pushing to ${to}`, () => image.push(target, tag, signal));
-      if (dockerfile !== undefined) {
-        await writeFile(dockerfile, image.dockerfile(process.cwd()));
+    const writeDockerfile = await dockerfileWriter(image, flags);
+    await progress(`pushing to ${to}`, async () => {
+      const { target, tag } = await access.openTarget(to, flags);
+      try {
+        await image.push(target, tag, signal);
+        await target.close();
+      } catch (error) {
+        await target.discard();
+        throw error;
       }
-    } finally {
-      await image.close();
-    }
-    await target.close();
-    const { digest, size, mediaType } = image.descriptor;
-    const report = new Report(flags);
-    await report.line(`${to} ${digest}`);
-    await report.result({ image: to, digest, size, mediaType });
-  } catch (error) {
-    await target.discard();
-    throw error;
+    });
+    await writeDockerfile();
+  } finally {
+    await image.close();
   }
+  const { digest, size, mediaType } = image.descriptor;
+  const report = new Report(flags);
+  await report.line(`${to} ${digest}`);
+  await report.result({ image: to, digest, size, mediaType });
+}
+
+/** @throws TerminalError for a file with other content, unless it is to be overwritten */
+async function dockerfileWriter(
+  image: BuiltImage,
+  { dockerfile, overwrite }: BuildFlags,
+): Promise<() => Promise<void>> {
+  if (dockerfile === undefined) return async () => undefined;
+  const text = image.dockerfile(process.cwd());
+  const before = await readFile(dockerfile, 'utf8').catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return undefined;
+  });
+  if (before === text) return async () => undefined;
+  if (before !== undefined && overwrite !== true) {
+    throw new TerminalError(
+      `${dockerfile} exists: name another file, or replace it with --overwrite`,
+    );
+  }
+  return async () => await writeFile(dockerfile, text, { flag: overwrite === true ? 'w' : 'wx' });
 }
 
 function labelsOf(labels: readonly string[]): ReadonlyMap<string, string> {

@@ -80,9 +80,11 @@ export interface OpenTargetOptions {
   /**
    * Continues a layout of an earlier run, whether finished, interrupted or discarded, and fails at
    * once if it has another writer. Names the artifact by which a finished archive is known as one of
-   * an earlier run. By default an archive is created anew, and another writer of a layout waited for.
+   * an earlier run. By default an archive is a new one, and another writer of a layout is waited for.
    */
   readonly resume?: string;
+  /** Replace an existing archive. By default it is refused. */
+  readonly overwrite?: boolean | undefined;
 }
 
 /** Opens any place that a user names: registries with their mirrors, and OCI layouts. */
@@ -148,7 +150,7 @@ export class RegistryAccess {
    */
   async openTarget(
     named: string | NamedPlace,
-    { resume }: OpenTargetOptions = {},
+    { resume, overwrite = false }: OpenTargetOptions = {},
   ): Promise<OpenedTarget> {
     const place = typeof named === 'string' ? parsePlace(named) : named;
     const { clock } = this.#options;
@@ -164,7 +166,7 @@ export class RegistryAccess {
       const { path, name: tag } = place;
       const opened =
         resume === undefined
-          ? ArchiveTarget.open(path, clock)
+          ? ArchiveTarget.open(path, { overwrite, clock })
           : ArchiveTarget.resume(path, resume, clock);
       return { target: await opened, tag };
     }

@@ -1,4 +1,4 @@
-import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { type FileHandle, rename, rm } from 'node:fs/promises';
 import { type TarPlace, tarEnd, tarHeader, tarPadding } from '../../content/index.ts';
 import { errorMessage, TerminalError } from '../../errors.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -15,15 +15,32 @@ import { ArchiveFiles } from './archive-files.ts';
 import { checkedBytes } from './checked-bytes.ts';
 import { blobPath, indexFile, LayoutIndex, layoutFile, layoutText } from './layout-index.ts';
 import { LayoutPlace } from './layout-place.ts';
-import { openUnfinished, type UnfinishedArchive } from './unfinished-archive.ts';
+import {
+  isThere,
+  newArchive,
+  openUnfinished,
+  type UnfinishedArchive,
+} from './unfinished-archive.ts';
 import { type LockOptions, WriterLock } from './writer-lock.ts';
 
-interface OpenedArchive {
-  readonly archive: UnfinishedArchive;
-  readonly lock: WriterLock;
+export interface NewArchiveOptions {
+  /** Replace an existing file when the archive is closed. */
+  readonly overwrite: boolean;
+  readonly clock: Clock;
+}
+
+interface HowOpened {
   /** Whether a later run continues it when it is discarded. */
   readonly isKept: boolean;
+  readonly overwrite: boolean;
 }
+
+interface OpenedArchive extends HowOpened {
+  readonly archive: UnfinishedArchive;
+  readonly lock: WriterLock;
+}
+
+type LockedOptions = HowOpened & Pick<LockOptions, 'clock' | 'patience'>;
 
 /** Milliseconds to wait for another writer, which pushes one image. */
 const patience = 60_000;
@@ -44,11 +61,12 @@ export class ArchiveTarget implements ImageTarget {
   readonly #places: Map<string, TarPlace>;
   readonly #manifests = new Map<string, TypedDescriptor>();
   readonly #isKept: boolean;
+  readonly #overwrite: boolean;
   readonly #lock: WriterLock;
   #end: number;
   #last: Promise<unknown> = Promise.resolve();
 
-  private constructor(path: string, { archive, lock, isKept }: OpenedArchive) {
+  private constructor(path: string, { archive, lock, isKept, overwrite }: OpenedArchive) {
     this.name = `oci-archive:${path}`;
     this.#path = path;
     this.#archive = archive;
@@ -59,15 +77,18 @@ export class ArchiveTarget implements ImageTarget {
     this.place = new LayoutPlace(new ArchiveFiles(path, this.#file, this.#places), this.#index);
     this.#end = archive.end;
     this.#isKept = isKept;
+    this.#overwrite = overwrite;
     this.#lock = lock;
   }
 
-  /** Creates an archive; closing it replaces an existing one. Waits for another writer to end. */
-  static async open(path: string, clock: Clock): Promise<ArchiveTarget> {
-    return await ArchiveTarget.#locked(path, { clock, patience, isKept: false }, async () => {
-      const file = await open(partialOf(path), 'w+');
-      return { file, places: new Map(), index: undefined, end: 0 };
-    });
+  /**
+   * Creates an archive. Waits for another writer to end.
+   * @throws TerminalError for an existing one, unless it is to be overwritten
+   */
+  static async open(path: string, options: NewArchiveOptions): Promise<ArchiveTarget> {
+    const { clock, overwrite } = options;
+    const opened = { clock, patience, overwrite, isKept: false };
+    return await ArchiveTarget.#locked(path, opened, () => newArchive(path, overwrite));
   }
 
   /**
@@ -76,20 +97,19 @@ export class ArchiveTarget implements ImageTarget {
    * @throws TerminalError if another process writes it
    */
   static async resume(path: string, artifact: string, clock: Clock): Promise<ArchiveTarget> {
-    const place = { path, partial: partialOf(path), artifact };
-    const options = { clock, patience: 0, isKept: true };
-    return await ArchiveTarget.#locked(path, options, () => openUnfinished(place));
+    const options = { clock, patience: 0, overwrite: false, isKept: true };
+    return await ArchiveTarget.#locked(path, options, () => openUnfinished({ path, artifact }));
   }
 
   static async #locked(
     path: string,
-    { isKept, ...waiting }: Pick<LockOptions, 'clock' | 'patience'> & { readonly isKept: boolean },
+    { clock, patience, ...how }: LockedOptions,
     openArchive: () => Promise<UnfinishedArchive>,
   ): Promise<ArchiveTarget> {
     let lock: WriterLock | undefined;
     try {
-      lock = await WriterLock.take(`${path}.lock`, { name: path, ...waiting });
-      const target = new ArchiveTarget(path, { archive: await openArchive(), lock, isKept });
+      lock = await WriterLock.take(`${path}.lock`, { name: path, clock, patience });
+      const target = new ArchiveTarget(path, { archive: await openArchive(), lock, ...how });
       await target.#begin().catch(async (error: unknown) => {
         await target.discard();
         throw error;
@@ -150,15 +170,20 @@ export class ArchiveTarget implements ImageTarget {
       if (!isAsBefore) await this.#append(indexFile, [index], index.byteLength);
       await this.#write(tarEnd, this.#end);
     });
+    if (!this.#overwrite && (await isThere(this.#path))) {
+      throw new TerminalError(
+        `another program has written ${this.#path} meanwhile: move it, and run the same command again`,
+      );
+    }
     await this.#file.close();
-    await rename(partialOf(this.#path), this.#path);
+    await rename(this.#archive.partial, this.#path);
     await this.#lock.release();
   }
 
   async discard(): Promise<void> {
     await this.#last.catch(() => undefined);
     await this.#file.close();
-    if (!this.#isKept) await rm(partialOf(this.#path), { force: true });
+    if (!this.#isKept) await rm(this.#archive.partial, { force: true });
     await this.#lock.release();
   }
 
@@ -200,8 +225,4 @@ export class ArchiveTarget implements ImageTarget {
     turn.catch(() => undefined);
     return await turn;
   }
-}
-
-function partialOf(path: string): string {
-  return `${path}.partial`;
 }

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { TerminalError } from '../../errors.ts';
@@ -23,14 +22,11 @@ import {
   layoutText,
 } from './layout-index.ts';
 import { LayoutPlace } from './layout-place.ts';
+import { partialOf, wholeOf } from './partial-files.ts';
 import { WriterLock } from './writer-lock.ts';
 
-const partialSuffix = '.partial';
-const uuid = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
-/** Paths of files that an interrupted writer may leave. */
-const partialPath = new RegExp(
-  `^(?:blobs/[a-z0-9]+/[0-9a-f]+|\\.index\\.json)\\.${uuid}\\.partial$`,
-);
+/** Paths of files that a writer writes. */
+const ownPath = /^(?:blobs\/[a-z0-9]+\/[0-9a-f]+|\.index\.json)$/;
 const lockFile = '.writer.lock';
 /** Milliseconds to wait for another writer, which pushes one image. */
 const patience = 60_000;
@@ -112,7 +108,7 @@ export class DirectoryTarget implements ImageTarget {
     }
     const target = await DirectoryTarget.#locked(root, { clock, patience: 0 });
     const paths = await readdir(root, { recursive: true });
-    for (const path of paths.filter((each) => partialPath.test(each))) {
+    for (const path of paths.filter((each) => ownPath.test(wholeOf(each) ?? ''))) {
       await rm(join(root, path), { force: true });
     }
     return target;
@@ -176,7 +172,7 @@ export class DirectoryTarget implements ImageTarget {
 
   async #write(blob: BlobToPush, signal: AbortSignal): Promise<void> {
     const path = this.#path(blob.descriptor.digest);
-    const partial = `${path}.${randomUUID()}${partialSuffix}`;
+    const partial = partialOf(path);
     await mkdir(dirname(path), { recursive: true });
     try {
       const file = await open(partial, 'wx');
@@ -202,7 +198,7 @@ export class DirectoryTarget implements ImageTarget {
       .catch(() => undefined)
       .then(async () => {
         if (this.#changes !== wanted) return;
-        const partial = join(this.#root, `.${indexFile}.${randomUUID()}${partialSuffix}`);
+        const partial = partialOf(join(this.#root, `.${indexFile}`));
         await writeFile(partial, this.#index.toBytes());
         await rename(partial, join(this.#root, indexFile));
       });

@@ -17,7 +17,7 @@ let whole: string;
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'rukpak-archive-'));
   whole = join(dir, 'whole.tar');
-  const target = await ArchiveTarget.open(whole, systemClock);
+  const target = await ArchiveTarget.open(whole, { overwrite: false, clock: systemClock });
   await write(target);
   await target.close();
 });
@@ -74,7 +74,7 @@ test('wherever it was broken off, an archive is gone on with', async () => {
 
 test('content that was not checked before the end is not kept', async () => {
   const path = join(dir, 'unchecked.tar');
-  const target = await ArchiveTarget.open(path, systemClock);
+  const target = await ArchiveTarget.open(path, { overwrite: false, clock: systemClock });
   const [bytes = Buffer.alloc(0)] = layers;
   const descriptor = { digest: digestOf(bytes), size: bytes.byteLength };
   await target.pushBlob({ descriptor, open: () => [bytes] }, signal);

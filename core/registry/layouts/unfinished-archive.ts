@@ -1,12 +1,15 @@
-import { type FileHandle, open, rename } from 'node:fs/promises';
+import { type FileHandle, lstat, open, rename, rm } from 'node:fs/promises';
 import { indexTar, type TarPlace, tarHeader, tarPadding } from '../../content/index.ts';
 import { errorMessage, quoted, TerminalError } from '../../errors.ts';
 import { digestAlgorithm, digestHash, digestProblem } from '../reference.ts';
 import { indexFile, LayoutIndex, layoutFile, layoutText, maxIndexSize } from './layout-index.ts';
+import { partialOf, partialsOf } from './partial-files.ts';
 
 /** An archive to append to, with its complete entries. */
 export interface UnfinishedArchive {
   readonly file: FileHandle;
+  /** Its path while it is written. */
+  readonly partial: string;
   /** By path. */
   readonly places: ReadonlyMap<string, TarPlace>;
   /** Bytes of its last index; undefined for an archive that was never finished. */
@@ -18,8 +21,6 @@ export interface UnfinishedArchive {
 export interface UnfinishedPlace {
   /** Of the finished archive. */
   readonly path: string;
-  /** Of the archive while it is written. */
-  readonly partial: string;
   /** Name of the artifact that tells a finished archive from those of other programs. */
   readonly artifact: string;
 }
@@ -35,17 +36,40 @@ const head = Buffer.concat([
 ]);
 
 /**
+ * Begins an archive that no later run continues.
+ * @throws TerminalError for an existing one, unless it is to be overwritten
+ */
+export async function newArchive(path: string, overwrite: boolean): Promise<UnfinishedArchive> {
+  if (!overwrite && (await isThere(path))) {
+    throw new TerminalError(`${path} exists: name another file, or replace it with --overwrite`);
+  }
+  // That run could not be continued beside a finished archive.
+  const begun = continuedOf(path);
+  if (await isThere(begun)) {
+    throw new TerminalError(
+      `${begun} of an interrupted run of rukpakctl mirror is there: name another file`,
+    );
+  }
+  for (const left of await partialsOf(path)) await rm(left, { force: true });
+  const partial = partialOf(path);
+  return { file: await open(partial, 'wx+'), partial, places: new Map(), index: undefined, end: 0 };
+}
+
+/**
  * Opens an archive for appending. A finished archive becomes unfinished again and keeps its index
  * until it gets a new one; an interrupted one loses an incomplete last entry.
  * @throws TerminalError for a file of another program, which stays as it is
  */
 export async function openUnfinished(place: UnfinishedPlace): Promise<UnfinishedArchive> {
-  const { path, partial } = place;
+  const { path } = place;
+  const partial = continuedOf(path);
   const finished = await openIfThere(path);
   const broken = await openIfThere(partial);
   try {
     if (finished !== undefined) return await reopened(finished, broken !== undefined, place);
-    if (broken !== undefined) return await recovered(broken, { isFinished: false });
+    if (broken !== undefined) {
+      return { ...(await recovered(broken, { isFinished: false })), partial };
+    }
   } catch (error) {
     await finished?.close();
     await broken?.close();
@@ -54,14 +78,15 @@ export async function openUnfinished(place: UnfinishedPlace): Promise<Unfinished
       cause: error,
     });
   }
-  return { file: await open(partial, 'wx+'), places: new Map(), index: undefined, end: 0 };
+  return { file: await open(partial, 'wx+'), partial, places: new Map(), index: undefined, end: 0 };
 }
 
 async function reopened(
   file: FileHandle,
   isBegunToo: boolean,
-  { path, partial, artifact }: UnfinishedPlace,
+  { path, artifact }: UnfinishedPlace,
 ): Promise<UnfinishedArchive> {
+  const partial = continuedOf(path);
   // It would replace the finished one in the end.
   if (isBegunToo) throw new TerminalError(`${partial} of an interrupted run is beside it`);
   const archive = await recovered(file, { isFinished: true });
@@ -70,7 +95,7 @@ async function reopened(
     throw new TerminalError('no earlier run has written it');
   }
   await rename(path, partial);
-  return archive;
+  return { ...archive, partial };
 }
 
 interface Entry {
@@ -81,7 +106,7 @@ interface Entry {
 async function recovered(
   file: FileHandle,
   { isFinished }: { readonly isFinished: boolean },
-): Promise<UnfinishedArchive> {
+): Promise<Omit<UnfinishedArchive, 'partial'>> {
   const entries = await entriesOf(file, isFinished);
   // The writer may have stopped between the last byte and the check of the digest.
   const last = entries.at(-1);
@@ -157,6 +182,21 @@ async function readAt(file: FileHandle, { start, size }: TarPlace): Promise<Buff
     length += bytesRead;
   }
   return bytes.subarray(0, length);
+}
+
+/** The path of an archive that a later run continues, while it is written. */
+function continuedOf(path: string): string {
+  return `${path}.partial`;
+}
+
+export async function isThere(path: string): Promise<boolean> {
+  try {
+    await lstat(path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
+  }
 }
 
 async function openIfThere(path: string): Promise<FileHandle | undefined> {
