@@ -44,7 +44,7 @@ export class MirrorList {
     return [...this.#images.values()];
   }
 
-  /** @returns the image; undefined if it is already listed, blocked or refused */
+  /** @returns the listed image; undefined if it is blocked or refused */
   add(image: string, bundle?: string): WantedImage | undefined {
     try {
       return this.#add(parseImageReference(image), bundle);
@@ -52,6 +52,11 @@ export class MirrorList {
       this.refused.push({ image, bundle, problem: errorMessage(error) });
       return undefined;
     }
+  }
+
+  /** Copies a listed image by another reference: with the digest that has been read. */
+  pin(image: WantedImage, reference: ImageReference): void {
+    this.#images.set(image.source, { ...image, reference });
   }
 
   /**
@@ -71,7 +76,9 @@ export class MirrorList {
 
   #add(reference: ImageReference, bundle: string | undefined): WantedImage | undefined {
     const source = sourceText(reference);
-    if (this.#images.has(source) || this.#isBlocked(reference)) return undefined;
+    const listed = this.#images.get(source);
+    if (listed !== undefined) return listed;
+    if (this.#isBlocked(reference)) return undefined;
     const { path, digest } = reference;
     // Ignores a tag beside a digest: the same tag may stand beside several digests.
     const tag = digest === undefined ? manifestReference(reference) : tagOfDigest(digest);

@@ -1,5 +1,9 @@
 import { join } from 'node:path';
-import { parseImageReference, registryHost } from '../../../core/registry/index.ts';
+import {
+  type ImageReference,
+  parseImageReference,
+  registryHost,
+} from '../../../core/registry/index.ts';
 import { configsLabel, platformImage } from '../../images/index.ts';
 import type { PlanOptions } from '../image-plan.ts';
 import { type ChosenCatalog, isPlace } from '../image-set/image-set.ts';
@@ -20,13 +24,14 @@ export async function readCatalogs(
   options: PlanOptions,
 ): Promise<readonly ImageToCopy[]> {
   const images: ImageToCopy[] = [];
+  const read = new Set<string>();
   for (const [index, chosen] of catalogs.entries()) {
     const folder = join(options.folder, `catalog-${index}`);
     await options.run.attempt({ source: chosen.catalog }, async () => {
       options.run.tell({ kind: 'reading', source: chosen.catalog });
       const { place, bundles } = await readCatalog(chosen, list, { ...options, folder });
       images.push(place);
-      await addBundles(bundles, list, options);
+      await addBundles(bundles, list, { ...options, read });
     });
   }
   return images;
@@ -45,19 +50,25 @@ async function readCatalog(
   const { source, path, tag } = placeOnMirror(chosen);
   list.claimTag(path, tag, source);
   const note = (text: string): void => options.run.tell({ kind: 'note', text });
-  const bundles = await writePrunedCatalog(chosen, { ...options, note });
   const isWhole = chosen.full && chosen.packages.length === 0 && !isPlace(chosen.catalog);
-  const place = isWhole
-    ? await wholeCatalog(chosen.catalog, options)
-    : await prunedCatalog(options);
+  if (!isWhole) {
+    const bundles = await writePrunedCatalog(chosen, { ...options, note });
+    return { place: { source, path, tag, ...(await prunedCatalog(options)) }, bundles };
+  }
+  const reference = await pinned(parseImageReference(chosen.catalog), options);
+  const catalog = sourceText(reference);
+  const bundles = await writePrunedCatalog({ ...chosen, catalog }, { ...options, note });
+  const place = await wholeCatalog(reference, options);
   return { place: { source, path, tag, ...place }, bundles };
 }
 
 type CatalogToCopy = Omit<ImageToCopy, 'source' | 'path' | 'tag'>;
 
 /** A whole catalog keeps its image and signatures. */
-async function wholeCatalog(name: string, { access, signal }: PlanOptions): Promise<CatalogToCopy> {
-  const reference = parseImageReference(name);
+async function wholeCatalog(
+  reference: ImageReference,
+  { access, signal }: PlanOptions,
+): Promise<CatalogToCopy> {
   const open = () => access.open({ kind: 'registry', reference }, signal);
   const image = await open();
   try {
@@ -80,6 +91,20 @@ async function prunedCatalog({ access, folder, signal }: PlanOptions): Promise<C
   };
 }
 
+/**
+ * The reference with the digest that its tag has now: the tag may move between two requests, and
+ * the image that is copied must be the one whose images are listed.
+ */
+async function pinned(
+  reference: ImageReference,
+  { access, signal }: PlanOptions,
+): Promise<ImageReference> {
+  if (reference.digest !== undefined) return reference;
+  const { place, manifest } = await access.open({ kind: 'registry', reference }, signal);
+  await place.close();
+  return { ...reference, digest: manifest.digest };
+}
+
 function placeOnMirror({ catalog, targetCatalog = '', targetTag }: ChosenCatalog) {
   if (isPlace(catalog)) return { source: catalog, path: targetCatalog, tag: targetTag ?? 'latest' };
   const reference = parseImageReference(catalog);
@@ -88,24 +113,38 @@ function placeOnMirror({ catalog, targetCatalog = '', targetTag }: ChosenCatalog
   return { source, path: targetCatalog === '' ? path : targetCatalog, tag: targetTag ?? tag };
 }
 
+interface BundlesOptions extends PlanOptions {
+  /**
+   * Bundle images that were read. That the list has one is no proof: the image set, or another
+   * bundle, may name it too.
+   */
+  readonly read: Set<string>;
+}
+
 /** Adds the images that bundles name, in the catalog and in their own images. */
 async function addBundles(
   bundles: readonly MirroredBundle[],
   list: MirrorList,
-  options: PlanOptions,
+  { read, ...options }: BundlesOptions,
 ): Promise<void> {
-  const unread: WantedImage[] = [];
-  for (const { name, image, images } of bundles) {
-    const wanted = image === '' ? undefined : list.add(image, name);
-    if (wanted !== undefined) unread.push(wanted);
-    for (const related of images) list.add(related, name);
+  const unread: (readonly [bundle: string, image: WantedImage])[] = [];
+  for (const { name: bundle, image, images } of bundles) {
+    const wanted = image === '' ? undefined : list.add(image, bundle);
+    if (wanted !== undefined && !read.has(wanted.source)) {
+      read.add(wanted.source);
+      unread.push([bundle, wanted]);
+    }
+    for (const related of images) list.add(related, bundle);
   }
-  await inParallel(unread, imagesAtOnce, async ({ source, reference, bundle }) => {
-    await options.run.attempt(
-      { source, bundle, host: registryHost(reference.domain) },
-      async () => {
-        for (const image of await imagesOfBundle(source, options)) list.add(image, bundle);
-      },
-    );
+  await inParallel(unread, imagesAtOnce, async ([bundle, wanted]) => {
+    const { source } = wanted;
+    const host = registryHost(wanted.reference.domain);
+    await options.run.attempt({ source, bundle, host }, async () => {
+      const reference = await pinned(wanted.reference, options);
+      list.pin(wanted, reference);
+      for (const image of await imagesOfBundle(sourceText(reference), options)) {
+        list.add(image, bundle);
+      }
+    });
   });
 }

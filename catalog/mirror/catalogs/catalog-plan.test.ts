@@ -1,0 +1,105 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { systemClock } from '../../../core/platform/clock.ts';
+import { emptyKeychain, RegistryAccess } from '../../../core/registry/index.ts';
+import { pushTestCatalog } from '../../../test/helpers/mirrored-catalog.ts';
+import { UploadRegistry } from '../../../test/helpers/upload-registry.ts';
+import { type ImageSet, type MirrorResult, mirrorToRegistry } from '../index.ts';
+
+let source: UploadRegistry;
+let mirror: UploadRegistry;
+let dir: string;
+
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'catalog-plan-'));
+  [source, mirror] = [await UploadRegistry.start(), await UploadRegistry.start()];
+});
+
+afterEach(async () => {
+  await Promise.all([source.stop(), mirror.stop()]);
+  await rm(dir, { recursive: true });
+});
+
+async function mirrored(set: Partial<ImageSet>): Promise<MirrorResult> {
+  const access = new RegistryAccess({
+    insecureRegistries: [source.host, mirror.host],
+    caCertificates: [],
+    keychain: emptyKeychain,
+    clock: systemClock,
+  });
+  const registry = { host: mirror.host, prefix: '', insecure: true };
+  const empty = { catalogs: [], additionalImages: [], blockedImages: [], leftOut: [] };
+  const { signal } = new AbortController();
+  const options = { access, perHost: 4, signal, onEvent: () => undefined };
+  return await mirrorToRegistry({ ...empty, ...set }, registry, options);
+}
+
+/** `<repository>:<tag>` of the mirrored images. */
+const names = ({ images }: MirrorResult) => images.map(({ path, tag }) => `${path}:${tag}`);
+
+function text({ manifests }: UploadRegistry, key: string): string | undefined {
+  return manifests.get(key)?.bytes.toString('utf8');
+}
+
+/** The registry gives a tag the manifest of another one as soon as somebody has asked for it. */
+function moveWhenRead(tag: string, to: string): void {
+  const { manifests } = source;
+  const get = manifests.get.bind(manifests);
+  const later = get(to);
+  manifests.get = (key) => {
+    const stored = get(key);
+    if (key === tag && later !== undefined) manifests.set(tag, later);
+    return stored;
+  };
+}
+
+test('a whole catalog is copied as it was when its bundles were read', async () => {
+  const registry = source.host;
+  const place = (tag: string) => ({ registry, catalog: `catalogs/test:${tag}` });
+  await pushTestCatalog(place('v2'), [{ name: 'beta', versions: ['1.0.0'] }]);
+  const catalog = await pushTestCatalog(place('v1'), [{ name: 'alpha', versions: ['1.0.0'] }]);
+  const before = text(source, 'catalogs/test:v1');
+  moveWhenRead('catalogs/test:v1', 'catalogs/test:v2');
+  const result = await mirrored({ catalogs: [{ catalog, full: true, packages: [] }] });
+  expect([...result.failures]).toEqual([]);
+  expect(names(result)).toContain('alpha/operand:v1.0.0');
+  expect(text(mirror, 'catalogs/test:v1')).toBe(before);
+});
+
+test('a bundle that a catalog names by its tag is copied as it was when its images were read', async () => {
+  const operator = { name: 'alpha', versions: ['1.0.0', '2.0.0'] };
+  await pushTestCatalog({ registry: source.host }, [operator]);
+  const blobs = [
+    { schema: 'olm.package', name: 'alpha', defaultChannel: 'stable' },
+    { schema: 'olm.channel', package: 'alpha', name: 'stable', entries: [{ name: 'alpha.v1' }] },
+    {
+      schema: 'olm.bundle',
+      package: 'alpha',
+      name: 'alpha.v1',
+      image: `${source.host}/alpha/bundle:v1.0.0`,
+      properties: [{ type: 'olm.package', value: { packageName: 'alpha', version: '1.0.0' } }],
+    },
+  ];
+  await writeFile(join(dir, 'catalog.json'), blobs.map((blob) => JSON.stringify(blob)).join('\n'));
+  const before = text(source, 'alpha/bundle:v1.0.0');
+  moveWhenRead('alpha/bundle:v1.0.0', 'alpha/bundle:v2.0.0');
+  const result = await mirrored({
+    catalogs: [{ catalog: dir, targetCatalog: 'own', full: false, packages: [] }],
+  });
+  expect([...result.failures]).toEqual([]);
+  expect(names(result)).toContain('alpha/operand:v1.0.0');
+  expect(text(mirror, 'alpha/bundle:v1.0.0')).toBe(before);
+});
+
+test('the images of a bundle that the image set names too are mirrored', async () => {
+  const operator = { name: 'alpha', versions: ['1.0.0'] };
+  const catalog = await pushTestCatalog({ registry: source.host }, [operator]);
+  const [bundle] = [...source.manifests.keys()].filter((key) => key.includes('bundle:sha256'));
+  const additionalImages = [`${source.host}/${bundle?.replace(':', '@')}`];
+  const catalogs = [{ catalog, full: false, packages: [] }];
+  const result = await mirrored({ catalogs, additionalImages });
+  expect([...result.failures]).toEqual([]);
+  expect(names(result)).toContain('alpha/operand:v1.0.0');
+});
