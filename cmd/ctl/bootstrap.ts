@@ -51,13 +51,20 @@ async function bootstrap(name: string, flags: BootstrapFlags): Promise<void> {
   const objects = distinctObjects(readPlainBundle(files));
   const { systemNamespace, timeout } = flags;
   const progress = progressOn(process.stderr);
+  const report = new Report(flags);
   const result = await withCluster(flags, async (cluster) => {
     const { signal } = cluster;
     // Before anything is applied for it.
     await kubeconfigCaller(cluster);
     await uploadTarget(name, { cluster, signal });
-    await progress(`applying ${objects.length} objects`, () =>
+    const used = await progress(`applying ${objects.length} objects`, () =>
       applyAsRelease(objects, { name, systemNamespace, signal }, cluster),
+    );
+    await report.lines(
+      used.map(
+        (namespace) =>
+          `Namespace "${namespace}" exists: it stays as it is, and is no part of BundleDeployment "${name}"`,
+      ),
     );
     const classes = { deploymentClass: plain, bundleClass: plain };
     // The objects exist, and the deployment owns them.
@@ -65,7 +72,6 @@ async function bootstrap(name: string, flags: BootstrapFlags): Promise<void> {
     const request = { name, files, ...classes, server: flags, timeout, isRemovedOnFailure };
     return await runBundle(request, { cluster, progress, signal });
   });
-  const report = new Report(flags);
   await report.line(
     result.result === 'uploaded'
       ? `successfully bootstrapped bundle deployment "${name}"`

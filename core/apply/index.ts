@@ -46,7 +46,7 @@ export {
   labelledOwner,
 } from './objects/owner-marks.ts';
 export { DeploymentConsent } from './ownership/consent.ts';
-export { transferTargets } from './ownership/ownership.ts';
+export { helmRelease, transferTargets } from './ownership/ownership.ts';
 export { desiredSet } from './plan/desired-set.ts';
 export {
   clientOf,

@@ -1,21 +1,24 @@
 import { gvkOf } from '../../../api/gvk.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { label } from '../../../api/v1alpha1/labels.ts';
+import { generatedFor } from '../../../api/v1alpha1/rules/generated-bundle.ts';
 import {
   controllerOf,
   describeObject,
   fieldManager,
+  helmRelease,
   inKindOrder,
   isDefinition,
   isDeployment,
+  isNamespace,
   isNamespaceOrDefinition,
   labelledOwner,
   resolveKinds,
 } from '../../../core/apply/index.ts';
 import { errorMessage, TerminalError } from '../../../core/errors.ts';
 import {
-  isNotFound,
   keyOf,
+  liveObject,
   type ObjectKey,
   type Resource,
 } from '../../../core/platform/kube/index.ts';
@@ -31,7 +34,9 @@ interface Release {
 
 /**
  * Applies objects as if the BundleDeployment of that name had applied them: in its order, and with
- * its field manager, so that it later removes the fields that the next version drops.
+ * its field manager, so that it later removes the fields that the next version drops. Leaves other
+ * namespaces that exist as they are, as core does: with the marks, core would delete them one day.
+ * @returns the names of these namespaces
  * @throws TerminalError before the first change, when a kind is unknown or an object belongs to
  * others.
  */
@@ -39,19 +44,33 @@ export async function applyAsRelease(
   objects: readonly KubernetesObject[],
   release: Release,
   cluster: Cluster,
-): Promise<void> {
+): Promise<readonly string[]> {
   const { problems } = await resolveKinds(objects, cluster.discovery, release.signal);
   if (problems.length > 0) throw new TerminalError(problems.join('\n'));
-  for (const object of objects) await refuseForeign(object, release, cluster);
-  const foundation = objects.filter((object) => isNamespaceOrDefinition(gvkOf(object)));
+  const used = new Set<KubernetesObject>();
+  for (const object of objects) {
+    const live = await liveOf(object, release, cluster);
+    const holder = live === undefined ? 'nobody' : holderOf(live, release);
+    if (live === undefined || holder === 'this release') continue;
+    if (isNamespace(gvkOf(object))) used.add(object);
+    else if (holder !== 'nobody') {
+      const what = describeObject(object.kind, keyOf(live));
+      throw new TerminalError(
+        `${what} exists and belongs to ${holder.name}: leave it out, or delete it first`,
+      );
+    }
+  }
+  const own = objects.filter((object) => !used.has(object));
+  const foundation = own.filter((object) => isNamespaceOrDefinition(gvkOf(object)));
   await applyInOrder(foundation, release, cluster);
   for (const object of foundation.filter((each) => isDefinition(gvkOf(each)))) {
     const resource = await resourceOf(object, cluster);
     await definitionEstablished(cluster.client, resource, object.metadata.name ?? '');
   }
   cluster.discovery.invalidate();
-  const rest = objects.filter((object) => !foundation.includes(object));
+  const rest = own.filter((object) => !foundation.includes(object));
   await applyInOrder(rest, release, cluster);
+  return [...used].map(({ metadata }) => metadata.name ?? '');
 }
 
 /** Adds the marks of Helm and of the owner. */
@@ -99,34 +118,39 @@ async function applyInOrder(
   }
 }
 
-/** Bootstrapping may take objects without an owner, and no others. */
-async function refuseForeign(
+async function liveOf(
   object: KubernetesObject,
   release: Release,
   { client, discovery }: Cluster,
-): Promise<void> {
+): Promise<KubernetesObject | undefined> {
   const resource = await discovery.resourceFor(gvkOf(object), release.signal);
   // A kind of the manifests' own CRDs has no objects yet.
-  if (resource === undefined) return;
+  if (resource === undefined) return undefined;
   const key = placed(object, resource, release);
-  try {
-    const owner = foreignOwner(await client.get(resource, key, release.signal), release.name);
-    if (owner === undefined) return;
-    throw new TerminalError(
-      `${describeObject(object.kind, key)} exists and belongs to ${owner}: leave it out, or delete it first`,
-    );
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
-  }
+  return await liveObject(client, { resource, key }, release.signal);
 }
 
-function foreignOwner(live: KubernetesObject, name: string): string | undefined {
+type Holder = 'nobody' | 'this release' | { readonly name: string };
+
+/** Bootstrapping takes objects without an owner, and those that it has applied before. */
+function holderOf(live: KubernetesObject, { name, systemNamespace }: Release): Holder {
+  const generated = generatedFor(live);
+  if (generated !== undefined) return { name: `BundleDeployment "${generated}"` };
   const controller = controllerOf(live);
   if (controller !== undefined) {
-    return isDeployment(controller, name) ? undefined : `${controller.kind} "${controller.name}"`;
+    if (isDeployment(controller, name)) return 'this release';
+    return { name: `${controller.kind} "${controller.name}"` };
   }
   const owner = labelledOwner(live);
-  return owner === undefined || owner === name ? undefined : `BundleDeployment "${owner}"`;
+  if (owner !== undefined) {
+    return owner === name ? 'this release' : { name: `BundleDeployment "${owner}"` };
+  }
+  const helm = helmRelease(live);
+  if (helm === undefined) return 'nobody';
+  const isSame = helm.name === name && helm.namespace === systemNamespace;
+  return isSame
+    ? 'this release'
+    : { name: `Helm release "${helm.name}" in namespace "${helm.namespace}"` };
 }
 
 function placed(object: KubernetesObject, resource: Resource, release: Release): ObjectKey {

@@ -128,7 +128,8 @@ interface Release {
   readonly namespace: string;
 }
 
-function helmRelease(live: KubernetesObject): Release | undefined {
+/** The Helm release that an object belongs to by its marks. */
+export function helmRelease(live: KubernetesObject): Release | undefined {
   const { labels, annotations } = live.metadata;
   const name = stringAt(annotations, 'meta.helm.sh/release-name');
   if (stringAt(labels, 'app.kubernetes.io/managed-by') !== 'Helm') return undefined;
