@@ -20,6 +20,7 @@ export {
   compareChannels,
   type Viewpoint,
 } from './preference.ts';
+export { requestedContent } from './requested-content.ts';
 export {
   graphSuccessors,
   readSkipRange,
@@ -28,6 +29,7 @@ export {
   type UpgradePolicy,
   type UpgradeStart,
   upgradeEdge,
+  whyNoSemverSuccessor,
 } from './successors.ts';
 export { type LastStep, type UpgradeGraph, upgradePaths } from './upgrade-paths.ts';
 export { UpgradeLimitError, upgradeSteps } from './upgrade-steps.ts';

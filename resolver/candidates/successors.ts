@@ -76,3 +76,9 @@ export function semverSuccessors(from: Version): (version: Version) => boolean {
   const constraint = parseConstraint(`^${text}, != ${text}`);
   return (version) => satisfies(version, constraint);
 }
+
+/** Why a higher version is no upgrade by its number. */
+export function whyNoSemverSuccessor(version: Version, from: Version): 'prerelease' | 'breaking' {
+  const isOnlyPrerelease = semverSuccessors(from)({ ...version, prerelease: [] });
+  return isOnlyPrerelease ? 'prerelease' : 'breaking';
+}

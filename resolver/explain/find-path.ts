@@ -6,10 +6,12 @@ import {
   type LastStep,
   type PackageContent,
   semverSuccessors,
+  type UpgradeStart,
   upgradeEdge,
   upgradePaths,
+  whyNoSemverSuccessor,
 } from '../candidates/index.ts';
-import { compareVersions, type Version, versionText } from '../versions/index.ts';
+import { compareReleases, compareVersions, type Version, versionText } from '../versions/index.ts';
 import type { PathRequest, UpgradePath, UpgradeStep } from './path-to.ts';
 
 /** Steps of the loops over all bundles. */
@@ -31,9 +33,8 @@ type Steps = ReadonlyMap<string, LastStep<PlacedEntry>>;
 /** @throws BudgetError */
 export function findPath(request: PathRequest, wanted: Version, budget: Budget): UpgradePath {
   const { from, upgrades } = request;
-  if (from.version !== undefined && compareVersions(from.version, wanted) === 0) {
-    return { kind: 'path', steps: [] };
-  }
+  const isWanted = wantedBundle(request, wanted);
+  if (isWanted(from)) return { kind: 'path', steps: [] };
   const contents = request.contents.toSorted((a, b) => (a.catalog.name < b.catalog.name ? -1 : 1));
   const places = placesOf(contents);
   budget.take(places.length * stepsOfPlace);
@@ -42,7 +43,7 @@ export function findPath(request: PathRequest, wanted: Version, budget: Budget):
     upgrades === 'graph' || upgrades === 'replaces'
       ? graphReach(request, { contents, places, budget })
       : versionReach(request);
-  const targets = places.filter((place) => orderOf(place, wanted) === 0);
+  const targets = places.filter(({ bundle }) => isWanted(bundle));
   for (const target of targets) {
     const steps = reach(target);
     if (steps !== undefined) return { kind: 'path', steps };
@@ -56,6 +57,13 @@ export function findPath(request: PathRequest, wanted: Version, budget: Budget):
     reason: reasonOf(request, wanted, isInCatalogs),
     nearest: nearestOf(below, reach),
   };
+}
+
+/** Without build metadata, a version stands for all its builds. */
+function wantedBundle({ bundle }: PathRequest, wanted: Version): (each: UpgradeStart) => boolean {
+  if (bundle !== undefined) return ({ name }) => name === bundle;
+  const compare = wanted.build.length === 0 ? compareVersions : compareReleases;
+  return ({ version }) => version !== undefined && compare(version, wanted) === 0;
 }
 
 /** The last step to the highest version that upgrades reach. */
@@ -159,7 +167,12 @@ function reasonOf(
   if (from.version !== undefined && compareVersions(wanted, from.version) < 0) {
     return `Version ${version} is a downgrade from ${installed}.`;
   }
-  return upgrades === 'semver'
+  if (upgrades !== 'semver') {
+    return `No chain of upgrades leads from ${installed} to version ${version}.`;
+  }
+  const isBreaking =
+    from.version === undefined || whyNoSemverSuccessor(wanted, from.version) === 'breaking';
+  return isBreaking
     ? `Version ${version} is a breaking change from ${installed}.`
-    : `No chain of upgrades leads from ${installed} to version ${version}.`;
+    : `Version ${version} is a prerelease, and upgrades from ${installed} lead to releases only.`;
 }

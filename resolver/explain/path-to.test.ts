@@ -53,6 +53,36 @@ describe('a path of upgrades', () => {
     expect(path(wish)).toEqual([reason, nearest]);
   });
 
+  describe('by version numbers, to a prerelease', () => {
+    const contents = [aPackage({ bundles: ['1.2.0', '1.3.0-rc.1', '2.0.0-rc.1'] })];
+    const from = { name: 'p.v1.2.0', version: parseVersion('1.2.0') };
+
+    it.each([
+      [
+        '1.3.0-rc.1',
+        'Version 1.3.0-rc.1 is a prerelease, and upgrades from 1.2.0 lead to releases only.',
+      ],
+      ['2.0.0-rc.1', 'Version 2.0.0-rc.1 is a breaking change from 1.2.0.'],
+    ])('%s is none', (to, reason) => {
+      expect(path({ contents, from, to, upgrades: 'semver' })).toEqual([reason, undefined]);
+    });
+  });
+
+  describe('between builds of one version', () => {
+    const contents = [aPackage({ bundles: ['1.2.0+1', '1.2.0+2', '1.2.0+3'] })];
+    const from = { name: 'p.v1.2.0+1', version: parseVersion('1.2.0+1') };
+
+    it.each<[Partial<PathRequest>, readonly string[]]>([
+      [{ to: '1.2.0+2' }, ['1.2.0+2 stable replaces']],
+      [{ to: '1.2.0+1' }, []],
+      [{ to: '1.2.0' }, []],
+      [{ to: '1.2.0', bundle: 'p.v1.2.0+2' }, ['1.2.0+2 stable replaces']],
+      [{ to: '1.2.0', bundle: 'p.v1.2.0+1' }, []],
+    ])('%j', (wish, steps) => {
+      expect(path({ contents, from, ...wish })).toEqual(steps);
+    });
+  });
+
   it('of 100,000 steps is found', () => {
     const versions = Array.from({ length: 100_000 }, (_, index) => `1.${index}.0`);
     const steps = path({ contents: [aPackage({ bundles: versions })], to: '1.99999.0' });

@@ -16,6 +16,8 @@ export interface PathRequest {
   readonly from: UpgradeStart;
   /** A version, such as `2.4.0` or `v2.4`. */
   readonly to: string;
+  /** Name of the one bundle of that version that is wanted (default: any). */
+  readonly bundle?: string;
   readonly upgrades: UpgradePolicy;
 }
 

@@ -1,13 +1,5 @@
 import type { Bundle, PackageContent } from '../candidates/index.ts';
-import {
-  compareVersions,
-  type Identifier,
-  parseIdentifier,
-  type Version,
-  VersionError,
-  versionText,
-  zeroVersion,
-} from '../versions/index.ts';
+import { compareReleases, compareVersions, versionText } from '../versions/index.ts';
 
 /** A bundle of the requested package, and the catalog that has it. */
 export interface Candidate {
@@ -43,33 +35,6 @@ export function byVersion(a: Candidate, b: Candidate): number {
 export function byRelease(a: Candidate, b: Candidate): number {
   const [left, right] = [a.bundle.version, b.bundle.version];
   return left !== undefined && right !== undefined ? compareReleases(right, left) : byVersion(a, b);
-}
-
-/**
- * Compares versions, and then build metadata where it can be the release of a bundle; any release
- * is higher than none.
- */
-export function compareReleases(a: Version, b: Version): number {
-  const order = compareVersions(a, b);
-  if (order !== 0) return order;
-  const [left, right] = [releaseOf(a), releaseOf(b)];
-  if (left.length === 0 || right.length === 0) return left.length - right.length;
-  return compareVersions(
-    { ...zeroVersion, prerelease: left },
-    { ...zeroVersion, prerelease: right },
-  );
-}
-
-const longestRelease = 20;
-
-function releaseOf({ build }: Version): readonly Identifier[] {
-  if (build.length === 0 || build.join('.').length > longestRelease) return [];
-  try {
-    return build.map(parseIdentifier);
-  } catch (error) {
-    if (error instanceof VersionError) return [];
-    throw error;
-  }
 }
 
 /** The first one of the lowest by an order; undefined for an empty list. */

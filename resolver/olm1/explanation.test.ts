@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  aBundle,
   anEntry,
   aPackage,
   aRequest,
@@ -96,6 +97,39 @@ What would help:
     expect(explain(wish).suggestions).toContain(suggestion);
   });
 
+  it('leads by the versions of a channel that it suggests', () => {
+    const packages = aPackage({ bundles: ['1.0.0', '1.1.0', '2.0.0'] });
+    const request = { ...asExtension, installed: oldOne, version: '2.0.0', channels: ['x'] };
+    const { suggestions } = explainPackage(aRequest(request), contentsOf(packages), nothingAround);
+    expect(suggestions).toContain(
+      'Add channel "stable", which has 2.0.0 and upgrade to 1.1.0 first: 2.0.0 is 2 upgrades away.',
+    );
+  });
+
+  it('does not send a request by a version that its channel does not have', () => {
+    const packages = aPackage({
+      bundles: ['1.0.0', '1.1.0', '2.0.0'],
+      channels: {
+        stable: ['1.0.0', anEntry('p', '2.0.0', { replaces: '1.1.0' })],
+        fast: [anEntry('p', '1.1.0', { replaces: '1.0.0' })],
+      },
+    });
+    const suggestions = (channels: readonly string[]) => {
+      const request = { ...asExtension, installed: oldOne, version: '2.0.0', channels };
+      return explainPackage(aRequest(request), contentsOf(packages), nothingAround).suggestions;
+    };
+    expect(suggestions(['stable'])).toEqual([
+      'Allow 1.x: catalog "a" has 1.0.0.',
+      'Set upgradeConstraintPolicy to SelfCertified to install 2.0.0 without a path of upgrades.',
+    ]);
+    const through = 'Upgrade to 1.1.0 first: 2.0.0 is 2 upgrades away.';
+    expect(suggestions(['stable', 'fast'])).toContain(through);
+    expect(suggestions([])).toContain(through);
+    expect(suggestions(['x'])).toContain(
+      'Add channel "stable", which has 2.0.0 and set upgradeConstraintPolicy to SelfCertified to install 2.0.0 without a path of upgrades.',
+    );
+  });
+
   it('names catalogs without content', () => {
     const unavailable = [{ name: 'y', reason: 'it is not unpacked' }];
     const around = { present: [], unavailable };
@@ -117,6 +151,39 @@ describe('the newest bundle', () => {
     const { newest } = resolvePackage(aRequest(wish), contentsOf(content), nothingAround);
     expect(newest?.notTaken).toBe(notTaken);
     expect(newest?.bundle.name).toBe('p.v2.1.0-rc.1');
+  });
+
+  it('is a prerelease where upgrades lead to releases only', () => {
+    const packages = aPackage({ bundles: ['1.2.0', '1.3.0-rc.1'] });
+    const installed = { by: 'image', image: 'registry/p:v1.2.0', deployment: 'd' } as const;
+    const { newest } = resolvePackage(aRequest({ installed }), contentsOf(packages), nothingAround);
+    expect(newest?.notTaken).toBe(
+      'Version 1.3.0-rc.1 is a prerelease, and upgrades from 1.2.0 lead to releases only.',
+    );
+  });
+
+  it('may be another build of the chosen version', () => {
+    const packages = aPackage({ bundles: ['1.2.0+1', '1.2.0+2'] });
+    const { newest } = resolvePackage(aRequest(), contentsOf(packages), nothingAround);
+    expect(newest?.notTaken).toBe(
+      'Version 1.2.0+2 is the same version as 1.2.0+1: build metadata does not count.',
+    );
+  });
+
+  it('may require what cannot be installed', () => {
+    const requires = {
+      type: 'olm.package.required',
+      value: { packageName: 'd', versionRange: '>=2.0.0' },
+    };
+    const conflict = { ...requires, value: { packageName: 'd', versionRange: '<2.0.0' } };
+    const packages = [
+      aPackage({ bundles: ['1.0.0', aBundle('p', '2.0.0', { properties: [requires, conflict] })] }),
+      aPackage({ name: 'd', bundles: ['1.0.0', '2.0.0'] }),
+    ];
+    const { newest } = resolvePackage(aRequest(), contentsOf(...packages), nothingAround);
+    expect(newest?.notTaken).toBe(
+      'Version 2.0.0 is not installable with the packages that it requires: "d" in version range ">=2.0.0", "d" in version range "<2.0.0".',
+    );
   });
 
   it('is passed over if it is deprecated, or its catalog has a lower priority', () => {

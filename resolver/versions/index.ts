@@ -12,6 +12,7 @@ export {
   rangeSteps,
   type VersionRange,
 } from './range.ts';
+export { compareReleases } from './release.ts';
 export { parseTolerantVersion } from './tolerant-version.ts';
 export {
   compareVersions,

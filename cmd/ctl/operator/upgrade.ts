@@ -69,12 +69,11 @@ async function upgrade(reference: string, flags: UpgradeFlags): Promise<void> {
   });
 }
 
-function planLines({ from, target, steps }: UpgradePlan, width: number): readonly string[] {
+function planLines({ from, target, stays, steps }: UpgradePlan, width: number): readonly string[] {
   if (target === undefined) return [];
   const to = target.version || target.name;
-  if (steps.length === 0) {
-    return [from === '' ? `Install ${to}` : `${from} stays installed`];
-  }
+  if (stays) return [`${to} stays installed`];
+  if (steps.length === 0) return [from === '' ? `Install ${to}` : `Change ${from} to ${to}`];
   const count = steps.length === 1 ? '' : ` in ${counted(steps.length, 'upgrade')}`;
   return [
     `Upgrade ${from || 'the installed bundle'} to ${to}${count}:`,

@@ -1,6 +1,15 @@
 import { TerminalError } from '../../../core/controller.ts';
-import type { PackageContent, UpgradeStart } from '../../../resolver/candidates/index.ts';
-import { type Explanation, pathTo, type UpgradePath } from '../../../resolver/explain/index.ts';
+import {
+  type PackageContent,
+  requestedContent,
+  type UpgradeStart,
+} from '../../../resolver/candidates/index.ts';
+import {
+  type Explanation,
+  type PathRequest,
+  pathTo,
+  type UpgradePath,
+} from '../../../resolver/explain/index.ts';
 import { explainPackage } from '../../../resolver/olm1/index.ts';
 import {
   compareVersions,
@@ -98,6 +107,11 @@ export interface PackagePath {
   readonly path: UpgradePath;
 }
 
+interface WantedPath extends Pick<PathRequest, 'to' | 'bundle'> {
+  /** Default: the installed version. */
+  readonly from?: string | undefined;
+}
+
 /**
  * The fewest upgrades from the installed version, or from another one, to a version, in the
  * channels that the extension asks for.
@@ -106,13 +120,14 @@ export interface PackagePath {
 export async function extensionPath(
   subject: Subject,
   contents: Contents,
-  { from, to }: { readonly from?: string | undefined; readonly to: string },
+  { from, ...wanted }: WantedPath,
 ): Promise<PackagePath> {
   const { packageName, channels, upgrades } = subject.extension.request;
   const found = await packageContents(subject, contents, packageName);
   const start = startOf(subject, found, from);
-  const inChannels = found.map((content) => restricted(content, channels, start));
-  const path = pathTo({ packageName, contents: inChannels, from: start, to, upgrades });
+  const requested = { channels, upgrades, from: start };
+  const inChannels = found.map((content) => requestedContent(content, requested));
+  const path = pathTo({ packageName, contents: inChannels, from: start, upgrades, ...wanted });
   return { from: textOf(start.version) || start.name, path };
 }
 
@@ -142,19 +157,6 @@ function startOf(
   }
   const { image } = installed;
   return bundles.find((each) => each.image === image) ?? { name: image, version: undefined };
-}
-
-/** The content with the requested channels alone, and their bundles; all if none is requested. */
-function restricted(
-  content: PackageContent,
-  channels: readonly string[],
-  start: UpgradeStart,
-): PackageContent {
-  if (channels.length === 0) return content;
-  const wanted = content.channels.filter(({ name }) => channels.includes(name));
-  const names = new Set(wanted.flatMap(({ entries }) => entries.map(({ name }) => name)));
-  const bundles = content.bundles.filter(({ name }) => names.has(name) || name === start.name);
-  return { ...content, channels: wanted, bundles };
 }
 
 function textOf(version: UpgradeStart['version']): string {

@@ -11,7 +11,6 @@ import { listing } from '../../../test/helpers/remote-catalogs.ts';
 import { ClusterExtensions } from './cluster-extensions.ts';
 import { explainExtension, extensionPath } from './extension-answers.ts';
 import { extensionProgress } from './extension-row.ts';
-import { planUpgrade } from './upgrade-plan.ts';
 import { newExtension, otherManagers, wishPatch, withWish } from './wanted-extension.ts';
 
 const { signal } = new AbortController();
@@ -161,69 +160,6 @@ describe('a path', () => {
     await expect(extensionPath(subject, contents, { from: 'x', to: '2.0.0' })).rejects.toThrow(
       '--from x is not a version',
     );
-  });
-});
-
-describe('a plan', () => {
-  async function planOf(object: KubernetesObject, installed: string, version: string) {
-    const all = await clusterOf(object, installedDeployment(object, installed));
-    const isOperator = object.kind === 'Operator';
-    const contents = colours(isOperator ? 'Catalog' : 'ClusterCatalog');
-    return await planUpgrade(await all.subjectOf(withWish(object, { version })), contents);
-  }
-
-  test('of an Operator is one upgrade', async () => {
-    expect(await planOf(anOperator(), '1.0.0', '>=1.0.0')).toMatchObject({
-      from: '1.0.0',
-      target: { version: '1.2.0' },
-      steps: [{ version: '1.2.0' }],
-      refusal: undefined,
-    });
-  });
-
-  test('of a ClusterExtension has all steps of the graph', async () => {
-    expect(await planOf(aClusterExtension(), '1.0.0', '2.0.0')).toMatchObject({
-      target: { name: 'painter.v2.0.0' },
-      steps: [{ version: '1.1.0' }, { version: '1.2.0' }, { version: '2.0.0' }],
-      refusal: undefined,
-    });
-  });
-
-  test('without a step keeps what is installed', async () => {
-    const plan = await planOf(anOperator(), '1.2.0', '1.2.0');
-    expect(plan).toMatchObject({ target: { version: '1.2.0' }, steps: [], refusal: undefined });
-  });
-
-  test('is refused without a path, with what would help', async () => {
-    const { target, refusal } = await planOf(anOperator(), '1.0.0', '2.0.0');
-    expect(target).toBeUndefined();
-    expect(refusal).toContain('Set upgradeConstraintPolicy to Ignore');
-  });
-
-  test('is refused for another package than the installed one, whatever its graph', async () => {
-    const object = aClusterExtension({ packageName: 'brush', version: '1.2.0' });
-    const all = await clusterOf(object, installedDeployment(object, '1.0.0'));
-    const contents = new FixedContents();
-    const versions = ['1.1.0', '1.2.0'];
-    const entries = versions.map((version, index) => ({
-      name: `brush.v${version}`,
-      skips: [],
-      replaces: ['painter.v1.0.0', 'brush.v1.1.0'][index] ?? '',
-    }));
-    const channels = [{ name: 'stable', entries }];
-    const catalog = { kind: 'ClusterCatalog', name: 'colours' } as const;
-    contents.serve(catalog, aPackage({ name: 'brush', versions, channels }));
-    const plan = await planUpgrade(await all.subjectOf(object), contents);
-    expect(plan.target).toBeUndefined();
-    expect(plan.refusal).toContain('does not replace it by package "brush"');
-  });
-
-  test('is one step with the policy that allows all', async () => {
-    const forced = anOperator({ upgradeConstraintPolicy: 'Ignore' });
-    expect(await planOf(forced, '1.2.0', '1.0.0')).toMatchObject({
-      from: '1.2.0',
-      steps: [{ version: '1.0.0' }],
-    });
   });
 });
 

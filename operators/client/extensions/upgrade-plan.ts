@@ -1,6 +1,6 @@
 import type { UpgradeStep } from '../../../resolver/explain/index.ts';
 import { versionProblem } from '../../../resolver/versions/index.ts';
-import { type Choice, chooseInline, type Subject } from '../../extensions/index.ts';
+import { chooseInline, type Subject } from '../../extensions/index.ts';
 import {
   type Contents,
   extensionPath,
@@ -14,6 +14,8 @@ export interface UpgradePlan {
   readonly from: string;
   /** The bundle at the end; undefined if the change is refused. */
   readonly target: SelectedBundle | undefined;
+  /** Whether the target is the installed bundle. */
+  readonly stays: boolean;
   /** The upgrades to it, each a version of its own; none if it is installed, or nothing is. */
   readonly steps: readonly UpgradeStep[];
   /** Why the change would get no bundle, and what would help; undefined if it gets one. */
@@ -26,8 +28,9 @@ export async function planUpgrade(subject: Subject, contents: Contents): Promise
   const from = subject.installation.installed?.version ?? '';
   if (choice.kind === 'resolved') {
     const target = selectedBundle(choice);
-    const steps = await stepsOf(subject, contents, choice);
-    return { from, target, steps, refusal: undefined };
+    const stays = subject.installation.installed?.image === choice.bundle.image;
+    const steps = stays ? [] : await stepsOf(subject, contents, target);
+    return { from, target, stays, steps, refusal: undefined };
   }
   // Several upgrades lead nowhere if the controller refuses the first one.
   const isObjected = choice.kind === 'failed' && choice.reason !== 'unsatisfiable';
@@ -35,22 +38,21 @@ export async function planUpgrade(subject: Subject, contents: Contents): Promise
   const last = steps.at(-1);
   if (last !== undefined) {
     const target = { name: last.bundle, version: last.version, catalog: last.catalog };
-    return { from, target, steps, refusal: undefined };
+    return { from, target, stays: false, steps, refusal: undefined };
   }
   const refusal = choice.kind === 'failed' ? choice.advice : choice.message;
-  return { from, target: undefined, steps: [], refusal };
+  return { from, target: undefined, stays: false, steps: [], refusal };
 }
 
 /** The upgrade to the chosen bundle. */
 async function stepsOf(
   subject: Subject,
   contents: Contents,
-  choice: Extract<Choice, { kind: 'resolved' }>,
+  target: SelectedBundle | undefined,
 ): Promise<readonly UpgradeStep[]> {
-  const { installed } = subject.installation;
-  if (installed === undefined || installed.image === choice.bundle.image) return [];
-  const to = selectedBundle(choice)?.version ?? '';
-  const { path } = await extensionPath(subject, contents, { to });
+  if (subject.installation.installed === undefined || target === undefined) return [];
+  const wanted = { to: target.version, bundle: target.name };
+  const { path } = await extensionPath(subject, contents, wanted);
   return path.kind === 'path' ? path.steps : [];
 }
 

@@ -8,8 +8,8 @@ import {
   type UpgradePolicy,
   type UpgradeStart,
 } from '../../candidates/index.ts';
-import { parseVersion, VersionError } from '../../versions/index.ts';
-import { byVersion, type Candidate, compareReleases, first } from '../candidate.ts';
+import { compareReleases, parseVersion, VersionError } from '../../versions/index.ts';
+import { byVersion, type Candidate, first } from '../candidate.ts';
 import type { PackageQuestion } from '../package-question.ts';
 import type { InstalledBundle } from '../package-request.ts';
 import { ResolutionFailure } from '../resolution-failure.ts';

@@ -1,5 +1,7 @@
 import { goQuote } from '../../../api/go-quote.ts';
-import { compareVersions, versionText } from '../../versions/index.ts';
+import { comparisonSteps } from '../../budget.ts';
+import { whyNoSemverSuccessor } from '../../candidates/index.ts';
+import { compareVersions, type Version, versionText } from '../../versions/index.ts';
 import { byRelease, byVersion, type Candidate, first, label } from '../candidate.ts';
 import { type AllowedUpgrades, allowedUpgrades } from '../choice/allowed-upgrades.ts';
 import { requiredPackage } from '../dependencies.ts';
@@ -16,6 +18,7 @@ export class Judge {
   readonly #question: PackageQuestion;
   readonly upgrades: AllowedUpgrades | undefined;
   #best: Candidate | undefined;
+  #places: ReadonlyMap<Candidate, number> | undefined;
 
   constructor(question: PackageQuestion) {
     this.#question = question;
@@ -49,10 +52,20 @@ export class Judge {
     const best = chosen ?? (isOperator ? this.#preferred() : undefined);
     const { catalog } = candidate.content;
     if (best === undefined) return `in catalog ${goQuote(catalog.name)}`;
-    if (isOperator && (candidate === best || byRelease(candidate, best) < 0)) {
-      return `not installable with the packages that it requires: ${requirements(candidate)}`;
-    }
-    return isOperator ? behind(candidate, best) : behindForExtension(candidate, best);
+    if (!isOperator) return behindForExtension(candidate, best);
+    const required = this.#isAhead(candidate, best) ? requirements(candidate) : '';
+    return required === ''
+      ? behindForOperator(candidate, best)
+      : `not installable with the packages that it requires: ${required}`;
+  }
+
+  /** Whether an Operator gets a candidate rather than the best one, if it can be installed. */
+  #isAhead(candidate: Candidate, best: Candidate): boolean {
+    const order = byVersion(candidate, best);
+    if (order !== 0) return order < 0;
+    const { candidates } = this.#question;
+    this.#places ??= new Map(candidates.map((each, index) => [each, index]));
+    return (this.#places.get(candidate) ?? 0) <= (this.#places.get(best) ?? 0);
   }
 
   /** Of the bundles that meet all conditions, the one that an Operator would get. */
@@ -86,8 +99,26 @@ export class Judge {
     if (order < 0) return `a downgrade from ${installed}`;
     if (this.#question.request.upgrades !== 'semver')
       return `not a direct upgrade from ${goQuote(from.name)}`;
-    return order === 0 ? 'the installed version again' : `a breaking change from ${installed}`;
+    return order === 0
+      ? 'the installed version again'
+      : this.#noSuccessor(bundle.version, from.version);
   }
+
+  #noSuccessor(version: Version, from: Version): string {
+    this.#question.budget.take(2 * comparisonSteps);
+    return whyNoSemverSuccessor(version, from) === 'breaking'
+      ? `a breaking change from ${versionText(from)}`
+      : `a prerelease, and upgrades from ${versionText(from)} lead to releases only`;
+  }
+}
+
+function behindForOperator(candidate: Candidate, best: Candidate): string {
+  const order = byVersion(candidate, best);
+  if (candidate === best || order < 0)
+    return `in catalog ${goQuote(candidate.content.catalog.name)}`;
+  return order === 0 && byRelease(candidate, best) !== 0
+    ? `the same version as ${label(best)}: build metadata does not count`
+    : behind(candidate, best);
 }
 
 function behindForExtension(candidate: Candidate, best: Candidate): string {

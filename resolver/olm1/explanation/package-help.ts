@@ -1,4 +1,5 @@
 import { goQuote } from '../../../api/go-quote.ts';
+import { requestedContent } from '../../candidates/index.ts';
 import { pathTo } from '../../explain/index.ts';
 import { type Version, versionText } from '../../versions/index.ts';
 import { byRelease, type Candidate, first, label } from '../candidate.ts';
@@ -50,13 +51,17 @@ function isPrerelease({ bundle: { version } }: Candidate): boolean {
   return version === undefined || version.prerelease.length > 0;
 }
 
+function channelsWith({ bundle, content }: Pick<Candidate, 'bundle' | 'content'>) {
+  return content.channels
+    .filter(({ entries }) => entries.some(({ name }) => name === bundle.name))
+    .map(({ name }) => name);
+}
+
 type Help = (question: PackageQuestion, best: Candidate, judge: Judge) => string;
 
 const helpers: Readonly<Record<Criterion, Help>> = {
   channel: (_, { bundle, content }) => {
-    const names = content.channels
-      .filter(({ entries }) => entries.some(({ name }) => name === bundle.name))
-      .map(({ name }) => goQuote(name));
+    const names = channelsWith({ bundle, content }).map(goQuote);
     if (names.length === 0) return `remove the channel: ${bundle.name} is in none`;
     const others = names.length > 1 ? ` (or ${names.slice(1, 4).join(', ')})` : '';
     return `add channel ${names[0]}${others}, which has ${label({ bundle })}`;
@@ -68,7 +73,7 @@ const helpers: Readonly<Record<Criterion, Help>> = {
     return `allow ${range}: catalog ${goQuote(content.catalog.name)} has ${label({ bundle })}`;
   },
   upgrade: (question, best, judge) => {
-    const { request, contents } = question;
+    const { request } = question;
     const policy =
       request.profile === 'operator'
         ? 'upgradeConstraintPolicy to Ignore'
@@ -77,8 +82,15 @@ const helpers: Readonly<Record<Criterion, Help>> = {
     const from = judge.upgrades?.from;
     if (from === undefined || best.bundle.version === undefined) return forced;
     const { packageName, upgrades } = request;
-    const to = versionText(best.bundle.version);
-    const path = pathTo({ packageName, contents, from, to, upgrades }, question.budget.half());
+    const { name: bundle, version } = best.bundle;
+    // A bundle of another channel comes with the suggestion to add its channel.
+    const [added] = question.isInChannels(best) ? [] : channelsWith(best);
+    const channels = added === undefined ? request.channels : [...request.channels, added];
+    const contents = question.contents.map((content) =>
+      requestedContent(content, { channels, upgrades, from }),
+    );
+    const wanted = { packageName, contents, from, to: versionText(version), bundle, upgrades };
+    const path = pathTo(wanted, question.budget.half());
     if (path.kind === 'none' || path.steps.length < 2) return forced;
     const next = path.steps[0];
     return `upgrade to ${next?.version} first: ${label(best)} is ${path.steps.length} upgrades away`;
