@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -162,4 +162,24 @@ test('what is kept is taken at the next start', async () => {
   await writeFile(join(directory, 'cache/rukpak.v1/index.json'), '{}');
   await (await cache.open(join(directory, 'catalog'), options))[Symbol.asyncDispose]();
   expect(builds).toBe(2);
+});
+
+test('what a killed build has left is removed at the next start; a build that runs goes on', async () => {
+  await write(first);
+  const [cache, dayAgo] = [join(directory, 'cache'), new Date(Date.now() - 25 * 3_600_000)];
+  for (const [name, time] of [
+    ['rukpak.v1.new-killed', dayAgo],
+    ['rukpak.v1.new-runs', new Date()],
+    ['pogreb.v1', dayAgo],
+  ] as const) {
+    await mkdir(join(cache, name), { recursive: true });
+    await utimes(join(cache, name), time, time);
+  }
+  const content = await new ContentCache(cache).open(join(directory, 'catalog'), { signal });
+  await content[Symbol.asyncDispose]();
+  expect((await readdir(cache)).toSorted()).toEqual([
+    'pogreb.v1',
+    'rukpak.v1',
+    'rukpak.v1.new-runs',
+  ]);
 });

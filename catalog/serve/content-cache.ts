@@ -1,4 +1,14 @@
-import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
 import { join } from 'node:path';
 import { goFileError } from '../../api/go-file-error.ts';
 import { goQuote } from '../../api/go-quote.ts';
@@ -9,8 +19,11 @@ import { type BuildOptions, buildContent } from './build-content.ts';
 import { ServedContent } from './served-content.ts';
 
 const format = 'rukpak.v1';
+const unfinished = `${format}.new-`;
 const digestFile = 'digest';
 const mostAttempts = 5;
+/** Milliseconds after which nobody is building in a directory any more. */
+const longestBuild = 24 * 3_600_000;
 /** The build of an image creates the cache, and any user may run the image and read it. */
 const sharedMode = 0o775;
 /** Caches of opm, which other versions of a catalog's image may have. They stay untouched. */
@@ -54,9 +67,7 @@ export class ContentCache {
   async isPresent(): Promise<boolean> {
     const names = await readdir(this.#directory).catch((): string[] => []);
     if (names.includes(format)) return true;
-    const unexpected = names.filter(
-      (name) => !ofOthers.has(name) && !name.startsWith(`${format}.new-`),
-    );
+    const unexpected = names.filter((name) => !ofOthers.has(name) && !isUnfinished(name));
     if (unexpected.length === 0) return false;
     throw new TerminalError(`cache directory has unexpected contents: ${unexpected.join(',')}`);
   }
@@ -66,6 +77,7 @@ export class ContentCache {
    * from the same files, otherwise new content that is built, validated and cached.
    */
   async open(source: string, options: OpenContentOptions): Promise<ServedContent> {
+    await this.#removeUnfinished();
     for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
       const digest = await contentDigest(source, options.signal);
       const content = (await this.#kept(digest)) ?? (await this.#build(source, digest, options));
@@ -109,6 +121,20 @@ export class ContentCache {
     }
   }
 
+  /** Removes what killed builds have left. Other processes may be building in the same cache. */
+  async #removeUnfinished(): Promise<void> {
+    const names = await readdir(this.#directory).catch((): string[] => []);
+    for (const name of names.filter(isUnfinished)) {
+      const path = join(this.#directory, name);
+      try {
+        const age = Date.now() - (await stat(path)).mtimeMs;
+        if (age > longestBuild) await rm(path, { recursive: true, force: true });
+      } catch {
+        // Nobody needs it; the cache may be readable only.
+      }
+    }
+  }
+
   /**
    * Undefined if the files have changed meanwhile: the build may have read parts of both states.
    */
@@ -119,7 +145,7 @@ export class ContentCache {
   ): Promise<ServedContent | undefined> {
     onBuild?.();
     await mkdir(this.#directory, { recursive: true });
-    const next = await mkdtemp(`${this.#path}.new-`);
+    const next = await mkdtemp(join(this.#directory, unfinished));
     try {
       await buildContent(next, loadDirectory(source, { signal: options.signal }), options);
       if ((await contentDigest(source, options.signal)) !== digest) {
@@ -137,4 +163,8 @@ export class ContentCache {
     }
     return await ServedContent.open(this.#path);
   }
+}
+
+function isUnfinished(name: string): boolean {
+  return name.startsWith(unfinished);
 }
