@@ -93,7 +93,7 @@ test('the API server asks what RukPak’s users know, and refuses while nobody a
     ...always,
     name: 'vbundledeployments.core.rukpak.io',
     clientConfig: service('rukpak', '/validate-core-rukpak-io-v1alpha1-bundledeployment'),
-    matchConditions: [{ name: 'spec-changes' }],
+    matchConditions: [{ name: 'spec-or-annotations-change' }],
     rules: [rule(['CREATE', 'UPDATE'], 'core.rukpak.io/v1alpha1', 'bundledeployments')],
   });
   expect(configMaps).toMatchObject({

@@ -43,15 +43,17 @@ export interface AdmissionRouteOptions
 export function admissionRoutes(
   options: AdmissionRouteOptions,
 ): ReadonlyMap<string, AdmissionValidator> {
-  const impersonation = impersonationCheck(options);
+  const orders = [
+    ...(options.requireServiceAccount ? [requiredAccountCheck] : []),
+    impersonationCheck(options),
+  ];
   const deploymentChecks = {
     spec: [
-      ...(options.requireServiceAccount ? [requiredAccountCheck] : []),
-      impersonation,
+      ...orders,
       dependencyCycleCheck(options.deployments),
       healthRulesCheck(options.ruleProblem),
     ],
-    orders: [impersonation],
+    orders,
   };
   return new Map([
     ['/validate-core-rukpak-io-v1alpha1-bundle', bundleValidator(options.configMaps)],

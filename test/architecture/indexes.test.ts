@@ -26,6 +26,22 @@ test('docs/spec/annotations.md lists every annotation, label and finalizer, and 
   expect(new Set(rows).size).toBe(rows.length);
 });
 
+/** A row of a table of annotations, and one that core sets on BundleDeployments. */
+const row = /^\| `(core\.rukpak\.io\/[^`]+)` \|/gm;
+const rowOfCore = /^\| `(core\.rukpak\.io\/[^`]+)` \| on a BundleDeployment\b/gm;
+
+test('the webhook of BundleDeployments judges every annotation of them', () => {
+  const page = read('docs/spec/annotations.md');
+  const [, ofUsers = ''] = page.split('On a BundleDeployment:');
+  const [table = ''] = ofUsers.split('On a Secret');
+  const rows = [...table.matchAll(row), ...page.matchAll(rowOfCore)].map(([, key = '']) => key);
+  const configuration = read('deploy/base/webhooks/webhook-configuration.yaml');
+  const judged = [...configuration.matchAll(/'(core\.rukpak\.io\/[\w-]+)'/g)].map(([, key]) => key);
+  const others = rows.filter((key) => key !== annotation.changedBy);
+  expect(others.length).toBeGreaterThan(10);
+  expect(new Set(judged)).toEqual(new Set(others));
+});
+
 /** The reasons in a file that records Events; `isFirst ? 'A' : 'B'` has two. */
 const reason = /\breason: (?:\w+ \? )?'([A-Z]\w+)'(?: : '([A-Z]\w+)')?/g;
 

@@ -4,11 +4,12 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { KubernetesObject } from '../../../../api/meta.ts';
 import type { KubeClient, Resource } from '../../../../core/platform/kube/index.ts';
+import { installManifests } from '../../../../deploy/install-manifests.ts';
 import { freePorts } from '../../../../deploy/local/cluster/ports.ts';
 
 const root = join(import.meta.dirname, '../../../..');
 const name = 'rukpak-validating-webhook-configuration';
-const kinds = { bundledeployments: 'bundledeployment', bundles: 'bundle' } as const;
+const kinds = ['vbundles.core.rukpak.io', 'vbundledeployments.core.rukpak.io'];
 
 const configurationResource: Resource = {
   group: 'admissionregistration.k8s.io',
@@ -69,30 +70,12 @@ export class Webhooks implements AsyncDisposable {
   }
 }
 
-/** The process adds the CA bundle. */
+/** The shipped webhooks of both kinds; the process adds the CA bundle. */
 function configuration(port: number): KubernetesObject {
-  const webhooks = Object.entries(kinds).map(([plural, kind]) => ({
-    name: `v${plural}.core.rukpak.io`,
-    admissionReviewVersions: ['v1'],
-    clientConfig: { url: `https://127.0.0.1:${port}/validate-core-rukpak-io-v1alpha1-${kind}` },
-    failurePolicy: 'Fail',
-    sideEffects: 'None',
-    matchConditions: [
-      {
-        name: 'spec-changes',
-        expression: "request.operation == 'CREATE' || object.spec != oldObject.spec",
-      },
-    ],
-    rules: [
-      {
-        apiGroups: ['core.rukpak.io'],
-        apiVersions: ['v1alpha1'],
-        operations: ['CREATE', 'UPDATE'],
-        resources: [plural],
-      },
-    ],
-  }));
-  const apiVersion = 'admissionregistration.k8s.io/v1';
-  const object = { apiVersion, kind: configurationResource.kind, metadata: { name }, webhooks };
-  return object;
+  const shipped = installManifests({ webhookUrl: `https://127.0.0.1:${port}` }).find(
+    ({ metadata }) => metadata.name === name,
+  );
+  if (shipped === undefined) throw new Error(`the manifests have no ${name}`);
+  const webhooks = shipped['webhooks'] as readonly { readonly name: string }[];
+  return { ...shipped, webhooks: webhooks.filter((webhook) => kinds.includes(webhook.name)) };
 }
