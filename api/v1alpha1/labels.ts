@@ -100,8 +100,7 @@ export const annotation = {
    */
   rollbackDeadline: 'core.rukpak.io/rollback-deadline',
   /**
-   * On a Bundle of an image, git, HTTP or upload source: digest or commit of its content, empty
-   * before the first unpack; set by core.
+   * On a Bundle: digest or commit of its content, empty before the first unpack; set by core.
    */
   pin: 'core.rukpak.io/pin',
   /** On a Bundle older than its BundleDeployment: UID of that BundleDeployment; set by core. */

@@ -7,18 +7,14 @@ import {
 } from '../../api/v1alpha1/index.ts';
 import type { Logger } from '../../core/contracts/logger.ts';
 import type { Clock } from '../../core/platform/clock.ts';
-import {
-  configMapResource,
-  type KubeClient,
-  liveObject,
-  Reflector,
-} from '../../core/platform/kube/index.ts';
+import { configMapResource, type KubeClient, Reflector } from '../../core/platform/kube/index.ts';
 import {
   IndexedCache,
   type Runnable,
   reflectorRunnable,
 } from '../../core/platform/runtime/index.ts';
-import type { AdmissionRouteOptions, BundleLister } from '../../webhooks/index.ts';
+import type { AdmissionRouteOptions } from '../../webhooks/index.ts';
+import { bundleReferences, configMapReader, configMapsOf } from './live-lookups.ts';
 
 const configMapIndex = 'configMap';
 
@@ -30,7 +26,10 @@ interface ConfigMap extends KubernetesObject {
 export interface CachedRouteOptions
   extends Omit<AdmissionRouteOptions, 'client' | 'requireServiceAccount' | 'ruleProblem'> {}
 
-/** Watches that answer the webhooks' lookups, so that an allowed request costs no request. */
+/**
+ * Watches that answer most lookups of the webhooks; the API server answers what a late watch may
+ * not know.
+ */
 export function createWebhookCaches(options: {
   readonly client: KubeClient;
   readonly clock: Clock;
@@ -63,9 +62,9 @@ export function createWebhookCaches(options: {
       bundles: bundleReferences(options.client, (configMap) =>
         bundles.byIndex(configMapIndex, configMap).map(({ metadata }) => metadata.name ?? ''),
       ),
-      configMaps: {
-        get: async (name) => configMaps.get({ namespace: systemNamespace, name }),
-      },
+      configMaps: configMapReader(options.client, systemNamespace, (name) =>
+        configMaps.get({ namespace: systemNamespace, name }),
+      ),
       deployments: {
         dependenciesOf: (name) =>
           deployments.get({ name })?.spec.dependsOn?.map((dependency) => dependency.name) ?? [],
@@ -73,10 +72,6 @@ export function createWebhookCaches(options: {
     },
     reflectors: reflectors.map((reflector) => reflectorRunnable('webhook cache', reflector)),
   };
-}
-
-function configMapsOf({ spec }: Bundle): readonly string[] {
-  return spec.source.configMaps?.map(({ configMap }) => configMap.name ?? '') ?? [];
 }
 
 /** Reviews need only to know whether it is immutable, not its data. */
@@ -93,32 +88,4 @@ function dependenciesOnly(object: KubernetesObject): BundleDeployment {
   const kept = { name, uid, resourceVersion } as BundleDeployment['metadata'];
   const { dependsOn } = spec;
   return { apiVersion, kind, metadata: kept, spec: { dependsOn } as BundleDeployment['spec'] };
-}
-
-/**
- * The Bundles that use a ConfigMap, from a watch. A user may delete the ConfigMap right after its
- * Bundle, before the watch shows that. So the API server confirms every Bundle that would refuse
- * the deletion.
- */
-export function bundleReferences(
-  client: Pick<KubeClient, 'get'>,
-  watched: (configMapName: string) => readonly string[],
-): BundleLister {
-  return {
-    async bundlesReferencing(configMapName, signal) {
-      const names = watched(configMapName);
-      const isThere = await Promise.all(names.map((name) => exists(client, name, signal)));
-      return names.filter((_, at) => isThere[at]);
-    },
-  };
-}
-
-async function exists(
-  client: Pick<KubeClient, 'get'>,
-  name: string,
-  signal: AbortSignal,
-): Promise<boolean> {
-  return (
-    (await liveObject(client, { resource: bundleResource, key: { name } }, signal)) !== undefined
-  );
 }

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
-import { finalizer } from '../../api/v1alpha1/labels.ts';
+import { annotation, finalizer } from '../../api/v1alpha1/labels.ts';
 import { ampleMemory } from '../../test/helpers/ample-memory.ts';
 import { eventually } from '../../test/helpers/eventually.ts';
 import { ManualClock } from '../../test/helpers/manual-clock.ts';
@@ -48,7 +48,7 @@ beforeEach(() => {
   slots = new UnpackSlots({ slots: 1, clock });
   restorer = new ContentRestorer({
     cache: { get: ({ name }) => (name === 'demo' ? cached : undefined) },
-    sources: onlySource('image', fetch),
+    sources: new Map([...onlySource('image', fetch), ...onlySource('configMaps', fetch)]),
     provisioners: new Map([['plain', { className: 'plain', bundle: handler }]]),
     store,
     release: (released) => store.delete(storedContentKey(released)),
@@ -99,6 +99,15 @@ describe('restoring', () => {
     expect(fetch.mock.lastCall?.[0].image?.ref).toBe(bundle.status?.resolvedSource?.image?.ref);
     expect(handler.mock.lastCall?.[0]).toBe(fetched);
     expect(await store.load(key)).toBe(converted);
+  });
+
+  test('stores no other content than that of the digest that is noted', async () => {
+    const source = { type: 'configMaps', configMaps: [{ configMap: { name: 'content' } }] };
+    const annotations = { [annotation.pin]: `sha256:${'12'.repeat(32)}` };
+    cached = aStoredBundle({ source, metadata: { annotations }, status: { phase: 'Unpacked' } });
+    const refusal = 'Restore the former content of ConfigMaps "content"';
+    await expect(restorer.restore(cached, signal)).rejects.toThrow(refusal);
+    expect(await store.has(key)).toBe(false);
   });
 
   test('fetches once for all who ask at the same time, and again for who asks later', async () => {

@@ -67,6 +67,8 @@ export interface BundleState {
   /** Set when this Bundle must fetch the content itself. */
   ownFetch?: OwnFetch;
   fetched?: FetchedContent;
+  /** Digest of the fetched files, if only that identifies the content. */
+  digest?: string | undefined;
   converted?: BundleFiles;
   /** Pin of the upload that is being unpacked. */
   uploadPin?: string | undefined;

@@ -14,6 +14,7 @@ import {
   storedContentKey,
 } from './dependencies.ts';
 import {
+  isDigested,
   isNoted,
   pinIn,
   type SourceTypes,
@@ -114,10 +115,11 @@ export async function notePin(
 }
 
 function pinToNote(
-  { bundle: { spec }, status, uploadPin }: BundleState,
+  { bundle: { spec }, status, uploadPin, digest }: BundleState,
   { sources }: Pick<BundleDependencies, 'sources'>,
 ): string | undefined {
   if (spec.source.type === 'upload') return uploadPin;
+  if (digest !== undefined) return digest;
   return isNoted(spec.source, sources)
     ? pinIn(sources, status.resolvedSource, spec.source)
     : undefined;
@@ -180,7 +182,10 @@ function storedSource(
   }
   const pin = pinIn(sources, source, source);
   if (pin !== undefined) return withPin(sources, source, pin);
-  if (source.type === 'configMaps') return source;
+  if (isDigested(source, sources)) {
+    // Core ended before it noted the digest.
+    return bundle.metadata.annotations?.[annotation.pin] === '' ? undefined : source;
+  }
   if (source.type === 'upload' && !isOlder(bundle)) {
     return uploadPinOf(bundle) === undefined ? undefined : source;
   }

@@ -11,7 +11,9 @@ import {
   type UnpackDependencies,
 } from './dependencies.ts';
 import { awaitSlot, fetch } from './fetch/fetch.ts';
-import { notUnpacked, unpacked } from './status.ts';
+import { contentDigest } from './fetch/pin.ts';
+import type { FetchedContent } from './fetch/shared-fetches.ts';
+import { fetchFailed, notUnpacked, unpacked } from './status.ts';
 
 type Step = (
   state: BundleState,
@@ -64,10 +66,11 @@ async function convert(
 ): Promise<StepOutcome> {
   const { provisioners, limits, clock, creatorOf } = dependencies;
   const { bundle, fetched } = state;
-  const { logger } = context;
   const provisioner = provisioners.get(bundle.spec.provisionerClassName);
   const handler = provisioner?.bundle;
   if (provisioner === undefined || handler === undefined || fetched === undefined) return 'done';
+  identify(state, fetched, dependencies);
+  const { logger } = context;
   state.doing = `${handlerOf(provisioner, 'bundle')} is at work on it`;
   try {
     state.converted = await withTimeLimit(
@@ -83,6 +86,20 @@ async function convert(
     return 'continue';
   } catch (error) {
     state.status = notUnpacked(state.status, { error, prefix: '' }, clock);
+    throw error;
+  }
+}
+
+/** Notes the digest of files that have no other identity, and refuses other ones. */
+function identify(
+  state: BundleState,
+  { files }: Pick<FetchedContent, 'files'>,
+  { sources, clock }: Pick<UnpackDependencies, 'sources' | 'clock'>,
+): void {
+  try {
+    state.digest = contentDigest(state.bundle, files, sources);
+  } catch (error) {
+    state.status = fetchFailed(state.status, error, clock);
     throw error;
   }
 }

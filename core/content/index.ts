@@ -14,6 +14,7 @@ export {
 } from './bundle-files-builder.ts';
 export { ByteReader, type ByteStream } from './byte-reader.ts';
 export { decompressed } from './decompress.ts';
+export { filesDigest } from './files-digest.ts';
 export { indexTar, type TarPlace } from './tar-index.ts';
 export { readTar, type TarEntry } from './tar-reader.ts';
 export { type UnpackOptions, unpackBundle, unpackFetched, unpackTar } from './unpack-bundle.ts';

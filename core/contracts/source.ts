@@ -94,9 +94,10 @@ export interface SourceType {
   readonly type: string;
   /**
    * How core pins content, to fetch the same content again. `immutable`: the content cannot change
-   * while a Bundle is unpacked, such as immutable ConfigMaps.
+   * while a Bundle is unpacked. `digest`: the source cannot name its content, such as ConfigMaps;
+   * core notes a digest of the files, and accepts no others for the Bundle.
    */
-  readonly pin: SourcePin | 'immutable';
+  readonly pin: SourcePin | 'immutable' | 'digest';
   /**
    * The server of the content. Core limits the unpackings per server, and sends a Secret only to
    * servers in its annotation. Undefined without a server.

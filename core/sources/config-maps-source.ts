@@ -3,10 +3,13 @@ import { BundleFilesBuilder } from '../content/index.ts';
 import type { Source, SourceContext, SourceResult, SourceType } from '../contracts/source.ts';
 import { TerminalError } from '../errors.ts';
 
-/** Sources of type configMaps: immutable ConfigMaps in the system namespace. */
+/**
+ * Sources of type configMaps: ConfigMaps in the system namespace. The webhooks demand immutable
+ * ones; without them, or when one is deleted and created again, the content may change.
+ */
 export const configMapsType: SourceType = {
   type: 'configMaps',
-  pin: 'immutable',
+  pin: 'digest',
   host: () => undefined,
   secret: () => undefined,
   shareable: false,

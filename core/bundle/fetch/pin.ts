@@ -1,7 +1,10 @@
 import type { Bundle, BundleSource, BundleStatus } from '../../../api/v1alpha1/bundle.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
-import type { SourceType } from '../../contracts/source.ts';
+import { filesDigest } from '../../content/index.ts';
+import type { BundleFiles } from '../../contracts/bundle-files.ts';
+import type { SourcePin, SourceType } from '../../contracts/source.ts';
 import { TerminalError } from '../../errors.ts';
+import { shortList } from '../../short-list.ts';
 
 /**
  * The pin of a Bundle's content. An annotation records it, empty until it is resolved: a status
@@ -26,26 +29,57 @@ export function unresolvedNote(
   sources: SourceTypes,
 ): Record<string, string> | undefined {
   const isKnownLater = !sources.has(source.type) || source.type === 'upload';
-  return isKnownLater || isNoted(source, sources) ? { [annotation.pin]: '' } : undefined;
+  const isUnresolved = isKnownLater || isNoted(source, sources) || isDigested(source, sources);
+  return isUnresolved ? { [annotation.pin]: '' } : undefined;
 }
 
 /**
  * Whether a source may return other content later: not when its immutable spec pins the content.
  */
 export function isNoted(source: BundleSource, sources: SourceTypes): boolean {
-  const { pin = 'immutable' } = sources.get(source.type) ?? {};
-  return pin !== 'immutable' && pinIn(sources, source, source) === undefined;
+  return pinOf(sources, source.type) !== undefined && pinIn(sources, source, source) === undefined;
+}
+
+/** Whether only a digest of the files tells the source's content from other content. */
+export function isDigested({ type }: BundleSource, sources: SourceTypes): boolean {
+  return sources.get(type)?.pin === 'digest';
 }
 
 /**
- * Whether fetching the Bundle again returns the same content: a mutable source needs its pin, and an
- * upload does as well, unless an earlier version of core unpacked it.
+ * Whether fetching the Bundle again returns the same content, or fails: a mutable source needs its
+ * pin, and an upload does as well, unless an earlier version of core unpacked it.
  */
 export function isPinned(bundle: Bundle, sources: SourceTypes): boolean {
   if (bundle.spec.source.type === 'upload')
     return bundle.metadata.annotations?.[annotation.pin] !== '';
   const { pin } = sources.get(bundle.spec.source.type) ?? {};
-  return pin === 'immutable' || knownPin(bundle, sources) !== undefined;
+  return typeof pin === 'string' || knownPin(bundle, sources) !== undefined;
+}
+
+/**
+ * The digest of fetched files, for a source whose content has no other name.
+ * @throws TerminalError when the Bundle was unpacked from other files.
+ */
+export function contentDigest(
+  { metadata, spec: { source } }: Bundle,
+  files: BundleFiles,
+  sources: SourceTypes,
+): string | undefined {
+  if (!isDigested(source, sources)) return undefined;
+  const digest = filesDigest(files);
+  const noted = metadata.annotations?.[annotation.pin] || digest;
+  if (noted === digest) return digest;
+  throw new TerminalError(
+    `the content has changed since core unpacked this Bundle: it has the digest ${digest}, but ${noted} is expected. Restore the former content of ${named(source)}, or create another Bundle for the new one`,
+  );
+}
+
+const namedConfigMaps = 5;
+
+function named({ type, configMaps }: BundleSource): string {
+  if (configMaps === undefined) return `its source of type ${type}`;
+  const names = configMaps.map(({ configMap }) => `"${configMap.name ?? ''}"`);
+  return `ConfigMaps ${shortList([...new Set(names)], namedConfigMaps)}`;
 }
 
 /**
@@ -76,14 +110,19 @@ export function withKnownPin(bundle: Bundle, sources: SourceTypes): BundleStatus
 /** Sources of this process, by spec.source.type. */
 export type SourceTypes = ReadonlyMap<string, SourceType>;
 
+function pinOf(sources: SourceTypes, type: string): SourcePin | undefined {
+  const { pin } = sources.get(type) ?? {};
+  return typeof pin === 'object' ? pin : undefined;
+}
+
 /** Digest, commit or version of `pinned`, if it is at the same place as the spec. */
 export function pinIn(
   sources: SourceTypes,
   pinned: BundleSource | undefined,
   spec: BundleSource,
 ): string | undefined {
-  const pin = sources.get(spec.type)?.pin;
-  if (pinned?.type !== spec.type || pin === undefined || pin === 'immutable') return undefined;
+  const pin = pinOf(sources, spec.type);
+  if (pinned?.type !== spec.type || pin === undefined) return undefined;
   const place = pin.place(spec);
   if (place === undefined || pin.place(pinned) !== place) return undefined;
   const found = pin.of(pinned);
@@ -97,8 +136,7 @@ export function pinIn(
  * @throws TerminalError when it is not a pin of the source's type
  */
 export function withPin(sources: SourceTypes, spec: BundleSource, text: string): BundleSource {
-  const pin = sources.get(spec.type)?.pin;
-  const pinned = pin === undefined || pin === 'immutable' ? undefined : pin.at(spec, text);
+  const pinned = pinOf(sources, spec.type)?.at(spec, text);
   if (pinned !== undefined && pinIn(sources, pinned, spec) !== undefined) return pinned;
   throw new TerminalError(
     `annotation ${annotation.pin} ${JSON.stringify(text.slice(0, 100))} is not valid for a source of type ${spec.type}: restore the value that core has written, or delete this Bundle`,
