@@ -153,8 +153,11 @@ test('what is no CRD is answered with 400', async () => {
 
 const owned = { 'core.rukpak.io/owner-kind': 'BundleDeployment' };
 
-function aCrd(metadata: object = {}, served = true): object {
+const established = [{ type: 'Established', status: 'True' }];
+
+function aCrd(metadata: object = {}, served = true, conditions: object[] = established): object {
   return {
+    status: { conditions },
     metadata: { name: 'widgets.example.com', labels: owned, ...metadata },
     spec: {
       group: 'example.com',
@@ -218,10 +221,35 @@ test.each<[what: string, crd: object, list: () => Promise<ObjectPage>]>([
   ],
   ['that is being deleted', aCrd({ deletionTimestamp: '2026-01-01T00:00:00Z' }), async () => three],
   ['of somebody else', aCrd({ labels: {} }), async () => three],
-  ['that is not served', aCrd({}, false), async () => three],
-  ['whose objects are not served', aCrd(), async () => Promise.reject(notFound)],
+  ['that is neither established nor served', aCrd({}, false, []), async () => three],
+  ['that is not established', aCrd({}, true, []), async () => Promise.reject(notFound)],
 ])('a CRD %s is deleted', async (_what, live, list) => {
   expect(await judge(aCrd(), { live, list })).toEqual({ allowed: true });
+});
+
+test.each<[what: string, crd: object]>([
+  ['no version is served', aCrd({}, false)],
+  ['the API server does not serve the objects', aCrd()],
+])('a CRD of which %s is not deleted: nobody can see its objects', async (_what, live) => {
+  const verdict = await judge(aCrd(), { live, list: async () => Promise.reject(notFound) });
+  expect(verdict.status?.reason).toBe(
+    'refusing to delete CRD "widgets.example.com": the API server lists no version of it, so its custom resources cannot be counted; serve a version, or set the annotation "core.rukpak.io/safe-crd-deletion-validation" to "false"',
+  );
+});
+
+test('objects are listed in the version in which they are stored, if that is served', async () => {
+  const versions = [
+    { name: 'v1', served: true },
+    { name: 'v2', served: true, storage: true },
+  ];
+  const crd = aCrd() as { spec: object };
+  const listed: string[] = [];
+  const list = async ({ version }: Resource): Promise<ObjectPage> => {
+    listed.push(version);
+    return three;
+  };
+  await judge(aCrd(), { live: { ...crd, spec: { ...crd.spec, versions } }, list });
+  expect(listed).toEqual(['v2']);
 });
 
 test('a review lists nothing but the custom resources of the live CRD', async () => {

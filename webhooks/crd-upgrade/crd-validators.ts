@@ -99,7 +99,7 @@ const namedSchema = z.object({ metadata: z.object({ name: z.string() }) });
 
 /**
  * The validator behind `deletion.crdvalidator.io`: denies the deletion of a BundleDeployment's CRD
- * while there are custom resources of it, which would be lost. Reads the CRD from the cluster, so
+ * while there are custom resources of it, which would be lost, or nobody can see whether there are. Reads the CRD from the cluster, so
  * that a forged review cannot name another list.
  */
 export function crdDeletionValidator(
@@ -113,8 +113,9 @@ export function crdDeletionValidator(
     const crd = await liveCrd(client, old.metadata.name, signal);
     if (crd === undefined || !isGuarded(crd)) return allowed;
     const page = await firstPage(crd, (resource) => client.list(resource, { limit: 1, signal }));
+    if (page === undefined) return denied(refusal(crd, unseen));
     const [first] = page.items;
-    return first === undefined ? allowed : denied(refusal(crd, first, page));
+    return first === undefined ? allowed : denied(refusal(crd, existing(first, page)));
   };
 }
 
@@ -125,12 +126,15 @@ function isGuarded(crd: CustomResourceDefinition): boolean {
   return !isAnnotated(crd, annotation.safeCrdDeletion, 'false');
 }
 
-function refusal(
-  { metadata }: CustomResourceDefinition,
-  first: KubernetesObject,
-  page: ObjectPage,
-): string {
+function refusal({ metadata }: CustomResourceDefinition, cause: string): string {
+  return `refusing to delete CRD "${metadata.name}": ${cause}, or set the annotation "${annotation.safeCrdDeletion}" to "false"`;
+}
+
+const unseen =
+  'the API server lists no version of it, so its custom resources cannot be counted; serve a version';
+
+function existing(first: KubernetesObject, page: ObjectPage): string {
   const count = page.items.length + (page.metadata.remainingItemCount ?? 0);
   const { namespace = '', name } = first.metadata;
-  return `refusing to delete CRD "${metadata.name}": ${count} custom resources of it exist, e.g. ${namespace}/${name}; delete them first, or set the annotation "${annotation.safeCrdDeletion}" to "false"`;
+  return `${count} custom resources of it exist, e.g. ${namespace}/${name}; delete them first`;
 }

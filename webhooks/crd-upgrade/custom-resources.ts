@@ -9,6 +9,7 @@ import type { Clock } from '../../core/platform/clock.ts';
 import {
   definitionResource,
   hasCode,
+  isEstablished,
   isForbidden,
   isNotFound,
   type KubeClient,
@@ -24,6 +25,7 @@ const jsonSchemaSchema = z.custom<JsonSchema>(
 const versionSchema = z.object({
   name: z.string(),
   served: z.boolean(),
+  storage: z.boolean().optional(),
   schema: z.object({ openAPIV3Schema: jsonSchemaSchema.optional() }).optional(),
 });
 
@@ -41,7 +43,12 @@ const crdSchema = z.object({
     versions: z.array(versionSchema),
     conversion: z.object({ strategy: z.string() }).optional(),
   }),
-  status: z.object({ storedVersions: z.array(z.string()).nullish() }).optional(),
+  status: z
+    .object({
+      storedVersions: z.array(z.string()).nullish(),
+      conditions: z.array(z.object({ type: z.string(), status: z.string() })).nullish(),
+    })
+    .optional(),
 });
 
 /** CustomResourceDefinition of apiextensions.k8s.io/v1: the fields that describe its objects. */
@@ -105,20 +112,32 @@ export interface ObjectLister {
   ): Promise<ObjectPage>;
 }
 
-/** Custom resources of a CRD, in any served version. */
+/**
+ * Custom resources of a CRD, in any served version; undefined when the API server lists none in any,
+ * so that nobody knows whether there are some.
+ */
 export async function firstPage(
   crd: CustomResourceDefinition,
   list: (resource: Resource) => Promise<ObjectPage>,
-): Promise<ObjectPage> {
-  const none: ObjectPage = { metadata: {}, items: [] };
-  const served = crd.spec.versions.find((version) => version.served);
-  if (served === undefined) return none;
+): Promise<ObjectPage | undefined> {
+  const served = servedVersion(crd);
+  // Before it establishes a CRD, the API server accepts no custom resources.
+  const unseen: ObjectPage | undefined = isEstablished(crd)
+    ? undefined
+    : { metadata: {}, items: [] };
+  if (served === undefined) return unseen;
   try {
     return await list(resourceOf(crd, served.name));
   } catch (error) {
-    if (isNotFound(error)) return none;
+    if (isNotFound(error)) return unseen;
     throw error;
   }
+}
+
+/** Preferably the version of storage: that needs no conversion webhook, which may be gone. */
+function servedVersion({ spec }: CustomResourceDefinition): CrdVersion | undefined {
+  const served = spec.versions.filter((version) => version.served);
+  return served.find(({ storage }) => storage === true) ?? served[0];
 }
 
 /** Maximum number of objects per page, as for the API server's own clients. */

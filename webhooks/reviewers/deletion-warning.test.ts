@@ -20,12 +20,14 @@ interface Given {
   /** More metadata of the last custom resource. */
   readonly last?: object;
   readonly fault?: Error;
+  /** Whether the API server serves version v1 of the CRDs (default: true). */
+  readonly served?: boolean;
   /** By default those of a deployment that core has begun to install. */
   readonly finalizers?: readonly string[];
   readonly status?: object;
 }
 
-function aCrd(kind: string, annotations: Given['annotations'] = {}): KubernetesObject {
+function aCrd(kind: string, { annotations = {}, served = true }: Given): KubernetesObject {
   const plural = `${kind.toLowerCase()}s`;
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
@@ -37,22 +39,16 @@ function aCrd(kind: string, annotations: Given['annotations'] = {}): KubernetesO
       names: { plural, kind },
       versions: [
         { name: 'v0', served: false },
-        { name: 'v1', served: true },
+        { name: 'v1', served },
       ],
     },
+    status: { conditions: [{ type: 'Established', status: 'True' }] },
   };
 }
 
-function aClient({
-  kinds = ['Gizmo'],
-  annotations,
-  resources = [],
-  resourceAnnotations,
-  last = {},
-  more = false,
-  fault,
-}: Given): DeletionWarningOptions['client'] {
-  const crds = kinds.map((kind) => aCrd(kind, annotations));
+function aClient(given: Given): DeletionWarningOptions['client'] {
+  const { resources = [], resourceAnnotations, last = {}, more = false, fault } = given;
+  const crds = (given.kinds ?? ['Gizmo']).map((kind) => aCrd(kind, given));
   return {
     async get(_resource, { name }) {
       const found = crds.find(({ metadata }) => metadata.name === name);
@@ -134,6 +130,7 @@ test.each<[what: string, given: Given, loss: string]>([
 
 test.each<[what: string, given: Given]>([
   ['there are no custom resources', {}],
+  ['no version of them is served, so that core keeps the CRD', { resources: three, served: false }],
   [
     'one of them is annotated to be kept',
     { resources: three, resourceAnnotations: { 'core.rukpak.io/keep': 'true' } },

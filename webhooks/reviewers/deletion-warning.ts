@@ -143,8 +143,10 @@ function isKept(object: Parameters<typeof isAnnotated>[0]): boolean {
 
 function lossOf(
   { metadata, spec }: CustomResourceDefinition,
-  page: ObjectPage,
+  page: ObjectPage | undefined,
 ): string | undefined {
+  // Core keeps a CRD whose custom resources nobody can see.
+  if (page === undefined) return undefined;
   const count = page.items.length;
   // Core keeps the CRD of a kept custom resource that is not being deleted.
   const lasting = page.items.filter((item) => item.metadata.deletionTimestamp === undefined);

@@ -57,7 +57,12 @@ function mayHaveObjects(definition: KubernetesObject): boolean {
 }
 
 /** Whether the API server has accepted a CRD: before that it accepts no objects of the kind. */
-export function isEstablished({ status }: KubernetesObject): boolean {
+export function isEstablished({
+  status,
+}: {
+  readonly metadata: object;
+  readonly status?: unknown;
+}): boolean {
   return listOf(fieldAt(status, 'conditions')).some(
     (each) => stringAt(each, 'type') === 'Established' && stringAt(each, 'status') === 'True',
   );
