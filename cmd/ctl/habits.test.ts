@@ -155,7 +155,7 @@ describe('rukpakctl check --pre', () => {
     );
     const { code, stdout } = await ctl('verify', '--pre');
     expect(code).toBe(1);
-    expect(stdout).toContain('failed   Kubernetes: is v1.25.0; use 1.27 or later\n');
+    expect(stdout).toContain('failed   Kubernetes: is v1.25.0; use 1.30 or later\n');
     expect(stdout).toContain('this user may not create: ClusterRole');
     expect(stdout).toContain('warning  privileges: ');
     expect(stdout).toContain('failed   Namespace rukpak-system: is being deleted');

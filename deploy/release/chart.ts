@@ -2,6 +2,7 @@ import { posix } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { KubernetesObject } from '../../api/meta.ts';
+import { oldestMinor } from '../../core/platform/kube/index.ts';
 import { moveToNamespace } from '../move-to-namespace.ts';
 import {
   type Deployment,
@@ -155,7 +156,7 @@ function chartYaml(version: string): string {
     type: 'application',
     version,
     appVersion: version,
-    kubeVersion: '>=1.30.0-0',
+    kubeVersion: `>=1.${oldestMinor}.0-0`,
   });
 }
 

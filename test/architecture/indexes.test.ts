@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { annotation, finalizer, label } from '../../api/v1alpha1/labels.ts';
+import { oldestMinor } from '../../core/platform/kube/index.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -40,6 +41,13 @@ test('the webhook of BundleDeployments judges every annotation of them', () => {
   const others = rows.filter((key) => key !== annotation.changedBy);
   expect(others.length).toBeGreaterThan(10);
   expect(new Set(judged)).toEqual(new Set(others));
+});
+
+test('README.md and docs/howto/install.md name the oldest Kubernetes', () => {
+  for (const page of ['README.md', 'docs/howto/install.md']) {
+    const named = [...read(page).matchAll(/Kubernetes 1\.(\d+) or later/g)];
+    expect(named.map(([, minor]) => Number(minor))).toEqual([oldestMinor]);
+  }
 });
 
 /** The reasons in a file that records Events; `isFirst ? 'A' : 'B'` has two. */

@@ -56,13 +56,27 @@ test.each<[what: object, counts: Readonly<Record<string, number>>, told: string]
 
 test('a CRD of OLM 1.0 is not deleted while there are objects of its kind, whatever else there is', async () => {
   const name = 'operators.operators.operatorframework.io';
-  const object = { kind: 'CustomResourceDefinition', metadata: { name } };
+  const labels = { 'app.kubernetes.io/part-of': 'rukpak' };
+  const object = { kind: 'CustomResourceDefinition', metadata: { name, labels } };
   const verdict = await judge(object, having({ operators: 2 }));
   expect(verdict.status?.reason).toBe(
     `refusing to delete CustomResourceDefinition "${name}": 2 Operators exist, and the API server would delete them too. To remove RukPak and keep everything, run "rukpak uninstall"; to delete everything, first run "kubectl delete ${name} --all"`,
   );
   const others = having({ bundledeployments: 1, catalogs: 1, clusterextensions: 1 });
   expect(await judge(object, others)).toEqual({ allowed: true });
+});
+
+test.each([
+  ['another CRD', 'CustomResourceDefinition', { name: 'widgets.example.com' }],
+  [
+    'a CRD of OLM 1.0 that another project installed',
+    'CustomResourceDefinition',
+    { name: 'operators.operators.operatorframework.io' },
+  ],
+  ['another kind', 'Pod', { name: 'bundles.core.rukpak.io' }],
+])('%s is nothing to ask about', async (_what, kind, metadata) => {
+  const list = async () => Promise.reject(new Error('asked'));
+  expect(await judge({ kind, metadata }, list)).toEqual({ allowed: true });
 });
 
 test.each<[what: string, object: object, list: List]>([

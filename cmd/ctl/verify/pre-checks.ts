@@ -6,6 +6,7 @@ import {
   aggregatedDiscovery,
   definitionResource,
   liveObject,
+  oldestMinor,
 } from '../../../core/platform/kube/index.ts';
 import { everyManifest } from '../../../deploy/install-manifests.ts';
 import {
@@ -28,9 +29,6 @@ export const preCheckers: readonly (readonly [subject: string, check: Checker])[
   ['namespaces', namespaceChecks],
   ['CRDs', definitionCheck],
 ];
-
-/** The first version that lists all its kinds in two requests. */
-const oldestMinor = 27;
 
 const versionSchema = z.object({ gitVersion: z.string(), major: z.string(), minor: z.string() });
 

@@ -25,6 +25,7 @@ export {
   podNamespace,
 } from './config/kubeconfig.ts';
 export { type ClockOffset, clockProblem, connect, type KubeConnection } from './connect.ts';
+export { oldestMinor } from './discovery/discovered-groups.ts';
 export {
   aggregatedDiscovery,
   type Discovery,

@@ -127,13 +127,19 @@ export class DiscoveredGroups {
   }
 }
 
+/**
+ * Minor version of the oldest Kubernetes on which rukpak-ts works: the first in which the match
+ * conditions of webhooks are stable. Without them core would wait for its own webhooks.
+ */
+export const oldestMinor = 30;
+
 /** @throws Error when the server is too old for aggregated discovery. */
 export function groupsIn(lists: readonly unknown[]): DiscoveredGroups {
   const groups = new DiscoveredGroups();
   for (const list of lists as readonly GroupList[]) {
     if (list.kind !== 'APIGroupDiscoveryList') {
       throw new Error(
-        'the API server has no aggregated discovery: Kubernetes 1.27 or later is needed',
+        `the API server has no aggregated discovery: Kubernetes 1.${oldestMinor} or later is needed`,
       );
     }
     for (const group of list.items ?? []) {

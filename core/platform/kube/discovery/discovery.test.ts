@@ -208,7 +208,7 @@ describe('DiscoveryClient', () => {
   test('names the version that is needed where the server is too old', async () => {
     const client = { request: async () => ({ kind: 'APIGroupList', groups: [] }) };
     const discovery = new DiscoveryClient(client as unknown as KubeClient);
-    await expect(discovery.resourceForGroupKind('', 'Pod')).rejects.toThrow('Kubernetes 1.27');
+    await expect(discovery.resourceForGroupKind('', 'Pod')).rejects.toThrow('Kubernetes 1.30');
   });
 });
 
