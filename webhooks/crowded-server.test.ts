@@ -152,3 +152,16 @@ test('idle connections of strangers neither pile up nor take the place of the AP
   expect((await review(port, agent)).status).toBe(200);
   expect(Object.values(agent.freeSockets).flat()).toEqual([kept]);
 });
+
+test('requests of two strangers that send no body do not keep the API server out', async () => {
+  let begun = 0;
+  const observer = { began: () => void (begun += 1), answered: () => undefined };
+  const port = await start({ clock: new ManualClock(), observer });
+  for (const address of [stranger, '127.0.0.3']) {
+    for (let call = 0; call < 256; call += 1) {
+      begin(port, address, { headers: { 'content-length': 2 } }).sent.flushHeaders();
+    }
+  }
+  await eventually(() => expect(begun).toBe(512));
+  expect((await review(port)).status).toBe(200);
+});

@@ -65,7 +65,7 @@ export async function startWebhookServer(options: WebhookServerOptions): Promise
     (request, response) => void serve(request, response),
   );
   guardConnections(server, (crowd) => {
-    logger.warn(crowd, 'too many connections to the webhooks: idle ones are closed');
+    logger.warn(crowd, 'too many connections to the webhooks: the least useful ones are closed');
   });
   server.on('tlsClientError', (error) => {
     logger.warn({ error: error.message }, 'TLS handshake with a client of the webhooks failed');

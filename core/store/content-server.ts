@@ -73,7 +73,10 @@ export async function startContentServer(options: ContentServerOptions): Promise
   // Handlers request the body; Node would request it before the request is authorized.
   server.on('checkContinue', (request, response) => server.emit('request', request, response));
   guardConnections(server, (crowd) => {
-    logger.warn(crowd, 'too many connections to the content server: idle ones are closed');
+    logger.warn(
+      crowd,
+      'too many connections to the content server: the least useful ones are closed',
+    );
   });
   try {
     await listen(server, options.address);

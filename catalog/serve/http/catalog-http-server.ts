@@ -44,7 +44,7 @@ export class CatalogHttpServer {
     // Each may hold a piece of a catalog while its client reads.
     guardConnections(server, ({ address: from, connections }) => {
       const crowd = `${connections} connections are open, and one more came from ${from}`;
-      onError(new Error(`${crowd}: idle ones are closed`));
+      onError(new Error(`${crowd}: the least useful ones are closed`));
     });
     server.requestTimeout = requestTimeout;
     server.headersTimeout = requestTimeout;
