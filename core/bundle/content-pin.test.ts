@@ -46,7 +46,7 @@ test('the digest of the content is noted before the Bundle is said to be unpacke
 test('other content never takes the place of lost content, and the former one does', async () => {
   const { fixture, change } = fixtureOf(aKeptBundle({ source }));
   await fixture.reconcile();
-  await fixture.store.delete('demo');
+  await fixture.store.delete(key);
   change(after);
   await fixture.reconcile();
   expect(await fixture.store.has(key)).toBe(false);
@@ -81,7 +81,7 @@ test('a Bundle of an earlier version keeps its content, and is noted when that w
   await fixture.reconcile();
   expect(fetch).not.toHaveBeenCalled();
   expect(fixture.live.metadata.annotations).toBeUndefined();
-  await fixture.store.delete('demo');
+  await fixture.store.delete(key);
   await fixture.reconcile();
   expect(fixture.live.metadata.annotations).toEqual({ [annotation.pin]: digest });
 });
