@@ -3,7 +3,6 @@ import type { Bundle, BundleSource, BundleStatus } from '../../api/v1alpha1/bund
 import { bundleCondition } from '../../api/v1alpha1/conditions.ts';
 import { annotation, finalizer } from '../../api/v1alpha1/labels.ts';
 import { bundleResource } from '../../api/v1alpha1/resources.ts';
-import { uploadPinOf } from '../../api/v1alpha1/rules/upload-pin.ts';
 import { isConflict } from '../platform/kube/index.ts';
 import { addFinalizer, findCondition, removeFinalizer } from '../platform/runtime/index.ts';
 import {
@@ -182,17 +181,24 @@ function storedSource(
   }
   const pin = pinIn(sources, source, source);
   if (pin !== undefined) return withPin(sources, source, pin);
-  if (isDigested(source, sources)) {
-    // Core ended before it noted the digest.
-    return bundle.metadata.annotations?.[annotation.pin] === '' ? undefined : source;
-  }
-  if (source.type === 'upload' && !isOlder(bundle)) {
-    return uploadPinOf(bundle) === undefined ? undefined : source;
-  }
-  return saysUnpacked(status) ? source : undefined;
+  return isSameLater({ bundle, status }, sources) ? source : undefined;
 }
 
-/** Whether an earlier version of core reconciled the Bundle first: it recorded no pin of an upload. */
+/** Whether stored content that the spec does not name is what fetching again would return. */
+function isSameLater(
+  { bundle, status }: Pick<BundleState, 'bundle' | 'status'>,
+  sources: SourceTypes,
+): boolean {
+  const { source } = bundle.spec;
+  const isByDigest = isDigested(source, sources);
+  if ((isByDigest || source.type === 'upload') && !isOlder(bundle)) {
+    // Empty when core ended before it noted the digest.
+    return bundle.metadata.annotations?.[annotation.pin] !== '';
+  }
+  return isByDigest || saysUnpacked(status);
+}
+
+/** Whether an earlier version of core reconciled the Bundle first: it recorded no digest. */
 function isOlder({ metadata }: Bundle): boolean {
   return metadata.annotations?.[annotation.pin] === undefined;
 }
