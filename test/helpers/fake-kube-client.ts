@@ -235,15 +235,9 @@ export class FakeKubeClient implements KubeClient {
     this.drop(key);
   }
 
-  /** It has no permissions to tell apart. */
-  impersonate(): KubeClient {
-    return this;
-  }
-
-  /** It has no connections. */
-  reserved(): KubeClient {
-    return this;
-  }
+  /** It has no permissions to tell apart, and no connections. */
+  impersonate: KubeClient['impersonate'] = () => this;
+  reserved: KubeClient['reserved'] = () => this;
 
   apply: KubeClient['apply'] = unsupported;
   request = unsupported;
