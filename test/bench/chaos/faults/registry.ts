@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { movedContent } from '../world/workload.ts';
 import { between, type Fault } from './fault.ts';
 
 /** The registry answers every request with 429. */
@@ -16,14 +15,15 @@ export const tooManyRequests: Fault = {
 export const movedTags: Fault = {
   name: 'moved-tags',
   async strike({ registry, workload }, random) {
-    const moved = workload.apps.filter(() => random() < 0.5);
-    for (const app of moved) app.contents = [...app.contents, movedContent];
-    const move = async (): Promise<void> => {
-      await Promise.all(moved.map((app) => workload.push(app, app.version, movedContent)));
+    const chosen = workload.apps.filter(() => random() < 0.5);
+    let back = async (): Promise<void> => undefined;
+    registry.beforeBlob = async () => {
+      const moving = workload.moveTags(chosen);
+      back = async () => await (await moving)();
+      await moving;
     };
-    registry.beforeBlob = move;
     await delay(between(random, 500, 3_000));
     registry.beforeBlob = undefined;
-    await Promise.all(moved.map((app) => workload.push(app, app.version, app.version)));
+    await back();
   },
 };

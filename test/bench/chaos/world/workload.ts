@@ -31,7 +31,7 @@ const shares = { update: 0.6, life: 0.15 };
 /** One app in this many has a hook. */
 const hookedEvery = 5;
 /** Content under a tag that means another one elsewhere in the same round. */
-export const movedContent = 3;
+const movedContent = 3;
 
 const jobResource: Resource = {
   group: 'batch',
@@ -49,6 +49,8 @@ export class Workload implements AsyncDisposable {
   /** Registry in the Bundles' specs. */
   readonly #address: string;
   /** UIDs of all Jobs that were ever seen, by name. */
+  /** Apps with a tag of other content. */
+  readonly #moved = new Set<App>();
   readonly #jobs = new Map<string, Set<string>>();
   readonly #life = new AbortController();
   #watching: Promise<void> = Promise.resolve();
@@ -91,6 +93,20 @@ export class Workload implements AsyncDisposable {
     await pushImage({ registry: this.#registry, repository: `chaos/${name}`, tag, layers });
   }
 
+  /** Moves the tags of apps to other content; returns what moves them back. Apps may change meanwhile. */
+  async moveTags(apps: readonly App[]): Promise<() => Promise<void>> {
+    const moved = apps.map((app) => ({ app, version: app.version }));
+    for (const { app } of moved) {
+      this.#moved.add(app);
+      app.contents = [...app.contents, movedContent];
+    }
+    await inParallel(moved, async ({ app, version }) => this.push(app, version, movedContent));
+    return async () => {
+      await inParallel(moved, async ({ app, version }) => this.push(app, version, version));
+      for (const { app } of moved) this.#moved.delete(app);
+    };
+  }
+
   /** One round of user actions: updates some apps, deletes some, installs some again. */
   async change(random: () => number): Promise<void> {
     // Record the wanted state before the first request: a fault may strike between any two.
@@ -115,7 +131,8 @@ export class Workload implements AsyncDisposable {
   }
 
   #install(app: App): () => Promise<void> {
-    Object.assign(app, { installed: true, contents: [app.version], generation: 1 });
+    const contents = [app.version, ...(this.#moved.has(app) ? [movedContent] : [])];
+    Object.assign(app, { installed: true, contents, generation: 1 });
     if (app.hooked) app.runs += 1;
     const source = this.#sourceOf(app);
     const deployment = aBundleDeployment({ name: app.name, source }) as KubernetesObject;
