@@ -67,11 +67,14 @@ export function createReviewHandler(options: ReviewHandlerOptions): ReviewHandle
 /** The API server's maximum wait in milliseconds, if the request names none. */
 const defaultTimeout = 10_000;
 
+/** The API server's longest wait: other clients could ask for any. */
+const maxTimeout = 30_000;
+
 /** Milliseconds for judging a request; shorter than the API server's wait. */
 function timeLimit({ url = '' }: IncomingMessage): number {
   const [, amount, unit] = /[?&]timeout=(\d+)(ms|s|m)(?:&|$)/.exec(url) ?? [];
   const scale = { ms: 1, s: 1_000, m: 60_000 }[unit ?? ''] ?? 0;
-  const timeout = Number(amount ?? 0) * scale || defaultTimeout;
+  const timeout = Math.min(Number(amount ?? 0) * scale || defaultTimeout, maxTimeout);
   return timeout - Math.min(1_000, timeout / 4);
 }
 
@@ -119,7 +122,8 @@ async function judgeBody(
   const validator = routes.get(path);
   if (validator === undefined) throw new HttpProblem(404, `there is no webhook at ${path}`);
   if (request.method !== 'POST') throw new HttpProblem(405, 'a webhook takes POST only');
-  const admission = parse(await readBody(request, { reservation, clock }));
+  const sent = parse(await readBody(request, { reservation, clock }));
+  const admission = { ...sent, client: request.socket.remoteAddress ?? '' };
   const verdict = await judge(validator, admission, signal).catch((error: unknown) => {
     const text = errorMessage(error);
     logger.error(
@@ -139,7 +143,7 @@ async function judge(
   return validator(request, signal);
 }
 
-function parse(body: string): AdmissionRequest {
+function parse(body: string): ReturnType<typeof parseAdmissionReview> {
   try {
     return parseAdmissionReview(body);
   } catch (error) {

@@ -31,8 +31,13 @@ const admissionReviewSchema = z.object({
 /** The user of the request, as authenticated by the API server. */
 export interface AdmissionUser extends z.infer<typeof userSchema> {}
 
+type SentRequest = z.infer<typeof admissionRequestSchema>;
+
 /** The fields of an admission.k8s.io/v1 request that the validators read. */
-export interface AdmissionRequest extends z.infer<typeof admissionRequestSchema> {}
+export interface AdmissionRequest extends SentRequest {
+  /** Address of the client that sent it: the API server, or anybody who reaches the webhooks. */
+  readonly client?: string;
+}
 
 /** metav1.Status, as in an answer. */
 interface AdmissionStatus {
@@ -95,7 +100,7 @@ export function errored(code: number, message: string): AdmissionVerdict {
  * Parses the request of an AdmissionReview in JSON.
  * @throws Error in one sentence for anything else.
  */
-export function parseAdmissionReview(text: string): AdmissionRequest {
+export function parseAdmissionReview(text: string): SentRequest {
   const parsed = admissionReviewSchema.safeParse(parseJson(text));
   if (parsed.success) return parsed.data.request;
   const [issue] = parsed.error.issues;

@@ -3,8 +3,9 @@ import { Agent, request as httpsRequest } from 'node:https';
 import { connect } from 'node:net';
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { type CertificateState, renewCertificates } from '../core/platform/certificates/renewal.ts';
-import { systemClock } from '../core/platform/clock.ts';
+import { type Clock, systemClock } from '../core/platform/clock.ts';
 import { eventually } from '../test/helpers/eventually.ts';
+import { ManualClock } from '../test/helpers/manual-clock.ts';
 import { silentLogger } from '../test/helpers/silent-logger.ts';
 import { type AdmissionValidator, allowed, denied } from './review.ts';
 import type { RequestObserver } from './review-handler.ts';
@@ -21,13 +22,14 @@ beforeAll(async () => {
 async function start(
   validator: AdmissionValidator = () => allowed,
   observer?: RequestObserver,
+  clock: Clock = systemClock,
 ): Promise<WebhookServer> {
   const server = await startWebhookServer({
     host: '127.0.0.1',
     port: 0,
     certificates: first.serving,
     routes: new Map([['/validate', validator]]),
-    clock: systemClock,
+    clock,
     logger: silentLogger,
     ...(observer && { observer }),
   });
@@ -221,6 +223,31 @@ test('a validator hears that the time of its request is nearly over', async () =
   });
   const { body } = await call(server, { path: '/validate?timeout=400ms' });
   expect(JSON.parse(body).response.status.reason).toBe('too late');
+});
+
+test('no client has a request judged for longer than the API server waits', async () => {
+  const clock = new ManualClock();
+  const judged = Promise.withResolvers<void>();
+  const validator: AdmissionValidator = async (_request, signal) => {
+    judged.resolve();
+    await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+    return denied('too late');
+  };
+  const server = await start(validator, undefined, clock);
+  const answer = call(server, { path: '/validate?timeout=600m' });
+  await judged.promise;
+  clock.advance(30_000);
+  expect(JSON.parse((await answer).body).response.status.reason).toBe('too late');
+});
+
+test('a validator learns which client sent the request', async () => {
+  let client: string | undefined;
+  const server = await start((request) => {
+    client = request.client;
+    return allowed;
+  });
+  await call(server, { body: aReview({ client: '10.0.0.1' }) });
+  expect(client).toBe('127.0.0.1');
 });
 
 test('an observer hears of requests to webhooks, and of no other path', async () => {

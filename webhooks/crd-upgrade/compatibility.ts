@@ -2,6 +2,7 @@ import type { JsonValue } from '../../api/json.ts';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { bounded, type JsonSchema, validateObject } from '../../api/object-schema/index.ts';
 import { errorMessage } from '../../core/errors.ts';
+import { ProcessorTimeExceeded, type ProcessorTurns } from './check-turns.ts';
 import {
   type CrdVersion,
   type CustomResourceDefinition,
@@ -12,7 +13,7 @@ import {
   visitObjects,
 } from './custom-resources.ts';
 
-interface CrdChange {
+export interface CrdChange {
   readonly live: CustomResourceDefinition;
   readonly next: CustomResourceDefinition;
 }
@@ -23,26 +24,35 @@ interface Check {
   readonly target: CrdVersion;
 }
 
+/** The checks of custom resources that a change of a CRD needs. */
+export function checksOf(change: CrdChange): readonly Check[] {
+  return [...checksOfChanged(change), ...checksOfAdded(change)];
+}
+
+interface Checking {
+  readonly live: CustomResourceDefinition;
+  readonly lister: ObjectLister;
+  readonly processor: ProcessorTurns;
+}
+
 /**
  * Why a change of a CRD is unsafe for its existing custom resources, or undefined. Reads them as
  * the live CRD serves them; stops at the first invalid one.
  */
 export async function findIncompatibility(
-  change: CrdChange,
-  lister: ObjectLister,
+  checks: readonly Check[],
+  checking: Checking,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const removed = removedStoredVersions(change);
-  if (removed.length > 0) return `cannot remove stored versions [${removed.join(' ')}]`;
-  for (const check of [...checksOfChanged(change), ...checksOfAdded(change)]) {
-    const fault = await findInvalid({ check, live: change.live, lister }, signal);
+  for (const check of checks) {
+    const fault = await findInvalid(check, checking, signal);
     if (fault !== undefined) return fault;
   }
   return undefined;
 }
 
 /** Versions of stored objects that the live CRD still has and the new one lacks. */
-function removedStoredVersions({ live, next }: CrdChange): readonly string[] {
+export function removedStoredVersions({ live, next }: CrdChange): readonly string[] {
   const stored = new Set(live.status?.storedVersions);
   return sortedNames(live).filter((name) => stored.has(name) && find(next, name) === undefined);
 }
@@ -86,14 +96,9 @@ function find({ spec }: CustomResourceDefinition, version: string): CrdVersion |
   return spec.versions.find(({ name }) => name === version);
 }
 
-interface Search {
-  readonly check: Check;
-  readonly live: CustomResourceDefinition;
-  readonly lister: ObjectLister;
-}
-
 async function findInvalid(
-  { check: { listed, target }, live, lister }: Search,
+  { listed, target }: Check,
+  { live, lister, processor }: Checking,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const resource = resourceOf(live, listed);
@@ -101,7 +106,7 @@ async function findInvalid(
   let found: string | undefined;
   try {
     await visitObjects(
-      { lister, resource },
+      { lister, resource, processor },
       (object) => {
         const faults = faultsOf(object, schema);
         if (faults === undefined) return false;
@@ -113,6 +118,7 @@ async function findInvalid(
     );
   } catch (error) {
     signal.throwIfAborted();
+    if (error instanceof ProcessorTimeExceeded) throw error;
     const { listKind = `${resource.kind}List` } = live.spec.names;
     const kind = `${resource.group}/${listed}, Kind=${listKind}`;
     throw new Error(`error listing objects for ${kind}: ${errorMessage(error)}`, { cause: error });

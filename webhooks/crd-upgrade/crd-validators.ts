@@ -3,8 +3,7 @@ import type { KubernetesObject } from '../../api/meta.ts';
 import { annotation, label } from '../../api/v1alpha1/labels.ts';
 import type { Logger } from '../../core/contracts/logger.ts';
 import { errorMessage } from '../../core/errors.ts';
-import { type KubeClient } from '../../core/platform/kube/index.ts';
-import { Semaphore } from '../../core/platform/runtime/index.ts';
+import type { KubeClient } from '../../core/platform/kube/index.ts';
 import {
   type AdmissionRequest,
   type AdmissionValidator,
@@ -13,7 +12,13 @@ import {
   denied,
   errored,
 } from '../review.ts';
-import { findIncompatibility } from './compatibility.ts';
+import { CheckTurns } from './check-turns.ts';
+import {
+  type CrdChange,
+  checksOf,
+  findIncompatibility,
+  removedStoredVersions,
+} from './compatibility.ts';
 import {
   type CustomResourceDefinition,
   firstPage,
@@ -27,17 +32,20 @@ import {
 export interface CrdUpgradeOptions {
   readonly client: Pick<KubeClient, 'get'> & ObjectLister;
   readonly logger: Logger;
+  /** Milliseconds of processor time for one review (default: 20 s). */
+  readonly processorTime?: number;
 }
-
-/** Maximum number of concurrent checks; each keeps one page in memory. */
-const atOnce = 2;
 
 /**
  * The validator behind `webhook.crdvalidator.io`: denies a change of a CRD that would make existing
  * custom resources invalid, and a change that cannot be checked.
  */
-export function crdUpgradeValidator({ client, logger }: CrdUpgradeOptions): AdmissionValidator {
-  const turns = new Semaphore(atOnce);
+export function crdUpgradeValidator({
+  client,
+  logger,
+  processorTime,
+}: CrdUpgradeOptions): AdmissionValidator {
+  const turns = new CheckTurns(processorTime);
   return async (request, signal) => {
     const { operation, subResource, name = '' } = request;
     if ((operation !== 'CREATE' && operation !== 'UPDATE') || subResource) return allowed;
@@ -45,7 +53,7 @@ export function crdUpgradeValidator({ client, logger }: CrdUpgradeOptions): Admi
     if ('allowed' in next) return next;
     if (isAnnotated(next, annotation.safeCrdUpgrade, 'false')) return allowed;
     try {
-      const fault = await turns.run(() => findFault({ next, client }, signal), signal);
+      const fault = await findFault({ next, client, turns, asker: request.client }, signal);
       return fault === undefined ? allowed : refused(request, fault);
     } catch (error) {
       logger.warn(
@@ -68,17 +76,20 @@ function decode(request: AdmissionRequest): CustomResourceDefinition | Admission
   }
 }
 
-async function findFault(
-  {
-    next,
-    client,
-  }: { readonly next: CustomResourceDefinition; readonly client: CrdUpgradeOptions['client'] },
-  signal: AbortSignal,
-): Promise<string | undefined> {
+interface Review {
+  readonly next: CustomResourceDefinition;
+  readonly client: CrdUpgradeOptions['client'];
+  readonly turns: CheckTurns;
+  /** The client that sent the review. */
+  readonly asker: string | undefined;
+}
+
+async function findFault(review: Review, signal: AbortSignal): Promise<string | undefined> {
+  const { next, client } = review;
   const { name } = next.metadata;
   const live = await liveCrd(client, name, signal);
   if (live === undefined) return undefined;
-  const fault = await findIncompatibility({ live, next }, client, signal);
+  const fault = await findInvalidObject({ live, next }, review, signal);
   if (fault !== undefined) {
     return `error validating existing CRs against new CRD's schema for "${name}": ${fault}`;
   }
@@ -87,6 +98,24 @@ async function findFault(
   );
   if (lost === undefined) return undefined;
   return `risk of data loss updating "${name}": new CRD removes version ${lost} that is listed as a stored version on the existing CRD`;
+}
+
+/** Takes a place only for a change that needs objects: invented reviews must not hold them. */
+async function findInvalidObject(
+  change: CrdChange,
+  { client: lister, turns, asker = '' }: Review,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const removed = removedStoredVersions(change);
+  if (removed.length > 0) return `cannot remove stored versions [${removed.join(' ')}]`;
+  const checks = checksOf(change);
+  if (checks.length === 0) return undefined;
+  const { live } = change;
+  return await turns.run(
+    asker,
+    (processor) => findIncompatibility(checks, { live, lister, processor }, signal),
+    signal,
+  );
 }
 
 function refused({ operation, name = '' }: AdmissionRequest, cause: string): AdmissionVerdict {

@@ -1,4 +1,3 @@
-import { setImmediate as othersTurn } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { stringifyJson } from '../../api/json.ts';
@@ -16,6 +15,7 @@ import {
   liveObject,
   type Resource,
 } from '../../core/platform/kube/index.ts';
+import type { ProcessorTurns } from './check-turns.ts';
 
 // The API server has validated the schema; validating this large tree again would be slow.
 const jsonSchemaSchema = z.custom<JsonSchema>(
@@ -147,13 +147,19 @@ const firstLimit = 50;
 /** Target bytes of a page, estimated from the size of earlier objects. */
 const pageBytes = 8 * 1024 * 1024;
 
+interface VisitedList {
+  readonly lister: ObjectLister;
+  readonly resource: Resource;
+  readonly processor: ProcessorTurns;
+}
+
 /**
  * Calls `visit` with every object of a kind, with one page in memory at a time, until it returns
- * true; yields between objects. Restarts an expired list, so that an object may come twice. Visits
- * nothing for a kind that is not served.
+ * true. Restarts an expired list, so that an object may come twice. Visits nothing for a kind that
+ * is not served.
  */
 export async function visitObjects(
-  { lister, resource }: { readonly lister: ObjectLister; readonly resource: Resource },
+  { lister, resource, processor }: VisitedList,
   visit: (object: KubernetesObject) => boolean,
   signal: AbortSignal,
 ): Promise<void> {
@@ -162,10 +168,7 @@ export async function visitObjects(
   for (;;) {
     const page = await readPage({ lister, resource, limit, token }, signal);
     token = page?.metadata.continue;
-    for (const object of page?.items ?? []) {
-      await othersTurn(undefined, { signal });
-      if (visit(object)) return;
-    }
+    if (await processor.visit(page?.items ?? [], visit, signal)) return;
     // An expired list has no page, and starts again.
     if (page !== undefined && !token) return;
     limit = nextLimit(page, limit);
