@@ -84,8 +84,16 @@ test.each<[source: object, text: string]>([
   ],
 ])('%j is denied', async (source, text) => {
   expect(await create(source)).toEqual(denial(text));
-  // The same checks hold for every update, though the spec stays.
-  expect(await update(specOf(source), specOf(source))).toEqual(denial(text));
+  // What is stored needs to lose its finalizer.
+  expect(await update(specOf(source), specOf(source))).toEqual(ok);
+});
+
+test('the metadata of a Bundle changes, whatever an earlier version let into its spec', async () => {
+  const spec = { provisionerClassName: 'a', source: 'text' };
+  expect(await update(spec, spec)).toEqual(ok);
+  expect(await update(spec, { ...spec, provisionerClassName: 'b' })).toMatchObject({
+    status: { code: 400 },
+  });
 });
 
 test('parameters are bounded in depth, before anything reads them', async () => {

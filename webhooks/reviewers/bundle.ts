@@ -11,43 +11,63 @@ import {
 } from '../../api/v1alpha1/bundle.ts';
 import { annotation } from '../../api/v1alpha1/labels.ts';
 import { parametersFault } from '../../api/v1alpha1/rules/source-parameters.ts';
-import { type AdmissionValidator, allowed, denied, errored } from '../review.ts';
+import {
+  type AdmissionValidator,
+  type AdmissionVerdict,
+  allowed,
+  denied,
+  errored,
+} from '../review.ts';
 
 const annotationsSchema = z.looseObject({ [annotation.pin]: z.string().optional() });
-const bundleSchema = z.object({
+const bundleSchema = z.object({ spec: bundleSpecSchema });
+const storedSchema = z.object({
   metadata: z.looseObject({ annotations: annotationsSchema.optional() }).optional(),
-  spec: bundleSpecSchema,
+  spec: z.unknown(),
 });
+
+type StoredBundle = z.infer<typeof storedSchema>;
 
 /** The validator behind `vbundles.core.rukpak.io`. */
 export function bundleValidator(configMaps: ConfigMapReader): AdmissionValidator {
   return async ({ operation, subResource, object, oldObject }, signal) => {
-    if ((operation !== 'CREATE' && operation !== 'UPDATE') || subResource) return allowed;
+    if (subResource) return allowed;
+    if (operation === 'UPDATE') return judgeUpdate(object, oldObject);
+    if (operation !== 'CREATE') return allowed;
     const bundle = bundleSchema.safeParse(object);
     if (!bundle.success) return undecodable('object', bundle.error);
-    if (operation === 'UPDATE') {
-      const old = bundleSchema.safeParse(oldObject);
-      if (!old.success) return undecodable('oldObject', old.error);
-      if (!isSameSpec(old.data.spec, bundle.data.spec)) return denied('bundle.spec is immutable');
-      if (!keepsPin(old.data, bundle.data)) {
-        return denied(
-          `annotation ${annotation.pin} identifies the content of the Bundle, and is immutable`,
-        );
-      }
-    }
     const fault = await findSourceFault(bundle.data.spec.source, configMaps, signal);
     return fault === undefined ? allowed : denied(fault);
   };
 }
 
 /**
+ * The source is judged only when a Bundle is created: its spec stays, and its finalizer must come off
+ * whatever became of its ConfigMaps.
+ */
+function judgeUpdate(object: unknown, oldObject: unknown): AdmissionVerdict {
+  const bundle = storedSchema.safeParse(object);
+  if (!bundle.success) return undecodable('object', bundle.error);
+  const old = storedSchema.safeParse(oldObject);
+  if (!old.success) return undecodable('oldObject', old.error);
+  if (!isDeepStrictEqual(old.data.spec, bundle.data.spec)) {
+    const next = bundleSchema.safeParse(object);
+    if (!next.success) return undecodable('object', next.error);
+    const before = bundleSchema.safeParse(oldObject);
+    if (!before.success) return undecodable('oldObject', before.error);
+    if (!isSameSpec(before.data.spec, next.data.spec)) return denied('bundle.spec is immutable');
+  }
+  if (keepsPin(old.data, bundle.data)) return allowed;
+  return denied(
+    `annotation ${annotation.pin} identifies the content of the Bundle, and is immutable`,
+  );
+}
+
+/**
  * Core writes the pin once: empty when it first reconciles a Bundle, then that of the unpacked
  * content.
  */
-function keepsPin(
-  old: z.infer<typeof bundleSchema>,
-  bundle: z.infer<typeof bundleSchema>,
-): boolean {
+function keepsPin(old: StoredBundle, bundle: StoredBundle): boolean {
   const before = old.metadata?.annotations?.[annotation.pin];
   const after = bundle.metadata?.annotations?.[annotation.pin];
   return before === '' ? after !== undefined : before === undefined || before === after;
