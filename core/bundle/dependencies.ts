@@ -67,11 +67,9 @@ export interface BundleState {
   /** Set when this Bundle must fetch the content itself. */
   ownFetch?: OwnFetch;
   fetched?: FetchedContent;
-  /** Digest of the fetched files, if only that identifies the content. */
+  /** Of the fetched files, or of the upload: the pin of content that has no other name. */
   digest?: string | undefined;
   converted?: BundleFiles;
-  /** Pin of the upload that is being unpacked. */
-  uploadPin?: string | undefined;
   /** Called before the converted content is stored. */
   confirm?: () => Promise<unknown>;
   /** The present slow work, as a clause. */

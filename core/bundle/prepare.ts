@@ -114,10 +114,9 @@ export async function notePin(
 }
 
 function pinToNote(
-  { bundle: { spec }, status, uploadPin, digest }: BundleState,
+  { bundle: { spec }, status, digest }: BundleState,
   { sources }: Pick<BundleDependencies, 'sources'>,
 ): string | undefined {
-  if (spec.source.type === 'upload') return uploadPin;
   if (digest !== undefined) return digest;
   return isNoted(spec.source, sources)
     ? pinIn(sources, status.resolvedSource, spec.source)
@@ -135,7 +134,7 @@ async function writeNote(
 ): Promise<void> {
   const { name = '', uid, resourceVersion } = state.bundle.metadata;
   // Another upload may arrive meanwhile: it changes the Bundle.
-  const unchanged = state.uploadPin === undefined ? {} : { resourceVersion };
+  const unchanged = state.bundle.spec.source.type === 'upload' ? { resourceVersion } : {};
   const patch = { metadata: { uid, ...unchanged, annotations: { [annotation.pin]: pin } } };
   const target = { resource: bundleResource, key: { name } };
   state.bundle = (await client.patch(target, patch, { type: 'merge', signal })) as Bundle;
@@ -163,7 +162,7 @@ export async function reuse(
     : unpacked(status, { source, contentURL }, clock);
   if (bundle.spec.source.type === 'upload' && isOlder(bundle)) {
     // No other bytes were accepted since it was unpacked.
-    state.uploadPin = await pinOfUpload(bundle, dependencies, context.signal);
+    state.digest = await pinOfUpload(bundle, dependencies, context.signal);
     await notePin(state, dependencies, context);
   }
   return 'done';

@@ -97,7 +97,7 @@ function identify(
   { sources, clock }: Pick<UnpackDependencies, 'sources' | 'clock'>,
 ): void {
   try {
-    state.digest = contentDigest(state.bundle, files, sources);
+    state.digest ??= contentDigest(state.bundle, files, sources);
   } catch (error) {
     state.status = fetchFailed(state.status, error, clock);
     throw error;

@@ -209,7 +209,7 @@ async function fetchContent(
   }
   return withTimeLimit(
     async (signal, countdown) => {
-      state.uploadPin = await pinToUnpack(state.bundle, dependencies, signal);
+      state.digest = await pinToUnpack(state.bundle, dependencies, signal);
       const given: InTurn<SourceContext> = {
         bundle: storedContentKey(state.bundle),
         signal,
