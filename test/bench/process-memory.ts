@@ -39,8 +39,11 @@ export function watchMemory(process: () => number, every = 50): { stop(): Memory
   };
 }
 
-/** MiB; 0 for a process that has ended meanwhile. */
-function residentOf(pid: number, field: 'VmRSS' | 'VmHWM'): number {
+/**
+ * MiB, now or at most so far; 0 for a process that has ended meanwhile. The peak is its own, where
+ * `maxRSS` of `getrusage` begins with what the process had that started it.
+ */
+export function residentOf(pid: number, field: 'VmRSS' | 'VmHWM'): number {
   const kilobytes = new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(
     readProc(`/proc/${pid}/status`),
   );

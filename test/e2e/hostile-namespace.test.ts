@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { configMapResource, connect } from '../../core/platform/kube/index.ts';
+import { residentOf } from '../bench/process-memory.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { Kubectl } from '../helpers/kubectl.ts';
 import { plane } from '../helpers/plane.ts';
@@ -41,12 +41,6 @@ function aConfigMap(name: string, bytes: number): KubernetesObject {
   return configMap;
 }
 
-/** Of the whole process since its start. */
-async function peakBytes(): Promise<number> {
-  const status = await readFile(`/proc/${system.pid}/status`, 'utf8');
-  return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
-}
-
 test('many large ConfigMaps cost neither memory nor the start', { tags: 'long' }, async () => {
   const numbers = Array.from({ length: 150 }, (_, index) => index);
   const workers = Array.from({ length: 8 }, async () => {
@@ -60,7 +54,7 @@ test('many large ConfigMaps cost neither memory nor the start', { tags: 'long' }
   await Promise.all(workers);
   await system.terminate();
   await system.restart();
-  expect(await peakBytes()).toBeLessThan(400 * mebibyte);
+  expect(residentOf(system.pid ?? 0, 'VmHWM')).toBeLessThan(400);
 });
 
 test('ConfigMaps are deleted together, as the namespace itself deletes them', async () => {

@@ -39,7 +39,13 @@ interface Outcome {
   readonly mebibytes: number;
 }
 
-const atExit = `process.on('exit', () => console.error('peak', process.resourceUsage().maxRSS));`;
+/** Not `maxRSS` of `getrusage`, which begins with what this process has. */
+const atExit = `
+  import { readFileSync } from 'node:fs';
+  process.on('exit', () => {
+    const [, peak] = /^VmHWM:\\s+(\\d+)/m.exec(readFileSync('/proc/self/status', 'latin1'));
+    console.error('peak', peak);
+  });`;
 
 /** In a process of its own, whose memory counts. */
 async function opm(...args: readonly string[]): Promise<Outcome> {

@@ -1,9 +1,9 @@
 /** Started by the benchmark, with a chart's folder and a number: loads the engine and renders. */
 import { loadChartEngine } from '../../../provisioners/helm/engine/wasm-chart-engine.ts';
+import { residentOf } from '../process-memory.ts';
 import { median } from '../report.ts';
 import { chartFiles } from './bench-charts.ts';
 
-const mebibyte = 1024 * 1024;
 const [folder = '', count = ''] = process.argv.slice(2);
 
 interface Time {
@@ -19,7 +19,7 @@ async function timed<T>(work: () => T | Promise<T>): Promise<readonly [T, Time]>
   return [result, { wall: performance.now() - startedAt, cpu: (user + system) / 1000 }];
 }
 
-const resident = () => process.memoryUsage.rss() / mebibyte;
+const resident = () => residentOf(process.pid, 'VmRSS');
 
 const files = await chartFiles(folder);
 const without = resident();
@@ -46,6 +46,6 @@ console.log(
       cpu: median(later.map(({ cpu }) => cpu)),
     },
     resident: { without, afterFirst, after: resident() },
-    peak: process.resourceUsage().maxRSS / 1024,
+    peak: residentOf(process.pid, 'VmHWM'),
   }),
 );

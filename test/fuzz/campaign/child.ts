@@ -1,13 +1,13 @@
 /** One target in a process of its own: it may run out of memory, or never return. */
 
+import { residentOf } from '../../bench/process-memory.ts';
 import type { FuzzTarget } from '../fuzz-target.ts';
 import { boundsOf, judge } from '../judge.ts';
 import { fuzz } from '../session.ts';
 import { FlightRecorder } from './flight.ts';
 import type { FromChild, Order } from './messages.ts';
 
-const mebibyte = 1024 * 1024;
-const atStart = process.memoryUsage.rss();
+const atStart = residentOf(process.pid, 'VmRSS');
 
 process.once('message', (order: Order) => {
   void obey(order).finally(() => process.disconnect());
@@ -41,8 +41,8 @@ async function obey(order: Order): Promise<void> {
 
 function memoryProblem(target: FuzzTarget): string | undefined {
   const { memory } = boundsOf(target);
-  const peak = process.resourceUsage().maxRSS * 1024;
-  return peak - atStart > memory * mebibyte ? `takes more than ${memory} MiB` : undefined;
+  const peak = residentOf(process.pid, 'VmHWM');
+  return peak - atStart > memory ? `takes more than ${memory} MiB` : undefined;
 }
 
 function tell(message: FromChild): void {
