@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseDuration } from '../../api/duration.ts';
 
@@ -45,6 +46,16 @@ export function collect(value: string, values: readonly string[]): readonly stri
 
 export function collectUrls(value: string, values: readonly string[]): readonly string[] {
   return collect(value, values).map(httpUrl);
+}
+
+/** Hosts of a certificate: clients know other names only by their form in ASCII. */
+export function collectHosts(value: string, values: readonly string[]): readonly string[] {
+  return collect(value, values).map((host) => {
+    if (isIP(host) !== 0 || /^[-\w]+(?:\.[-\w]+)*$/.test(host)) return host;
+    throw new InvalidArgumentError(
+      `"${host}" must be an IP address, or a DNS name in ASCII such as xn--bcher-kva.example.`,
+    );
+  });
 }
 
 /** Parses a bool as Go does; undefined for anything else. */

@@ -15,3 +15,11 @@ test.each(['', 'core-cert', 'core-cert=', 'core-cert=,', '=localhost', 'a=b=c', 
     expect(() => parseIssuedCertificate(text, [])).toThrow('Give <secret>=<host>[,<host>…].');
   },
 );
+
+test.each(['bücher.example', '*.example.com', 'a b', 'https://a'])(
+  'a host that no client would find in a certificate is refused: %s',
+  (host) => {
+    const parse = () => parseIssuedCertificate(`core-cert=localhost,${host}`, []);
+    expect(parse).toThrow(`"${host}" must be an IP address, or a DNS name in ASCII`);
+  },
+);

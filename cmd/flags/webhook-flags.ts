@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { addWebhookClientFlags, type WebhookClientFlags } from '../webhooks/webhook-clients.ts';
 import { addDeletionPolicyFlag, type DeletionPolicyFlag } from './deployment-flags.ts';
-import { booleanFlag, collect, listFlag, withoutEffect } from './flag-values.ts';
+import { booleanFlag, collectHosts, listFlag, withoutEffect } from './flag-values.ts';
 import { addProcessFlags, bindAddress, listenAddress, type ProcessFlags } from './process-flags.ts';
 
 export interface WebhookServerFlags {
@@ -60,7 +60,7 @@ export function addWebhookServerFlags(command: Command): Command {
       listFlag(
         '--webhook-host <host>',
         'Host name or IP address at which the API server reaches webhooks that run outside the cluster',
-        collect,
+        collectHosts,
       ),
     )
     .option(
@@ -134,7 +134,7 @@ export function parseIssuedCertificate(
   previous: readonly IssuedCertificate[],
 ): readonly IssuedCertificate[] {
   const [secretName = '', hosts = '', ...rest] = text.split('=');
-  const names = hosts.split(',').filter((host) => host !== '');
+  const names = collectHosts(hosts, []);
   if (secretName === '' || names.length === 0 || rest.length > 0) {
     throw new InvalidArgumentError('Give <secret>=<host>[,<host>…].');
   }

@@ -70,6 +70,13 @@ function isFor(certificate: X509Certificate, host: string): boolean {
   return match !== undefined;
 }
 
+/** The DNS names and IP addresses that a certificate is for. */
+export function hostsOf({ subjectAltName = '' }: X509Certificate): readonly string[] {
+  return [...subjectAltName.matchAll(/(?:DNS|IP Address):([^,\s"]+)/g)].map(
+    ([, host = '']) => host,
+  );
+}
+
 /** When a certificate ends, in milliseconds since the epoch. */
 export function expiryOf(certificate: X509Certificate): number {
   return certificate.validToDate.getTime();

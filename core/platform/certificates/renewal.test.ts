@@ -58,6 +58,25 @@ test('a new host is served at once', async () => {
   expect(servingOf(renewed).checkIP('10.0.0.1')).toBe('10.0.0.1');
 });
 
+test('a new host joins those of the present certificate, until it is renewed', async () => {
+  const renewed = await renewCertificates(fresh, ['new.example.com'], start + 1);
+  expect(servingOf(renewed).checkHost('localhost')).toBe('localhost');
+  expect(servingOf(renewed).checkIP('127.0.0.1')).toBe('127.0.0.1');
+  expect(servingOf(renewed).checkHost('new.example.com')).toBe('new.example.com');
+  const later = await renewCertificates(renewed, ['new.example.com'], start + 61 * day);
+  expect(servingOf(later).subjectAltName).toBe('DNS:new.example.com');
+});
+
+test('hosts of others are bounded', async () => {
+  let state = fresh;
+  for (let group = 0; group < 3; group += 1) {
+    const more = Array.from({ length: 40 }, (_, index) => `h${group}-${index}.example.com`);
+    state = await renewCertificates(state, more, start + 1);
+  }
+  expect(servingOf(state).checkHost('h2-39.example.com')).toBe('h2-39.example.com');
+  expect(servingOf(state).subjectAltName?.split(', ')).toHaveLength(64);
+});
+
 test('a new authority is published an hour before it signs, and the old one stays until it expires', async () => {
   let state = fresh;
   for (const at of [61, 122, 183, 244]) {

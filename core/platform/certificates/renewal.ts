@@ -4,6 +4,7 @@ import {
   belongTogether,
   expiryOf,
   hasSigned,
+  hostsOf,
   isAccepted,
   parseCertificate,
   parseCertificates,
@@ -35,10 +36,14 @@ const certificateLifetimes = {
   backdate: hour,
 } as const;
 
+/** Own hosts aside: processes that share the Secret may be for different ones. */
+const maxHosts = 64;
+
 /**
  * The state with everything renewed that is due for `hosts` at `now`; `state` itself when nothing
  * is due. A new authority joins the bundle an hour before the server uses its certificate; an old
- * one stays in the bundle until it expires.
+ * one stays in the bundle until it expires. If a certificate lacks only hosts, the next one is for
+ * its hosts too: another process may need them, and would replace it again.
  */
 export async function renewCertificates(
   state: CertificateState | undefined,
@@ -47,10 +52,32 @@ export async function renewCertificates(
 ): Promise<CertificateState> {
   const authority = await renewAuthority(state, now);
   const serving = state?.serving;
-  if (serving !== undefined && !mustReplaceServing(serving, { authority, hosts, now })) {
+  if (serving === undefined) {
+    return { ...authority, serving: await newServing(authority, hosts, now) };
+  }
+  if (!mustReplaceServing(serving, { authority, hosts, now })) {
     return authority.caBundle === state?.caBundle ? state : { ...authority, serving };
   }
-  return { ...authority, serving: await newServing(authority, hosts, now) };
+  const isForOthers = !mustReplaceServing(serving, { authority, hosts: [], now });
+  const others = isForOthers ? presentHosts(serving) : [];
+  const all = [...new Set([...hosts, ...others])].slice(0, Math.max(hosts.length, maxHosts));
+  return { ...authority, serving: await newServing(authority, all, now) };
+}
+
+/** Whether the state's certificate is good, but not for all of the hosts. */
+export function lacksOnlyHosts(
+  { serving, ...authority }: CertificateState,
+  hosts: readonly string[],
+  now: number,
+): boolean {
+  const lacks = (wanted: readonly string[]): boolean =>
+    mustReplaceServing(serving, { authority, hosts: wanted, now });
+  return lacks(hosts) && !lacks([]);
+}
+
+function presentHosts({ certificate }: KeyPair): readonly string[] {
+  const present = parseCertificate(certificate);
+  return present === undefined ? [] : hostsOf(present);
 }
 
 type Authority = Pick<CertificateState, 'caBundle' | 'caKey'>;

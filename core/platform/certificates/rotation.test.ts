@@ -1,10 +1,11 @@
+import { X509Certificate } from 'node:crypto';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { eventually } from '../../../test/helpers/eventually.ts';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { ObjectTracker } from '../../../test/helpers/object-tracker.ts';
 import { silentLogger } from '../../../test/helpers/silent-logger.ts';
 import { parseCertificates } from './index.ts';
-import type { CertificateState } from './renewal.ts';
+import { type CertificateState, renewCertificates } from './renewal.ts';
 import { createCertificateRotation } from './rotation.ts';
 
 const name = 'rukpak-webhook-certificate';
@@ -19,13 +20,13 @@ beforeEach(() => {
   abort = new AbortController();
 });
 
-function aReplica() {
+function aReplica(...hosts: readonly string[]) {
   return createCertificateRotation({
     client: cluster,
     clock,
     logger: silentLogger,
     secret: { namespace: 'rukpak-system', name },
-    hosts: ['localhost'],
+    hosts: hosts.length === 0 ? ['localhost'] : hosts,
   });
 }
 
@@ -130,6 +131,49 @@ test('a Secret of cert-manager is left alone, with the way out', async () => {
   cluster.put(name, { apiVersion: 'v1', kind: 'Secret', metadata: { name, annotations } });
   await expect(aReplica().ensure(abort.signal)).rejects.toThrow('--cert-dir');
   expect(cluster.requests).toEqual(['get']);
+});
+
+/** Takes longer than a replica that has something to issue and to write. */
+async function settled(): Promise<void> {
+  for (let issued = 0; issued < 5; issued += 1) {
+    await renewCertificates(undefined, ['localhost'], clock.now());
+    await new Promise(setImmediate);
+  }
+}
+
+test('processes for different hosts agree on one certificate for all of them', async () => {
+  const [one, two] = [aReplica('one.example.com'), aReplica('10.0.0.2')];
+  await one.ensure(abort.signal);
+  const told = [run(one), run(two)];
+  await two.ensure(abort.signal);
+  await eventually(() => {
+    const [a, b] = told.map((states) => states.at(-1)?.serving);
+    expect(a).toEqual(b);
+    const serving = new X509Certificate(a?.certificate ?? '');
+    expect(serving.subjectAltName).toContain('one.example.com');
+    expect(serving.checkIP('10.0.0.2')).toBe('10.0.0.2');
+  });
+  await settled();
+  const written = cluster.requests.filter((request) => request === 'update').length;
+  expect(written).toBeLessThanOrEqual(2);
+  clock.advance(day);
+  await settled();
+  expect(cluster.requests.filter((request) => request === 'update')).toHaveLength(written);
+});
+
+test('a certificate that is for others only is replaced now and then, not at once', async () => {
+  // No certificate is ever for this name.
+  const replica = aReplica('ö.example.com');
+  await replica.ensure(abort.signal);
+  const told = run(replica);
+  await eventually(() => expect(told).toHaveLength(1));
+  const updates = () => cluster.requests.filter((request) => request === 'update').length;
+  await settled();
+  expect(updates()).toBe(1);
+  clock.advance(10 * 60_000);
+  await eventually(() => expect(updates()).toBe(2));
+  await settled();
+  expect(updates()).toBe(2);
 });
 
 test('a cluster that refuses is asked again after a pause', async () => {

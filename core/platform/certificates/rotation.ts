@@ -10,7 +10,7 @@ import {
   secretResource,
 } from '../kube/index.ts';
 import { ObjectController } from '../runtime/index.ts';
-import { type CertificateState, renewCertificates } from './renewal.ts';
+import { type CertificateState, lacksOnlyHosts, renewCertificates } from './renewal.ts';
 
 interface CertificateRotationOptions {
   readonly client: Pick<KubeClient, 'get' | 'create' | 'update' | 'list' | 'watch'>;
@@ -32,7 +32,10 @@ interface CertificateRotation {
   run(onChange: (state: CertificateState) => void, signal: AbortSignal): Promise<void>;
 }
 
-/** Milliseconds between checks of the expiry, which cost no request. */
+/**
+ * Milliseconds between checks of the expiry, which cost no request, and between two certificates that
+ * replace a good one for the sake of more hosts.
+ */
 const resync = 10 * 60_000;
 
 const maxConflicts = 10;
@@ -44,8 +47,25 @@ const maxConflicts = 10;
 export function createCertificateRotation(
   options: CertificateRotationOptions,
 ): CertificateRotation {
-  const { clock, secret: key, hosts } = options;
+  const { clock, logger, secret: key, hosts } = options;
   let current: CertificateState | undefined;
+  let extendedAt = Number.NEGATIVE_INFINITY;
+
+  /** Whether the stored certificates are the ones to use now. */
+  async function isUpToDate(stored: CertificateState): Promise<boolean> {
+    const now = clock.now();
+    if ((await renewCertificates(stored, hosts, now)) === stored) return true;
+    if (!lacksOnlyHosts(stored, hosts, now)) return false;
+    if (now - extendedAt >= resync) {
+      extendedAt = now;
+      return false;
+    }
+    logger.warn(
+      { secret: `${key.namespace}/${key.name}`, hosts },
+      'the serving certificate is not for all hosts of this process: another process replaces it',
+    );
+    return true;
+  }
 
   async function ensure(signal: AbortSignal): Promise<CertificateState> {
     for (let attempt = 0; attempt < maxConflicts; attempt += 1) {
@@ -76,9 +96,8 @@ export function createCertificateRotation(
       resync,
       reconcile: async (secret, stopping) => {
         const stored = decodeSecret(secret);
-        const isUpToDate =
-          stored !== undefined && (await renewCertificates(stored, hosts, clock.now())) === stored;
-        current = isUpToDate ? stored : await ensure(stopping);
+        const isUsed = stored !== undefined && (await isUpToDate(stored));
+        current = isUsed ? stored : await ensure(stopping);
         if (isDeepStrictEqual(current, told)) return;
         told = current;
         onChange(current);
