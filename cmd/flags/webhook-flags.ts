@@ -1,7 +1,13 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, type Option } from 'commander';
 import { addWebhookClientFlags, type WebhookClientFlags } from '../webhooks/webhook-clients.ts';
 import { addDeletionPolicyFlag, type DeletionPolicyFlag } from './deployment-flags.ts';
-import { booleanFlag, collectHosts, listFlag, withoutEffect } from './flag-values.ts';
+import {
+  booleanFlag,
+  collectHosts,
+  durationOption,
+  listFlag,
+  withoutEffect,
+} from './flag-values.ts';
 import { addProcessFlags, bindAddress, listenAddress, type ProcessFlags } from './process-flags.ts';
 
 export interface WebhookServerFlags {
@@ -21,6 +27,7 @@ export interface WebhookFlags
     WebhookClientFlags,
     AdmissionFlags {
   readonly metricsBindAddress: string;
+  readonly shutdownDelayDuration?: number;
   readonly issueCertificate: readonly IssuedCertificate[];
 }
 
@@ -30,6 +37,7 @@ export function addWebhookFlags(command: Command): Command {
   addWebhookClientFlags(command);
   addAdmissionFlags(command);
   return command
+    .addOption(shutdownDelayOption())
     .option(
       '--metrics-bind-address <address>',
       'Address that serves /metrics; 0 disables it',
@@ -45,6 +53,13 @@ export function addWebhookFlags(command: Command): Command {
     )
     .addOption(withoutEffect('--enable-http2 [bool]', 'webhooks serve HTTP/1.1'))
     .addOption(booleanFlag('leader-elect', 'No effect: every replica answers').hideHelp());
+}
+
+function shutdownDelayOption(): Option {
+  return durationOption(
+    '--shutdown-delay-duration',
+    'Time for which the webhooks answer after SIGTERM while /readyz fails: a Service needs it to send changes to another replica (default: none)',
+  );
 }
 
 /** Flags that `rukpak all` has too. */
@@ -91,6 +106,7 @@ export interface CrdvalidatorFlags
     CrdGuardFlags,
     DeletionPolicyFlag {
   readonly metricsBindAddress: string;
+  readonly shutdownDelayDuration?: number;
 }
 
 export function addCrdvalidatorFlags(command: Command): Command {
@@ -103,6 +119,7 @@ export function addCrdvalidatorFlags(command: Command): Command {
     'Default of spec.deletionPolicy for deletion warnings; use the value of core’s flag',
   );
   return command
+    .addOption(shutdownDelayOption())
     .option(
       '--metrics-bind-address <address>',
       'Address that serves /metrics; 0 disables it',

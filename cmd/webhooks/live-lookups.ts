@@ -62,7 +62,10 @@ async function exists(
   return (await liveObject(client, target, signal)) !== undefined;
 }
 
-/** ConfigMaps from a watch; the API server is asked for those that it lacks, as it may be late. */
+/**
+ * ConfigMaps from a watch. It may be late: the API server is asked for those that it lacks, and for
+ * those that it says are mutable.
+ */
 export function configMapReader(
   client: Pick<KubeClient, 'get'>,
   namespace: string,
@@ -71,7 +74,7 @@ export function configMapReader(
   return {
     async get(name, signal) {
       const known = watched(name);
-      if (known !== undefined) return known;
+      if (known?.immutable === true) return known;
       const target = { resource: configMapResource, key: { namespace, name } };
       const live = await liveObject(client, target, signal);
       return live && { immutable: live['immutable'] === true };

@@ -38,6 +38,7 @@ export async function runCrdvalidator(
         certificates: certificatesOf(flags, { client, logger }),
         routes: crdRoutes({ client, clock, logger, guardDeletion, defaultDeletionPolicy }),
         runnables: [],
+        clock,
         logger,
       },
       signal,

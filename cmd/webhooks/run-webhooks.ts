@@ -32,6 +32,8 @@ interface WebhookOptions extends WebhookClientFlags {
   readonly requireServiceAccount: boolean;
   readonly healthProbeBindAddress: string;
   readonly metricsBindAddress: string;
+  /** Milliseconds (default: 0). */
+  readonly shutdownDelayDuration?: number;
   /** Certificates that this process stores in Secrets for other processes. */
   readonly issueCertificate?: readonly IssuedCertificate[];
   /** Reviews CRDs too, for a single process on a laptop; otherwise a separate process does. */
@@ -62,6 +64,8 @@ export async function runWebhooks(options: WebhookOptions, signal: AbortSignal):
         ...options,
         certificates: certificatesOf(options, client),
         routes: routesOf(options, client, caches.routes),
+        readyChecks: { watches: caches.checkWatches },
+        clock,
         runnables: [...caches.reflectors, ...issuers(options, client)],
       },
       signal,

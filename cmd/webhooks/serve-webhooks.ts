@@ -1,6 +1,6 @@
 import type { Logger } from '../../core/contracts/logger.ts';
 import type { KeyPair } from '../../core/platform/certificates/index.ts';
-import { systemClock } from '../../core/platform/clock.ts';
+import { aborted, type Clock } from '../../core/platform/clock.ts';
 import {
   CertificateMetrics,
   Exposition,
@@ -25,22 +25,30 @@ interface ServeWebhooksOptions extends WebhookClientFlags {
   readonly bindAddress: string;
   readonly healthProbeBindAddress: string;
   readonly metricsBindAddress: string;
+  /**
+   * Milliseconds for which the server answers after the signal (default: 0), while `/readyz` fails:
+   * so long a Service goes on to send reviews.
+   */
+  readonly shutdownDelayDuration?: number;
   readonly certificates: WebhookCertificates;
   readonly routes: ReadonlyMap<string, AdmissionValidator>;
   /** Runs besides the server; the server answers requests once they are ready. */
   readonly runnables: readonly Runnable[];
+  /** Of `/readyz`, besides those of the server and its certificates. */
+  readonly readyChecks?: Readonly<Record<string, () => void>>;
+  readonly clock: Clock;
   readonly logger: Logger;
   /** Called when the server answers admission requests, with the check of `/readyz`. */
   readonly onListening?: ((checkTrusted: () => void) => void) | undefined;
 }
 
-/** Answers admission requests at the routes until the signal is aborted. */
+/** Answers admission requests at the routes until the signal is aborted and the delay is over. */
 export async function serveWebhooks(
   options: ServeWebhooksOptions,
   signal: AbortSignal,
 ): Promise<void> {
   const { healthProbeBindAddress, metricsBindAddress, runnables, logger, onListening } = options;
-  const { certificates } = options;
+  const { certificates, readyChecks } = options;
   const exposition = new Exposition();
   const server = webhookServer(options, exposition);
   const manager = new Manager(logger);
@@ -48,7 +56,14 @@ export async function serveWebhooks(
     new HealthServer({
       bindAddress: healthProbeBindAddress,
       logger,
-      readyChecks: { server: server.check, certificates: certificates.checkTrusted },
+      readyChecks: {
+        ...readyChecks,
+        server: server.check,
+        certificates: certificates.checkTrusted,
+        shutdown: () => {
+          if (signal.aborted) throw new Error('the process stops');
+        },
+      },
     }),
   );
   manager.add(metricsServer(metricsBindAddress, exposition));
@@ -58,11 +73,24 @@ export async function serveWebhooks(
     name: 'announcement',
     run: async () => onListening?.(certificates.checkTrusted),
   });
-  await manager.run(signal);
+  await manager.run(afterDelay(signal, options));
+}
+
+/** Aborted when the signal has been so for the delay. */
+function afterDelay(
+  signal: AbortSignal,
+  { shutdownDelayDuration = 0, clock }: ServeWebhooksOptions,
+): AbortSignal {
+  if (shutdownDelayDuration === 0) return signal;
+  const stop = new AbortController();
+  void aborted(signal)
+    .then(() => clock.sleep(shutdownDelayDuration))
+    .then(() => stop.abort(signal.reason));
+  return stop.signal;
 }
 
 function webhookServer(
-  { bindAddress, logger, certificates, routes, ...clientFlags }: ServeWebhooksOptions,
+  { bindAddress, clock, logger, certificates, routes, ...clientFlags }: ServeWebhooksOptions,
   { registry }: Exposition,
 ): { readonly runnable: Runnable; readonly check: () => void } {
   let serving: KeyPair | undefined;
@@ -89,7 +117,7 @@ function webhookServer(
           ...(clients && { clients: clients.trusted }),
           routes,
           observer,
-          clock: systemClock,
+          clock,
           logger,
         });
         listening.resolve();

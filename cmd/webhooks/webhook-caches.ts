@@ -17,6 +17,8 @@ import type { AdmissionRouteOptions } from '../../webhooks/index.ts';
 import { bundleReferences, configMapReader, configMapsOf } from './live-lookups.ts';
 
 const configMapIndex = 'configMap';
+/** Milliseconds. A restart of the API server is shorter, and ends every watch. */
+const unreadyAfter = 60_000;
 
 interface ConfigMap extends KubernetesObject {
   readonly immutable?: boolean;
@@ -26,29 +28,40 @@ interface ConfigMap extends KubernetesObject {
 export interface CachedRouteOptions
   extends Omit<AdmissionRouteOptions, 'client' | 'requireServiceAccount' | 'ruleProblem'> {}
 
+interface WebhookCaches {
+  readonly routes: CachedRouteOptions;
+  readonly reflectors: readonly Runnable[];
+  /**
+   * Throws when no watch has worked for a minute: the process cannot reach the API server, and a
+   * replica may. The failure of one watch, such as for want of a permission, is one of all replicas.
+   */
+  readonly checkWatches: () => void;
+}
+
 /**
  * Watches that answer most lookups of the webhooks; the API server answers what a late watch may
  * not know.
  */
 export function createWebhookCaches(options: {
-  readonly client: KubeClient;
+  readonly client: Pick<KubeClient, 'get' | 'list' | 'watch'>;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly systemNamespace: string;
-}): { readonly routes: CachedRouteOptions; readonly reflectors: readonly Runnable[] } {
+}): WebhookCaches {
   const { systemNamespace, ...shared } = options;
   const bundles = new IndexedCache<Bundle>({ [configMapIndex]: configMapsOf });
   const configMaps = new IndexedCache<ConfigMap>();
   const deployments = new IndexedCache<BundleDeployment>();
+  const configMapReflector = new Reflector<ConfigMap>({
+    ...shared,
+    resource: configMapResource,
+    namespace: systemNamespace,
+    sink: configMaps,
+    transform: withoutData,
+  });
   const reflectors = [
     new Reflector<Bundle>({ ...shared, resource: bundleResource, sink: bundles }),
-    new Reflector<ConfigMap>({
-      ...shared,
-      resource: configMapResource,
-      namespace: systemNamespace,
-      sink: configMaps,
-      transform: withoutData,
-    }),
+    configMapReflector,
     new Reflector<BundleDeployment>({
       ...shared,
       resource: bundleDeploymentResource,
@@ -63,7 +76,10 @@ export function createWebhookCaches(options: {
         bundles.byIndex(configMapIndex, configMap).map(({ metadata }) => metadata.name ?? ''),
       ),
       configMaps: configMapReader(options.client, systemNamespace, (name) =>
-        configMaps.get({ namespace: systemNamespace, name }),
+        // Deleted, and created as mutable, while nothing is told.
+        configMapReflector.lastError === undefined
+          ? configMaps.get({ namespace: systemNamespace, name })
+          : undefined,
       ),
       deployments: {
         dependenciesOf: (name) =>
@@ -71,6 +87,10 @@ export function createWebhookCaches(options: {
       },
     },
     reflectors: reflectors.map((reflector) => reflectorRunnable('webhook cache', reflector)),
+    checkWatches() {
+      if (!reflectors.every(({ failingFor }) => failingFor >= unreadyAfter)) return;
+      throw new Error(`no watch works: ${configMapReflector.lastError?.message}`);
+    },
   };
 }
 

@@ -205,9 +205,11 @@ describe('Reflector', () => {
     clock.advance(2000);
     await settle();
     expect(reflector.synced).toBe(true);
+    expect(reflector.failingFor).toBe(2000);
     clock.advance(5000);
     await settle();
     expect(reflector.lastError).toBeUndefined();
+    expect(reflector.failingFor).toBe(0);
     expect(logged).toEqual(['cannot list or watch', 'watching again']);
   });
 

@@ -84,6 +84,11 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
     return this.#health.lastError;
   }
 
+  /** Milliseconds for which list or watch have failed; 0 while they work. */
+  get failingFor(): number {
+    return this.#health.failingFor;
+  }
+
   /** Resolves at the first whole list; rejects with the signal's reason. */
   async whenSynced(signal: AbortSignal): Promise<void> {
     if (!this.#synced) await abortable(this.#nextList.promise, signal);

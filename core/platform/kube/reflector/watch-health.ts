@@ -20,6 +20,8 @@ export class WatchHealth {
   readonly #options: WatchHealthOptions;
   readonly #backoff = new Backoff({ initial: 800, max: 30_000 });
   #lastError: Error | undefined;
+  /** By the monotonic clock: when the first of the present errors came. */
+  #failingSince = 0;
   /** Whether the watch has worked since the last error. */
   #progressed = false;
 
@@ -30,6 +32,12 @@ export class WatchHealth {
   /** The present error of list or watch; undefined while they work. */
   get lastError(): Error | undefined {
     return this.#lastError;
+  }
+
+  /** Milliseconds for which list or watch have failed; 0 while they work. */
+  get failingFor(): number {
+    if (this.#lastError === undefined) return 0;
+    return this.#options.clock.monotonic() - this.#failingSince;
   }
 
   /** The server has accepted a watch, whose end aborts the signal. */
@@ -62,6 +70,7 @@ export class WatchHealth {
   failed(error: unknown): number {
     const message = errorMessage(error);
     const known = this.#lastError?.message === message;
+    if (this.#lastError === undefined) this.#failingSince = this.#options.clock.monotonic();
     this.#lastError = error instanceof Error ? error : new Error(message);
     if (!known) {
       const fields = { ...this.#fields(), error: message };
