@@ -69,11 +69,16 @@ interface Followed extends Pick<Lasting, 'id' | 'whole'> {
 }
 
 /**
- * How long something has taken. The computer's clock tells only what had passed before this process
- * first looked: a clock that is set ahead must not end what has time left.
+ * How long something has taken. The computer's clock tells only how long what another process began
+ * had taken before: a clock that is set ahead must not end what has time left.
  */
 export class Durations {
   readonly #followed = new Map<'hook' | 'progress', Followed>();
+
+  /** Call this when something begins, or the first part of it. */
+  begin(kind: 'hook' | 'progress', whole: string, clock: Clock): void {
+    this.#followed.set(kind, { id: whole, whole, since: clock.monotonic() });
+  }
 
   /** Milliseconds. */
   of(kind: 'hook' | 'progress', { id, whole, startedAt }: Lasting, clock: Clock): number {

@@ -194,6 +194,18 @@ describe('a hook that fails', () => {
     expect(hooked.fixture.conditions.join()).toContain('it was not done within 30 s.');
   });
 
+  test('is not ended by a clock that is set ahead between its beginning and the first look', async () => {
+    const { clock, applier } = hooked.fixture;
+    hooked.hooksDo(running);
+    applier.runHook.mockImplementationOnce(async () => {
+      clock.set(clock.now() + 3_600_000);
+      return running;
+    });
+    await hooked.settle();
+    expect(hooked.fixture.conditions.join()).toContain('WaitingForHook');
+    expect(hooked.fixture.wakeAfter).toBe(300_000);
+  });
+
   test('is waited for no longer than its time', async () => {
     hooked.fixture.changeSpec({ health: { progressDeadline: '30s' } });
     hooked.hooksDo(running, running);

@@ -43,7 +43,7 @@ export async function runPreHooks(
   if (runOf(state.status, request) !== undefined) {
     return await run(state, surroundings, async () => await runEvent(state, request, surroundings));
   }
-  const begun = { ...state, status: withBegun(state, dependencies.clock) };
+  const begun = { ...state, status: withBegun(state, dependencies, context) };
   const found = await applyFoundation(begun, surroundings);
   if ('error' in found) return found;
   const founded = { ...begun, ...found };

@@ -63,7 +63,9 @@ export async function runEvent(
       surroundings.context.wakeAfter(pause);
       return { state: 'waiting', message: changingText(request, pause) };
     }
-    return { state: 'noted', status: withRun(state.status, begun(request, clock.now())) };
+    const beginning = begun(request, clock.now());
+    surroundings.context.live.durations.begin('hook', beginning.startedAt, clock);
+    return { state: 'noted', status: withRun(state.status, beginning) };
   }
   const { hooks } = request;
   const hook = hooks[run.completed];

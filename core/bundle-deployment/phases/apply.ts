@@ -109,7 +109,7 @@ export async function apply(
 ): Promise<Found> {
   const { target, objects } = before;
   if (target === undefined || objects === undefined) return { done: true };
-  const state = { ...before, objects, status: withBegun(before, dependencies.clock) };
+  const state = { ...before, objects, status: withBegun(before, dependencies, context) };
   let remembered: RememberedResult = {};
   const remember = (found: RememberedResult): void => {
     remembered = found;

@@ -45,7 +45,7 @@ export async function pause(
   const { deployment, status } = state;
   const { name = '' } = deployment.metadata;
   if (deployment.spec.paused !== true) {
-    return isPaused(state) ? { status: withNewStart(status, dependencies.clock) } : {};
+    return isPaused(state) ? { status: withNewStart(status, dependencies, context) } : {};
   }
   const blocked = {
     reason: progressReason.paused,

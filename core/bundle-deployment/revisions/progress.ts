@@ -23,13 +23,14 @@ import {
 /** The status when the target is first applied: its deadline counts from here. */
 export function withBegun(
   { deployment, status, bundle, target }: BundleDeploymentState,
-  clock: Clock,
+  dependencies: Pick<BundleDeploymentDependencies, 'clock'>,
+  context: Pick<PhaseContext, 'live'>,
 ): BundleDeploymentStatus {
   const name = target?.metadata.name ?? '';
   if (!keepsProgress(deployment.spec) || status.progress?.bundle === name) return status;
   // The active Bundle that replaces a blocked one is not being rolled out.
   if (target !== bundle && status.rollback?.to !== name) return status;
-  return { ...status, progress: { bundle: name, startedAt: timestamp(clock) } };
+  return { ...status, progress: startedNow({ bundle: name }, dependencies, context) };
 }
 
 /** The status when that Bundle is first healthy; later changes of its health change nothing. */
@@ -45,10 +46,29 @@ export function withArrived(status: BundleDeploymentStatus, clock: Clock): Bundl
 }
 
 /** The status after a pause: the deadline of an unhealthy Bundle starts again. */
-export function withNewStart(status: BundleDeploymentStatus, clock: Clock): BundleDeploymentStatus {
+export function withNewStart(
+  status: BundleDeploymentStatus,
+  dependencies: Pick<BundleDeploymentDependencies, 'clock'>,
+  context: Pick<PhaseContext, 'live'>,
+): BundleDeploymentStatus {
   const { progress } = status;
   if (progress === undefined || progress.healthyAt !== undefined) return status;
-  return { ...status, progress: { ...progress, startedAt: timestamp(clock) } };
+  return { ...status, progress: startedNow(progress, dependencies, context) };
+}
+
+function startedNow(
+  progress: Omit<ProgressStatus, 'startedAt'>,
+  { clock }: Pick<BundleDeploymentDependencies, 'clock'>,
+  { live }: Pick<PhaseContext, 'live'>,
+): ProgressStatus {
+  const started = { ...progress, startedAt: timestamp(clock) };
+  live.durations.begin('progress', nameOf(started), clock);
+  return started;
+}
+
+/** For what the process remembers of it. */
+function nameOf({ bundle, startedAt }: ProgressStatus): string {
+  return `${bundle} ${startedAt}`;
 }
 
 /** The progress of the template's Bundle, when it is applied and not healthy yet. */
@@ -67,9 +87,9 @@ function pendingProgress({
 
 /** Milliseconds. */
 function timeTaken(pending: ProgressStatus, live: PhaseContext['live'], clock: Clock): number {
-  const { bundle, startedAt } = pending;
-  const id = `${bundle} ${startedAt}`;
-  return live.durations.of('progress', { id, whole: id, startedAt: Date.parse(startedAt) }, clock);
+  const id = nameOf(pending);
+  const startedAt = Date.parse(pending.startedAt);
+  return live.durations.of('progress', { id, whole: id, startedAt }, clock);
 }
 
 /** Reports a Bundle that is not healthy in time; starts no rollback. */

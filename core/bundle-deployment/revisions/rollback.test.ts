@@ -114,6 +114,26 @@ describe('a Bundle that is not healthy in time', () => {
     expect(fixture.status.rollback).toMatchObject({ from: next, to: first });
   });
 
+  test('is not rolled back by a clock that is set ahead while it is applied, or after a pause', async () => {
+    sick('InProgress');
+    const { clock } = fixture;
+    const aheadAtOnce = (): void =>
+      void fixture.applier.apply.mockImplementationOnce(async () => {
+        clock.set(clock.now() + 3_600 * second);
+        return { changes: 1, complete: true };
+      });
+    aheadAtOnce();
+    await upgrade();
+    expect(fixture.wakeAfter).toBe(30 * second);
+    fixture.changeSpec({ paused: true });
+    await timePasses(60 * second);
+    fixture.changeSpec({ paused: false });
+    aheadAtOnce();
+    await timePasses(0);
+    expect(fixture.wakeAfter).toBe(30 * second);
+    expect(fixture.status.rollback).toBeUndefined();
+  });
+
   test('is not called rolled back before the earlier one is applied, and stays so afterwards', async () => {
     sick('InProgress');
     await upgrade();
