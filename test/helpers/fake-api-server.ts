@@ -44,6 +44,8 @@ export class FakeApiServer {
 
   static async start(): Promise<FakeApiServer> {
     const fake = new FakeApiServer();
+    // While this process hangs on a busy machine, it would end a connection that its client is using.
+    fake.#server.keepAliveTimeout = 0;
     await new Promise<void>((resolve) => fake.#server.listen(0, '127.0.0.1', resolve));
     const { port } = fake.#server.address() as AddressInfo;
     fake.#folder = await mkdtemp(join(tmpdir(), 'fake-api-server-'));

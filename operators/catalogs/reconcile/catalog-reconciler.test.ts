@@ -57,7 +57,7 @@ describe('a new Catalog', () => {
     expect(replica.served.absent()).toMatchObject([{ state: 'Pending' }]);
     replica.changes.length = 0;
     replica.clock.advance(2 * minute);
-    await vi.waitFor(() => expect(replica.changes).toHaveLength(1));
+    await expect.poll(() => replica.changes).toHaveLength(1);
     const problem = 'its content has not been there for 120 s';
     expect(replica.served.absent()).toMatchObject([{ state: 'Failed', problem }]);
     arrived.resolve();

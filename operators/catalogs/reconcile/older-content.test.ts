@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   aCatalog,
   packageBlobs,
@@ -66,7 +66,7 @@ describe('a follower that leads with older content than the status names', () =>
     await lagging();
     replica.changes.length = 0;
     replica.clock.advance(2 * minute);
-    await vi.waitFor(() => expect(replica.changes).toHaveLength(1));
+    await expect.poll(() => replica.changes).toHaveLength(1);
     const problem = 'its content has not been there for 120 s';
     expect(replica.served.absent()).toMatchObject([{ state: 'Failed', problem }]);
   });
