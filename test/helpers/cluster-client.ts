@@ -89,11 +89,11 @@ export class ClusterClient {
   }
 
   /** Server-side apply of each, also after one was refused. */
-  async apply(objects: readonly object[]): Promise<void> {
+  async apply(objects: readonly object[], fieldManager = 'e2e'): Promise<void> {
     const errors: unknown[] = [];
     for (const object of objects as readonly KubernetesObject[]) {
       try {
-        await this.#apply(object);
+        await this.#apply(object, fieldManager);
       } catch (error) {
         errors.push(error);
       }
@@ -144,13 +144,12 @@ export class ClusterClient {
     }
   }
 
-  async #apply(object: KubernetesObject): Promise<void> {
+  async #apply(object: KubernetesObject, fieldManager: string): Promise<void> {
     const { group, version, kind } = gvkOf(object);
     const resource = await this.#resource(`${kind}.${version}.${group}`);
     const place = resource.namespaced ? { namespace: 'default' } : {};
     const metadata = { ...place, ...object.metadata };
-    const options = { fieldManager: 'e2e' };
-    await this.#connection.client.apply(resource, { ...object, metadata }, options);
+    await this.#connection.client.apply(resource, { ...object, metadata }, { fieldManager });
   }
 
   #note(resource: Resource): void {

@@ -59,7 +59,7 @@ export class InClusterSystem {
     const { overlay } = system;
     try {
       await overlay.remove();
-      await overlay.apply();
+      await overlay.install();
     } catch (error) {
       await system.remove();
       throw error;

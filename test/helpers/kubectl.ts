@@ -49,6 +49,11 @@ export class Kubectl {
     await ClusterClient.of(this.#kubeconfig).apply(objects);
   }
 
+  /** What `kubectl apply --server-side` would do, which waits between its requests. */
+  async applyAsKubectl(objects: readonly object[]): Promise<void> {
+    await ClusterClient.of(this.#kubeconfig).apply(objects, 'kubectl');
+  }
+
   async get(kind: string, name: string, namespace?: string): Promise<KubernetesObject> {
     return await ClusterClient.of(this.#kubeconfig).get(kind, name, namespace);
   }
