@@ -179,7 +179,7 @@ async function isIssuedAgain(each: InSecret, renew: () => Promise<unknown>): Pro
 test('the howto’s installation has certificates by cert-manager, and installs a bundle', async () => {
   await install();
   await certManager?.issued();
-  webhooks = await system.startWebhooks();
+  webhooks = await system.startWebhooks([], () => system.overlay.apply());
   crdvalidator = await system.startCrdvalidator();
   core = await system.startCore();
   operators = await system.startOperators();

@@ -35,7 +35,8 @@ beforeAll(async () => {
   registry = plane.registry;
   kubectl = new Kubectl({ path: plane.kubectl, kubeconfig: plane.kubeconfig });
   system = await InClusterSystem.install({ kubectl, registry });
-  webhooks = await system.startWebhooks(apiServerOnly(plane.clusterDir));
+  const apply = () => system.overlay.apply();
+  webhooks = await system.startWebhooks(apiServerOnly(plane.clusterDir), apply);
   core = await system.startCore();
 });
 

@@ -26,7 +26,7 @@ beforeAll(async () => {
   manifest = join(folder, 'install.yaml');
   await writeFile(manifest, await kubectl.must(['kustomize', 'deploy/overlays/self-signed']));
   system = await InClusterSystem.install({ kubectl, registry });
-  await system.startWebhooks();
+  await system.startWebhooks([], () => system.overlay.apply());
   await system.startCrdvalidator();
   await system.startCore();
 });

@@ -46,8 +46,9 @@ afterEach(async () => {
 });
 
 afterAll(async () => {
-  await node?.remove();
+  // Before the node: a pod whose node is gone is collected a minute later, and its namespace with it.
   await system?.remove();
+  await node?.remove();
   // The overlay keeps CRDs.
   const kept = ['planneds.e2e.example.com', '--ignore-not-found', '--timeout=300s'];
   await kubectl.must(['delete', 'crd', ...kept]);

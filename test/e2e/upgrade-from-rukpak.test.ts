@@ -118,7 +118,7 @@ async function cleanUp(): Promise<void> {
 test('the howto is followed', async () => {
   await followHowto(howto, 'Stop RukPak');
   await followHowto(howto, 'Install');
-  await system.startWebhooks();
+  await system.startWebhooks([], () => system.overlay.apply());
   await system.startCrdvalidator();
   await system.startCore();
 });

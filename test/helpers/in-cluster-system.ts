@@ -89,7 +89,7 @@ export class InClusterSystem {
   /** Starts the webhooks, and has the API server reach them with the CA that they injected. */
   async startWebhooks(
     more: readonly string[] = [],
-    upgrade = () => this.overlay.apply(),
+    upgrade = () => this.overlay.install(),
   ): Promise<LocalPod> {
     const webhooks = await this.#pod('rukpak-webhooks', ([health, webhook, metrics]) => [
       ...more,
