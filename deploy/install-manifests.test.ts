@@ -11,6 +11,10 @@ interface Webhook {
   };
 }
 
+interface WithTemplate {
+  readonly template: { readonly spec: { readonly topologySpreadConstraints?: unknown } };
+}
+
 function webhooksOf(options: Parameters<typeof installManifests>[0]): readonly Webhook[] {
   const found = installManifests(options).find(
     ({ kind }) => kind === 'ValidatingWebhookConfiguration',
@@ -57,6 +61,33 @@ test('every file of the base is installed or runs a process', () => {
   }
 });
 
+test('a node can be drained, and two replicas are on two nodes if there are some', () => {
+  const every = everyManifest('rukpak-system');
+  const pods = every.filter(({ kind }) => kind === 'Deployment');
+  expect(pods.length).toBeGreaterThan(4);
+  const budgets = every.filter(({ kind }) => kind === 'PodDisruptionBudget');
+  for (const { metadata, ...pod } of pods) {
+    const { template } = pod['spec'] as WithTemplate;
+    const app = { matchLabels: { app: metadata.name } };
+    expect(budgets.find(({ metadata: { name } }) => name === metadata.name)?.['spec']).toEqual({
+      maxUnavailable: 1,
+      unhealthyPodEvictionPolicy: 'AlwaysAllow',
+      selector: app,
+    });
+    expect(template.spec.topologySpreadConstraints).toMatchObject([{ labelSelector: app }]);
+  }
+});
+
+test('the webhooks, which everybody reaches, read ConfigMaps of the system namespace alone', () => {
+  const roles = installManifests().filter(({ metadata }) =>
+    metadata.name?.startsWith('rukpak-webhooks'),
+  );
+  const ofConfigMaps = roles.filter((role) => JSON.stringify(role).includes('"configmaps"'));
+  expect(ofConfigMaps.map(({ kind, metadata }) => [kind, metadata.namespace])).toEqual([
+    ['Role', 'rukpak-system'],
+  ]);
+});
+
 test('webhooks are called through the Service, or at a URL', () => {
   expect(webhooksOf({}).map(({ clientConfig }) => clientConfig.service?.namespace)).toEqual([
     'rukpak-system',
@@ -83,10 +114,11 @@ test('the API server asks what RukPak’s users know, and refuses while nobody a
     'rukpak-validating-webhook-configuration',
     'crd-validation-webhook',
   ]);
-  expect(bundles).toEqual({
+  expect(bundles).toMatchObject({
     ...always,
     name: 'vbundles.core.rukpak.io',
     clientConfig: service('rukpak', '/validate-core-rukpak-io-v1alpha1-bundle'),
+    matchConditions: [{ name: 'spec-or-pin-changes' }],
     rules: [rule(['CREATE', 'UPDATE'], 'core.rukpak.io/v1alpha1', 'bundles')],
   });
   expect(deployments).toMatchObject({

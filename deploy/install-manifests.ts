@@ -103,8 +103,10 @@ const overlayFiles = [
   'base/core/deployment.yaml',
   'base/webhooks/service.yaml',
   'base/webhooks/deployment.yaml',
+  'base/webhooks/pod-disruption-budget.yaml',
   'base/crdvalidator/service.yaml',
   'base/crdvalidator/deployment.yaml',
+  'base/crdvalidator/pod-disruption-budget.yaml',
 ];
 
 const manifestSchema = z.looseObject({

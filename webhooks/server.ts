@@ -20,6 +20,8 @@ export interface WebhookServerOptions extends ReviewHandlerOptions {
   /** 0 chooses a free port. */
   readonly port: number;
   readonly certificates: KeyPair;
+  /** Once it is aborted, each answer ends its connection: the next request goes to another replica. */
+  readonly stopping?: AbortSignal;
 }
 
 export interface WebhookServer {
@@ -38,7 +40,7 @@ const keepAliveTimeout = 120_000;
 
 /** Serves admission reviews over HTTPS; resolves when it listens. */
 export async function startWebhookServer(options: WebhookServerOptions): Promise<WebhookServer> {
-  const { logger, host, port, clock, clients } = options;
+  const { logger, host, port, clock, clients, stopping } = options;
   let { certificates } = options;
   const answer = createReviewHandler(options);
   /** The CAs that verified each connection. */
@@ -48,7 +50,9 @@ export async function startWebhookServer(options: WebhookServerOptions): Promise
     // A connection must not wait for a next request while the server closes, or after the client's
     // CA has been removed.
     response.shouldKeepAlive &&=
-      server.listening && trusted.get(request.socket) === clients?.authorities.pem;
+      server.listening &&
+      stopping?.aborted !== true &&
+      trusted.get(request.socket) === clients?.authorities.pem;
     send();
   }
   const server = createServer(

@@ -1,10 +1,7 @@
 import { once } from 'node:events';
-import { request as httpsRequest } from 'node:https';
+import { Agent, request as httpsRequest } from 'node:https';
 import { expect, onTestFinished, test } from 'vitest';
-import {
-  type CertificateState,
-  renewCertificates,
-} from '../../core/platform/certificates/renewal.ts';
+import { renewCertificates } from '../../core/platform/certificates/renewal.ts';
 import { aborted } from '../../core/platform/clock.ts';
 import { ManualClock } from '../../test/helpers/manual-clock.ts';
 import { silentLogger } from '../../test/helpers/silent-logger.ts';
@@ -43,23 +40,39 @@ test('a server that stops answers reviews for a while, and is not ready', async 
     const response = await fetch(`http://127.0.0.1:${health}/readyz`);
     return await response.text();
   };
+  const agent = new Agent({ keepAlive: true });
+  onTestFinished(() => agent.destroy());
+  const kept = { port, ca: certificates.caBundle, agent };
   expect(await readiness()).toBe('ok');
+  expect(await review(kept)).toEqual({ code: 200, connection: 'keep-alive' });
   stop.abort();
   expect(await readiness()).toBe('[-]shutdown failed: the process stops\n');
   clock.advance(4_999);
-  expect(await review(port, certificates)).toBe(200);
+  // The next request of this client goes to another replica.
+  expect(await review(kept)).toEqual({ code: 200, connection: 'close' });
+  expect(await review({ ...kept, agent: false })).toMatchObject({ code: 200 });
   clock.advance(1);
   await running;
-  await expect(review(port, certificates)).rejects.toThrow('ECONNREFUSED');
+  await expect(review(kept)).rejects.toThrow('ECONNREFUSED');
 });
 
-/** The code of the answer to a client with a connection of its own. */
-async function review(port: number, { caBundle: ca }: CertificateState): Promise<number> {
-  const options = { host: '127.0.0.1', port, path: '/validate', method: 'POST', ca, agent: false };
-  const request = httpsRequest(options);
+interface Client {
+  readonly port: number;
+  readonly ca: string;
+  readonly agent: Agent | false;
+}
+
+async function review(client: Client): Promise<object> {
+  const request = httpsRequest({
+    ...client,
+    host: '127.0.0.1',
+    path: '/validate',
+    method: 'POST',
+  });
   const review = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview' };
   request.end(JSON.stringify({ ...review, request: { uid: 'u', operation: 'CREATE' } }));
   const [response] = await once(request, 'response');
   response.resume();
-  return response.statusCode;
+  await once(response, 'end');
+  return { code: response.statusCode, connection: response.headers.connection };
 }

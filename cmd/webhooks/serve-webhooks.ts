@@ -50,7 +50,7 @@ export async function serveWebhooks(
   const { healthProbeBindAddress, metricsBindAddress, runnables, logger, onListening } = options;
   const { certificates, readyChecks } = options;
   const exposition = new Exposition();
-  const server = webhookServer(options, exposition);
+  const server = webhookServer({ ...options, stopping: signal }, exposition);
   const manager = new Manager(logger);
   manager.add(
     new HealthServer({
@@ -90,7 +90,15 @@ function afterDelay(
 }
 
 function webhookServer(
-  { bindAddress, clock, logger, certificates, routes, ...clientFlags }: ServeWebhooksOptions,
+  {
+    bindAddress,
+    clock,
+    logger,
+    certificates,
+    routes,
+    stopping,
+    ...clientFlags
+  }: ServeWebhooksOptions & { readonly stopping: AbortSignal },
   { registry }: Exposition,
 ): { readonly runnable: Runnable; readonly check: () => void } {
   let serving: KeyPair | undefined;
@@ -116,6 +124,7 @@ function webhookServer(
           certificates: serving,
           ...(clients && { clients: clients.trusted }),
           routes,
+          stopping,
           observer,
           clock,
           logger,

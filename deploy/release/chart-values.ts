@@ -13,7 +13,7 @@ export const operatorsPart = 'operators';
 
 export const deploymentSchema = z.looseObject({
   spec: z.looseObject({
-    replicas: z.int(),
+    replicas: z.int().default(1),
     template: z.looseObject({
       spec: z.looseObject({
         containers: z.tuple([

@@ -47,7 +47,8 @@ test.each<[what: object, counts: Readonly<Record<string, number>>, told: string]
   ],
 ])('%j is not deleted while there are %j', async (object, counts, told) => {
   const wayOut =
-    'To remove RukPak and keep everything, run "rukpak uninstall"; to delete everything, first run "kubectl delete bundledeployments,bundles --all"';
+    'To remove RukPak and keep everything, run "rukpak uninstall"; to delete everything, first run "kubectl delete bundledeployments,bundles --all". ' +
+    'If "kubectl delete -f" has gone on and deleted RukPak\'s webhooks, nothing refuses the next deletion: apply RukPak\'s manifests again first';
   expect(await judge(object, having(counts))).toEqual({
     allowed: false,
     status: { code: 403, reason: `refusing to delete ${told}. ${wayOut}` },
@@ -60,7 +61,7 @@ test('a CRD of OLM 1.0 is not deleted while there are objects of its kind, whate
   const object = { kind: 'CustomResourceDefinition', metadata: { name, labels } };
   const verdict = await judge(object, having({ operators: 2 }));
   expect(verdict.status?.reason).toBe(
-    `refusing to delete CustomResourceDefinition "${name}": 2 Operators exist, and the API server would delete them too. To remove RukPak and keep everything, run "rukpak uninstall"; to delete everything, first run "kubectl delete ${name} --all"`,
+    `refusing to delete CustomResourceDefinition "${name}": 2 Operators exist, and the API server would delete them too. To remove RukPak and keep everything, run "rukpak uninstall"; to delete everything, first run "kubectl delete ${name} --all". If "kubectl delete -f" has gone on and deleted RukPak's webhooks, nothing refuses the next deletion: apply RukPak's manifests again first`,
   );
   const others = having({ bundledeployments: 1, catalogs: 1, clusterextensions: 1 });
   expect(await judge(object, others)).toEqual({ allowed: true });

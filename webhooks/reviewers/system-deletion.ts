@@ -95,7 +95,7 @@ export function systemDeletionValidator({
     return allowed;
     function refusal(subject: string, there: string): string {
       const all = resources === coreKinds ? 'bundledeployments,bundles' : metadata.name;
-      return `refusing to delete ${subject}: ${there}, and ${loss}. To remove RukPak and keep everything, run "rukpak uninstall"; to delete everything, first run "kubectl delete ${all} --all"`;
+      return `refusing to delete ${subject}: ${there}, and ${loss}. To remove RukPak and keep everything, run "rukpak uninstall"; to delete everything, first run "kubectl delete ${all} --all". If "kubectl delete -f" has gone on and deleted RukPak's webhooks, nothing refuses the next deletion: apply RukPak's manifests again first`;
     }
   };
 }
