@@ -78,6 +78,16 @@ describe('convert', () => {
     expect(objects.filter((object) => object.kind === 'ClusterRole')).toEqual([role]);
   });
 
+  it('drops no object silently because another one comes to have its namespace', () => {
+    const others = ['monitoring', 'system'].map((namespace) => ({
+      ...anObject('ConfigMap', { name: 'metrics', namespace }),
+      data: { namespace },
+    }));
+    expect(() => convert(aRegistryBundle({ others }), anInstallation())).toThrow(
+      "ConfigMap 'monitoring/metrics' and a different ConfigMap 'system/metrics'",
+    );
+  });
+
   it('reports the first complaint of several', () => {
     const csv = aCsv({ webhookDefinitions: [aWebhook({ type: 'Another' }), aWebhook()] });
     expect(() => convert(aRegistryBundle({ csv }), anInstallation())).toThrow(

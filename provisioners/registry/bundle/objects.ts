@@ -5,6 +5,11 @@ export function objectName(object: KubernetesObject): string {
   return textOf(object, 'name');
 }
 
+/** `namespace/name`, or the name alone, as the manifest has them. */
+export function objectPath(object: KubernetesObject): string {
+  return [textOf(object, 'namespace'), objectName(object)].filter(Boolean).join('/');
+}
+
 /** The group of an apiVersion; empty for the core API, and for an invalid apiVersion. */
 export function groupOf(apiVersion: unknown): string {
   if (typeof apiVersion !== 'string') return '';
@@ -25,14 +30,18 @@ export function isOfCoreKind(object: KubernetesObject, kind: string): boolean {
  * position. The version does not count, because the API server has one object for all versions.
  */
 export function uniqueObjects(objects: readonly KubernetesObject[]): readonly KubernetesObject[] {
-  const last = new Map(objects.map((object, index) => [identityOf(object, index), index]));
-  return objects.filter((object, index) => last.get(identityOf(object, index)) === index);
+  const identities = objects.map((object, index) => identityOf(object) ?? `#${index}`);
+  const last = new Map(identities.map((identity, index) => [identity, index]));
+  return objects.filter((_, index) => last.get(identities[index] ?? '') === index);
 }
 
-function identityOf(object: KubernetesObject, index: number): string {
+/**
+ * What only one object of a cluster can have; undefined for an object without a name, which the API
+ * server will refuse.
+ */
+export function identityOf(object: KubernetesObject): string | undefined {
   const name = objectName(object);
-  // Objects without a name are never equal; the API server will refuse each of them.
-  if (name === '') return `#${index}`;
+  if (name === '') return undefined;
   return JSON.stringify([
     groupOf(object.apiVersion),
     object.kind,

@@ -21,17 +21,32 @@ export function otherObjects(
   bundle: RegistryBundle,
   installation: Installation,
 ): readonly KubernetesObject[] {
-  const { others, crds } = bundle;
+  return adaptedObjects(bundle, installation).map(({ adapted }) => adapted);
+}
+
+interface AdaptedObject {
+  /** The object in its manifest. */
+  readonly written: KubernetesObject;
+  readonly adapted: KubernetesObject;
+}
+
+/** The same, each with the object that it was made of. */
+export function adaptedObjects(
+  bundle: RegistryBundle,
+  installation: Installation,
+): readonly AdaptedObject[] {
+  const { others, crds, csv } = bundle;
   const { installNamespace, configured } = installation;
   const accounts = { names: ownAccounts(bundle, installation), namespace: installNamespace };
-  return markSamples(others, bundle)
-    .filter((object) => !isMadeSecret(object, bundle.csv))
-    .map(withServedApiVersion)
-    .map((object) => withOptionalKind(object, crds))
-    .map((object) => (configured ? withOwnAccounts(object, accounts) : object))
-    .map((object) =>
-      scopeOf(object, crds) === 'Namespaced' ? moved(object, installNamespace) : object,
-    );
+  const adapt = (marked: KubernetesObject): KubernetesObject => {
+    const served = withOptionalKind(withServedApiVersion(marked), crds);
+    const bound = configured ? withOwnAccounts(served, accounts) : served;
+    return scopeOf(bound, crds) === 'Namespaced' ? moved(bound, installNamespace) : bound;
+  };
+  const marked = markSamples(others, bundle);
+  return others
+    .map((written, index) => ({ written, adapted: adapt(marked[index] ?? written) }))
+    .filter(({ written }) => !isMadeSecret(written, csv));
 }
 
 function ownAccounts(bundle: RegistryBundle, installation: Installation): ReadonlySet<string> {

@@ -7,7 +7,12 @@ import {
   uniqueDeployments,
 } from './deployments.ts';
 import { roomForRoles, supportedInstallMode } from './install-modes.ts';
-import { onlySupportedKinds, servedCrdVersion, uniqueCrds } from './manifests.ts';
+import {
+  distinctWhenMoved,
+  onlySupportedKinds,
+  servedCrdVersion,
+  uniqueCrds,
+} from './manifests.ts';
 import {
   conversionInAllNamespaces,
   conversionOfOwnCrds,
@@ -30,6 +35,7 @@ export const validators: readonly Validator[] = [
   deploymentNames,
   uniqueDeployments,
   uniqueCrds,
+  distinctWhenMoved,
   apiServiceDeployments,
   knownWebhookTypes,
   webhookDeployments,

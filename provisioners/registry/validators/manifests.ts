@@ -1,7 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
+import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { type KubernetesObject, stringifyJson } from '../../../core/sdk.ts';
-import { supportedKinds } from '../bundle/kinds.ts';
-import { objectName } from '../bundle/objects.ts';
+import { supportedKinds, withServedApiVersion } from '../bundle/kinds.ts';
+import { identityOf, objectName, objectPath } from '../bundle/objects.ts';
 import type { BundleProblem, RegistryBundle } from '../bundle/registry-bundle.ts';
+import { adaptedObjects } from '../generators/other-objects.ts';
+import type { Installation } from '../installation.ts';
 
 /** The cluster would keep only one of two different definitions of a kind. */
 export function* uniqueCrds({ crds }: RegistryBundle): Generator<BundleProblem, void> {
@@ -16,6 +20,35 @@ export function* uniqueCrds({ crds }: RegistryBundle): Generator<BundleProblem, 
     }
     seen.set(name, item);
   }
+}
+
+/**
+ * The cluster would have only one of two objects that differ in their namespaces and contents,
+ * because both move to the install namespace. Of one that is written twice the last counts.
+ */
+export function* distinctWhenMoved(
+  bundle: RegistryBundle,
+  installation: Installation,
+): Generator<BundleProblem, void> {
+  const named = adaptedObjects(bundle, installation).filter(
+    ({ written }) => objectName(written) !== '',
+  );
+  const last = new Map(
+    named.map((object) => [identityOf(withServedApiVersion(object.written)), object]),
+  );
+  const groups = Map.groupBy(last.values(), ({ adapted }) => identityOf(adapted));
+  for (const [first, ...others] of groups.values()) {
+    for (const { written: item, adapted } of others) {
+      if (first === undefined || isDeepStrictEqual(adapted, first.adapted)) continue;
+      if (isLeftOut(first.adapted) && isLeftOut(adapted)) continue;
+      const message = `bundle contains ${item.kind} '${objectPath(first.written)}' and a different ${item.kind} '${objectPath(item)}', which become one object when core moves them to the install namespace; rename one of them in manifests/, or remove it`;
+      yield { message, item };
+    }
+  }
+}
+
+function isLeftOut({ metadata }: KubernetesObject): boolean {
+  return metadata.annotations?.[annotation.leftOut] !== undefined;
 }
 
 /** A bundle may contain only kinds in supportedKinds. */

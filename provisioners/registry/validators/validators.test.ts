@@ -88,7 +88,13 @@ describe('each validator', () => {
   const bundle = aRegistryBundle({
     csv,
     crds: [crd('c.d'), crd('e.f'), crd('e.f', { x: 1 }), crd('e.f', { x: 2 })],
-    others: [anObject('Pod'), anObject('Job')],
+    others: [
+      anObject('Pod'),
+      anObject('Job'),
+      ...['a', 'b', 'c'].map((each) =>
+        anObject('Secret', { namespace: each, labels: { each }, name: 'x' }),
+      ),
+    ],
   });
 
   it('finds all that is wrong, and not its first problem only', () => {
@@ -103,6 +109,7 @@ describe('each validator', () => {
       deploymentNames: 5,
       uniqueDeployments: 3,
       uniqueCrds: 2,
+      distinctWhenMoved: 2,
       apiServiceDeployments: 2,
       knownWebhookTypes: 2,
       webhookDeployments: 7,
