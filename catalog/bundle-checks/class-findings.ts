@@ -210,6 +210,7 @@ function objectField(text: string): string {
 const fields: readonly (readonly [text: RegExp, path: FieldPath])[] = [
   [/install mode/i, ['spec', 'installModes']],
   [/serves containerPort/, ['spec', 'webhookdefinitions']],
+  [/would both serve through Service/, ['spec', 'install', 'spec', 'deployments']],
 ];
 
 function pathByText(text: string): FieldPath {

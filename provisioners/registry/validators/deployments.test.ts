@@ -3,6 +3,7 @@ import {
   aCsv,
   anOwnedApiService,
   aRegistryBundle,
+  aServer,
   aStrategyDeployment,
   aWebhook,
   messageOf,
@@ -14,6 +15,7 @@ import {
   deploymentNames,
   oneTargetPerPort,
   uniqueDeployments,
+  uniqueServices,
 } from './deployments.ts';
 
 const deployments = [aStrategyDeployment()];
@@ -78,5 +80,34 @@ describe('oneTargetPerPort', () => {
     expect(messageOf(oneTargetPerPort(serving([aWebhook(), other], [anOwnedApiService()])))).toBe(
       "deployment 'web' serves containerPort 443 at different ports of its pods (https, 443, 9443); give its webhooks and owned APIServices one targetPort for it, or each its own containerPort",
     );
+  });
+});
+
+describe('uniqueServices', () => {
+  const complaintOf = (...names: readonly string[]) =>
+    messageOf(
+      uniqueServices(
+        aServer(
+          {
+            webhookDefinitions: [aWebhook({ deploymentName: names[0] ?? '' })],
+            ownedApiServices: [anOwnedApiService({ deploymentName: names[1] ?? '' })],
+          },
+          names,
+        ),
+      ),
+    );
+
+  it('refuses two deployments that would serve through one Service', () => {
+    expect(complaintOf('a.b', 'a-b')).toBe(
+      "deployments 'a.b' and 'a-b' would both serve through Service 'a-b-service'; rename one of them in spec.install.spec.deployments of the CSV",
+    );
+    const long = 'a'.repeat(55);
+    expect(complaintOf(`${long}1`, `${long}2`)).toContain(`'${long}1' and '${long}2'`);
+  });
+
+  it('accepts other names, and deployments that serve nothing', () => {
+    expect(complaintOf('a.b', 'a-c')).toBeUndefined();
+    expect(complaintOf('a.b', 'a.b')).toBeUndefined();
+    expect(complaintOf('a.b', 'other', 'a-b')).toBeUndefined();
   });
 });

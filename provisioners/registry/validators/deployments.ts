@@ -1,5 +1,5 @@
 import type { BundleProblem, RegistryBundle } from '../bundle/registry-bundle.ts';
-import { apiServiceName, servedPorts } from '../serving.ts';
+import { apiServiceName, servedPorts, serviceName } from '../serving.ts';
 
 type Problems = Generator<BundleProblem, void>;
 
@@ -56,5 +56,21 @@ export function* oneTargetPerPort({ csv }: RegistryBundle): Problems {
         message: `deployment '${name}' serves containerPort ${port} at different ports of its pods (${served.map(({ targetPort }) => targetPort).join(', ')}); give its webhooks and owned APIServices one targetPort for it, or each its own containerPort`,
       };
     }
+  }
+}
+
+/** A Service selects the pods of one deployment: requests for another one would reach these. */
+export function* uniqueServices({ csv }: RegistryBundle): Problems {
+  const seen = new Map<string, string>();
+  for (const { name } of csv.deployments) {
+    if (servedPorts(csv, name).length === 0) continue;
+    const service = serviceName(name);
+    const other = seen.get(service);
+    if (other !== undefined && other !== name) {
+      yield {
+        message: `deployments '${other}' and '${name}' would both serve through Service '${service}'; rename one of them in spec.install.spec.deployments of the CSV`,
+      };
+    }
+    seen.set(service, name);
   }
 }

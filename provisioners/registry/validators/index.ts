@@ -5,6 +5,7 @@ import {
   deploymentNames,
   oneTargetPerPort,
   uniqueDeployments,
+  uniqueServices,
 } from './deployments.ts';
 import { roomForRoles, supportedInstallMode } from './install-modes.ts';
 import {
@@ -43,6 +44,7 @@ export const validators: readonly Validator[] = [
   uniqueWebhooks,
   webhookRules,
   oneTargetPerPort,
+  uniqueServices,
   conversionInAllNamespaces,
   conversionOfOwnCrds,
   oneConversionPerCrd,

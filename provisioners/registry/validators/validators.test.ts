@@ -80,10 +80,15 @@ describe('each validator', () => {
     ...anObject('CustomResourceDefinition', { name }),
     spec: { preserveUnknownFields: true, ...spec },
   });
+  const servers = ['s.t.u', 's-t.u', 's.t-u'];
   const csv = aCsv({
-    deployments: ['A', 'A', 'A', 'B', 'B'].map((name) => aStrategyDeployment({ name })),
+    deployments: ['A', 'A', 'A', 'B', 'B', ...servers].map((name) => aStrategyDeployment({ name })),
     webhookDefinitions: [odd, odd, short, short, short, conversion, conversion],
-    ownedApiServices: [anOwnedApiService({ group: '' }), anOwnedApiService()],
+    ownedApiServices: [
+      anOwnedApiService({ group: '' }),
+      anOwnedApiService(),
+      ...servers.map((deploymentName) => anOwnedApiService({ deploymentName })),
+    ],
   });
   const bundle = aRegistryBundle({
     csv,
@@ -117,6 +122,7 @@ describe('each validator', () => {
       uniqueWebhooks: 2,
       webhookRules: 3,
       oneTargetPerPort: 0,
+      uniqueServices: 2,
       conversionInAllNamespaces: 2,
       conversionOfOwnCrds: 2,
       oneConversionPerCrd: 2,
