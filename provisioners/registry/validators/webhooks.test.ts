@@ -95,7 +95,13 @@ describe('webhookRules', () => {
   const rulesOf = (apiGroups: readonly string[], resources: readonly string[]) =>
     messageOf(webhookRules(serving([aWebhook({ fields: { rules: [{ apiGroups, resources }] } })])));
 
-  it.each(['*', 'core.rukpak.io', 'olm.operatorframework.io'])('refuses group %s', (group) => {
+  it.each([
+    '*',
+    'core.rukpak.io',
+    'olm.operatorframework.io',
+    'operators.operatorframework.io',
+    'catalogd.operatorframework.io',
+  ])('refuses group %s', (group) => {
     expect(rulesOf(['apps', group], ['pods'])).toBe(
       `webhook "vpod.example.com" contains forbidden rule: admission webhook rules cannot reference API group "${group}"; name what the webhook is for in the rules of the CSV's webhookdefinitions`,
     );

@@ -1,3 +1,7 @@
+import { catalogResource } from '../../../api/catalogd/v1alpha1/resources.ts';
+import { clusterExtensionResource } from '../../../api/olm/v1/resources.ts';
+import { operatorResource } from '../../../api/operators/v1alpha1/resources.ts';
+import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
 import type { JsonObject, JsonValue } from '../../../core/sdk.ts';
 import type { WebhookDefinition } from '../bundle/cluster-service-version.ts';
 import { fieldOf, isMap, itemsOf, objectName } from '../bundle/objects.ts';
@@ -58,7 +62,13 @@ export function* uniqueWebhooks(bundle: RegistryBundle): Problems {
 }
 
 /** A webhook for these groups could prevent changes to an operator, or its removal. */
-const forbiddenGroups = ['*', 'core.rukpak.io', 'olm.operatorframework.io'];
+const forbiddenGroups: readonly string[] = [
+  '*',
+  bundleDeploymentResource.group,
+  operatorResource.group,
+  catalogResource.group,
+  clusterExtensionResource.group,
+];
 
 const registration = 'admissionregistration.k8s.io';
 const forbiddenResource = /^(?:\*|\*\/\*|(?:mutating|validating)webhookconfigurations?)$/i;
