@@ -93,4 +93,15 @@ describe('readOverrides', () => {
       new TerminalError(`parse deployment config: spec.config.${problem}`),
     );
   });
+
+  // With time that grows with the square of the length, this takes hours.
+  it('refuses an amount of a million digits that is none, in the time of reading it', () => {
+    const limits = { memory: `${'1'.repeat(1_000_000)}!` };
+    expect(() => readOverrides({ resources: { limits } })).toThrow('must be a quantity');
+  });
+
+  it.each(['1', '1.', '.5', '-1.5Gi', '+1e3', '100m'])('accepts the amount %s', (cpu) => {
+    const resources = { requests: { cpu } };
+    expect(readOverrides({ resources })).toEqual({ resources });
+  });
 });

@@ -117,7 +117,7 @@ function readVariable(item: unknown, path: string): NamedItem {
 }
 
 /** A quantity in the API server's format; its own message would not name the field. */
-const quantity = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[KMGTPE]i|[numkMGTPE]|[eE][+-]?\d+)?$/;
+const quantity = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[KMGTPE]i|[numkMGTPE]|[eE][+-]?\d+)?$/;
 
 function readResources(value: unknown, path: string): JsonObject {
   const resources = objectOf('limits', 'requests', 'claims')(value, path);

@@ -56,9 +56,7 @@ export function withCertificateMounts(
 function withMount(container: JsonObject, { name, mountPath }: CertificateVolume): JsonObject {
   const mounts = itemsOf(container['volumeMounts']);
   const mount = { name, mountPath };
-  const at = mounts.findIndex(
-    (other) => fieldOf(other, 'name') === name || pathOf(other) === mountPath,
-  );
+  const at = mounts.findIndex((other) => fieldOf(other, 'name') === name || isAt(mountPath, other));
   if (at < 0) return { ...container, volumeMounts: [...mounts, mount] };
   if (fieldOf(mounts[at], 'name') === name) return container;
   return { ...container, volumeMounts: mounts.with(at, mount) };
@@ -90,8 +88,9 @@ function mountNames(spec: JsonObject): ReadonlySet<JsonValue | undefined> {
   return names;
 }
 
-function pathOf(mount: JsonValue): string | undefined {
+function isAt(mountPath: string, mount: JsonValue): boolean {
   const path = fieldOf(mount, 'mountPath');
+  if (typeof path !== 'string' || !path.startsWith(mountPath)) return false;
   // Some write the path with a slash at the end.
-  return typeof path === 'string' ? path.replace(/\/+$/, '') : undefined;
+  return /^\/*$/.test(path.slice(mountPath.length));
 }
