@@ -13,8 +13,15 @@ import {
   servedCrdVersion,
   supportedInstallMode,
   validators,
+  withServedApiVersion,
 } from '../../provisioners/registry/index.ts';
-import { annotationPrefix, type BundleContent, fileAlone, placeOf } from './bundle-content.ts';
+import {
+  annotationPrefix,
+  type BundleContent,
+  fileAlone,
+  type LocatedObject,
+  placeOf,
+} from './bundle-content.ts';
 import { unfitResources } from './objects/object-rules.ts';
 import { error, type Finding, warning } from './problem.ts';
 import type { FieldPath, FieldPlace } from './source-lines.ts';
@@ -29,6 +36,7 @@ export function classFindings(
   return [
     ...packageFindings(content),
     ...countFindings(content),
+    ...versionFindings(content),
     ...bundleFindings(content, config),
   ];
 }
@@ -60,6 +68,25 @@ function countFindings({ objects }: BundleContent): readonly Finding[] {
   if (csvs.length === 1) return [];
   const message = `there are ${csvs.length} of kind ClusterServiceVersion`;
   return [warning({ place: placeOf(last), message, fix: 'keep one: the last one counts' })];
+}
+
+function versionFindings({ objects }: BundleContent): readonly Finding[] {
+  return inReadVersions(objects).flatMap((read, index): Finding[] => {
+    const written = objects[index];
+    if (written === undefined || read === written) return [];
+    const { apiVersion, kind, metadata } = read.object;
+    const message = `${kind} "${metadata.name ?? ''}" has no apiVersion, and core reads it as ${apiVersion}`;
+    return [warning({ place: placeOf(written), message, fix: `add "apiVersion: ${apiVersion}"` })];
+  });
+}
+
+/** Gives objects without apiVersion the one in which the class reads their kind, if it knows one. */
+export function inReadVersions(objects: readonly LocatedObject[]): readonly LocatedObject[] {
+  return objects.map((located) => {
+    if (located.object.apiVersion !== '') return located;
+    const object = withServedApiVersion(located.object);
+    return object === located.object ? located : { ...located, object };
+  });
 }
 
 function bundleFindings(

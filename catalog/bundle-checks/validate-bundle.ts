@@ -29,7 +29,7 @@ import {
   manifestObjects,
 } from './bundle-content.ts';
 import { checks } from './checks.ts';
-import { classFindings, sampleFindings } from './class-findings.ts';
+import { classFindings, inReadVersions, sampleFindings } from './class-findings.ts';
 import { objectRules, plainObjectRules, renderedObjectRules } from './objects/object-rules.ts';
 import { type Finding, type Problem, problemOf } from './problem.ts';
 import { SourceLines } from './source-lines.ts';
@@ -230,7 +230,9 @@ function registryProblems(
     onlyRefusals ? check.blocking === true : !check.optional || optional.includes(name),
   );
   // Core never applies the CSV itself.
-  const applied = objects.filter(({ object }) => object.kind !== 'ClusterServiceVersion');
+  const applied = inReadVersions(
+    objects.filter(({ object }) => object.kind !== 'ClusterServiceVersion'),
+  );
   const refused = [
     ...classFindings(content, options.config),
     ...objectRules.flatMap((rule) => rule(applied)),

@@ -21,6 +21,7 @@ import {
   storedContent,
 } from './stored-content.ts';
 
+export { withServedApiVersion } from './bundle/kinds.ts';
 export {
   type BundleProblem,
   parseRegistryManifest,
