@@ -6,8 +6,10 @@ import {
   anObject,
   aRegistryBundle,
   aServer,
+  aStrategyDeployment,
   aWebhook,
 } from '../../../test/helpers/registry-bundle.ts';
+import type { ClusterServiceVersion } from '../bundle/cluster-service-version.ts';
 import { supportedKinds } from '../bundle/kinds.ts';
 import { planInstallation } from '../installation.ts';
 import { namespace, otherObjects } from './other-objects.ts';
@@ -138,6 +140,20 @@ describe('bindings that a bundle ships', () => {
     expect(subjectsOf(binding(...written))).toEqual([...written, account('agent', 'here')]);
     const right = [account('agent', 'one'), account('agent', 'here')];
     expect(subjectsOf(binding(...right))).toEqual(right);
+  });
+
+  it('bind the account default where the CSV uses it, and only there', () => {
+    const written = [account('default', 'pkg-system')];
+    const others = [binding(...written)];
+    const installation = anInstallation({ installNamespace: 'here', configured: true });
+    const subjectsWith = (csv: Partial<ClusterServiceVersion>) =>
+      otherObjects(aRegistryBundle({ csv: aCsv(csv), others }), installation)[0]?.['subjects'];
+    const both = [...written, account('default', 'here')];
+    expect(subjectsWith({ deployments: [aStrategyDeployment()] })).toEqual(both);
+    const permissions = [{ serviceAccountName: 'default', rules: [] }];
+    expect(subjectsWith({ permissions })).toEqual(both);
+    const deployments = [aStrategyDeployment({ serviceAccountName: 'operator' })];
+    expect(subjectsWith({ deployments })).toEqual(written);
   });
 
   it('are left as written where they name others', () => {

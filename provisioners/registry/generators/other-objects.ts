@@ -5,7 +5,7 @@ import type { RegistryBundle } from '../bundle/registry-bundle.ts';
 import type { Installation } from '../installation.ts';
 import { markSamples } from '../samples.ts';
 import { isMadeSecret } from '../serving.ts';
-import { serviceAccounts } from './permissions.ts';
+import { usedAccounts } from './permissions.ts';
 
 /** The namespace of all namespaced objects. */
 export function namespace(
@@ -37,7 +37,7 @@ export function adaptedObjects(
 ): readonly AdaptedObject[] {
   const { others, crds, csv } = bundle;
   const { installNamespace, configured } = installation;
-  const accounts = { names: ownAccounts(bundle, installation), namespace: installNamespace };
+  const accounts = { names: ownAccounts(bundle), namespace: installNamespace };
   const adapt = (marked: KubernetesObject): KubernetesObject => {
     const served = withOptionalKind(withServedApiVersion(marked), crds);
     const bound = configured ? withOwnAccounts(served, accounts) : served;
@@ -49,9 +49,9 @@ export function adaptedObjects(
     .filter(({ written }) => !isMadeSecret(written, csv));
 }
 
-function ownAccounts(bundle: RegistryBundle, installation: Installation): ReadonlySet<string> {
-  const shipped = bundle.others.filter(({ kind }) => kind === 'ServiceAccount');
-  return new Set([...serviceAccounts(bundle, installation), ...shipped].map(objectName));
+function ownAccounts({ csv, others }: RegistryBundle): ReadonlySet<string> {
+  const shipped = others.filter(({ kind }) => kind === 'ServiceAccount');
+  return new Set([...usedAccounts(csv), ...shipped.map(objectName)]);
 }
 
 // Invalid metadata spreads to nothing: the API server then reports the missing name.

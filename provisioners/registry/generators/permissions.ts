@@ -14,15 +14,23 @@ export function serviceAccountOf(user: { readonly serviceAccountName: string }):
   return user.serviceAccountName === '' ? defaultServiceAccount : user.serviceAccountName;
 }
 
+/** Names of the accounts of deployments and permissions; `default` can be one. */
+export function usedAccounts({
+  deployments,
+  permissions,
+  clusterPermissions,
+}: ClusterServiceVersion): readonly string[] {
+  const users = [...deployments, ...permissions, ...clusterPermissions];
+  return [...new Set(users.map(serviceAccountOf))];
+}
+
 /** One per account of a deployment or permission, except `default`, which exists anyway. */
 export function serviceAccounts(
   { csv }: RegistryBundle,
   { installNamespace }: Installation,
 ): readonly KubernetesObject[] {
-  const users = [...csv.deployments, ...csv.permissions, ...csv.clusterPermissions];
-  const names = new Set(users.map(serviceAccountOf));
-  names.delete(defaultServiceAccount);
-  return [...names].map((name) => ({
+  const names = usedAccounts(csv).filter((name) => name !== defaultServiceAccount);
+  return names.map((name) => ({
     apiVersion: 'v1',
     kind: 'ServiceAccount',
     metadata: { name, namespace: installNamespace },
