@@ -143,14 +143,14 @@ function isDateTime(text: string): boolean {
   return hours <= '23' && minutes <= '59' && seconds <= '59';
 }
 
-const goDuration = /^[-+]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
+const goDuration = /^[-+]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
 const unitNames = ['ns', 'us', 'µs', 'ms', 's', 'm', 'h', 'hr', 'd', 'w', 'wk'];
 const unitPrefixes = ['nano', 'micro', 'milli', 'sec', 'min', 'hour', 'day', 'week'];
 
 /** In the format of Go's time.ParseDuration, or with any part such as `3 days`. */
 function isDuration(text: string): boolean {
   if (goDuration.test(text)) return true;
-  return [...text.matchAll(/\d+\s*([A-Za-zµ]+)/g)].some(([, unit = '']) => {
+  return [...text.matchAll(/(?<!\d)\d+\s*([A-Za-zµ]+)/g)].some(([, unit = '']) => {
     const name = unit.toLowerCase();
     return unitNames.includes(name) || unitPrefixes.some((prefix) => name.startsWith(prefix));
   });

@@ -41,7 +41,7 @@ export async function unpackImage(
   await mkdir(directory, { recursive: true });
   if ((await readdir(directory)).length > 0) throw new TerminalError(`${directory} is not empty`);
   const path = typeof only === 'string' ? only : only(labels);
-  const prefix = `${path.replace(/^\/+|\/+$/g, '')}/`;
+  const prefix = `${path.replace(/^\/+|(?<!\/)\/+$/g, '')}/`;
   let unpacked = 0;
   const take = async (entry: TarEntry): Promise<void> => {
     unpacked += entry.content.byteLength;

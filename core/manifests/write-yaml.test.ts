@@ -103,6 +103,12 @@ metadata:
     expect(parseYaml(toYaml([value]))).toEqual(value);
   });
 
+  // With time that grows with the square of the length, this takes hours.
+  it('writes a text with a million line breaks in the time of reading it', () => {
+    const value = { text: `a${'\n'.repeat(1_000_000)}b\n\n` };
+    expect(parseYaml(toYaml([value]))).toEqual(value);
+  });
+
   it('writes __proto__ as the key that it is', () => {
     const value: object = JSON.parse('{"__proto__":{"a":1}}');
     expect(toYaml([value])).toBe('---\n__proto__:\n  a: 1\n');

@@ -144,7 +144,7 @@ function canBeBlock(text: string): boolean {
 }
 
 function writeBlock(text: string, indent: string): string {
-  const content = text.replace(/\n+$/, '');
+  const content = text.replace(/(?<!\n)\n+$/, '');
   const lines = content.split('\n').map((line) => (line === '' ? '' : indent + line));
   const ending = text.length - content.length;
   const chomping = ending === 0 ? '-' : ending === 1 ? '' : '+';

@@ -64,6 +64,7 @@ describe('credentials for an image', () => {
   it.each([
     [{ auth: base64('u:p:with:colons') }, ['u:p:with:colons']],
     [{ auth: base64('u:p\0\0') }, ['u:p']],
+    [{ auth: base64('u:\0\0p\0p\0') }, ['u:p\0p']],
     [{ username: 'u', password: 'p' }, ['u:p']],
     [{ auth: base64('u:p'), username: 'x', password: 'y' }, ['u:p']],
     [{ auth: 'not base64 of anything', username: 'x', password: 'y' }, ['x:y']],
@@ -108,6 +109,14 @@ describe('parseDockerConfig', () => {
     }
     expect(message).toMatch(/it is not (?:valid JSON|a Docker config\.json)/);
     expect(message).not.toContain('secret-text');
+  });
+
+  // With time that grows with the square of the length, this takes hours.
+  it('takes no longer than reading for a password of a million NULs', () => {
+    const password = `p${'\0'.repeat(1_000_000)}p`;
+    expect(found({ 'quay.io': { auth: base64(`u:${password}`) } }, 'quay.io/a')).toEqual([
+      `u:${password}`,
+    ]);
   });
 
   it('is not misled by names of the language', () => {

@@ -108,7 +108,9 @@ function credentialsOf(auth: z.infer<typeof authSchema>): Credentials | undefine
   const colon = decoded.indexOf(':');
   const username = colon === -1 ? (auth.username ?? '') : decoded.slice(0, colon);
   const password =
-    colon === -1 ? (auth.password ?? '') : decoded.slice(colon + 1).replace(/^\0+|\0+$/g, '');
+    colon === -1
+      ? (auth.password ?? '')
+      : decoded.slice(colon + 1).replace(/^\0+|(?<!\0)\0+$/g, '');
   if (token !== '') return { username, password, identityToken: token };
   return username === '' && password === '' ? undefined : { username, password };
 }

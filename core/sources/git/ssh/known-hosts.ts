@@ -92,7 +92,7 @@ const markers: ReadonlyMap<string, KnownHost['marker']> = new Map([
 
 function parseLine(line: string): KnownHost | undefined {
   // As in ssh, other blanks are part of a name.
-  const fields = line.replaceAll(/^[ \t]+|[ \t\r]+$/g, '').split(/[ \t]+/);
+  const fields = line.replaceAll(/^[ \t]+|(?<![ \t\r])[ \t\r]+$/g, '').split(/[ \t]+/);
   const marker = markers.get(fields[0] ?? '');
   const [hosts = '', keyType = '', encoded = ''] = marker === undefined ? fields : fields.slice(1);
   if (/^[#@]/.test(hosts)) return undefined;
