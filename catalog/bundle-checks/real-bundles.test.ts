@@ -23,7 +23,6 @@ const refusals: Readonly<Record<string, number>> = {
   'apicurio-registry/0.0.1': 1,
   'aqua/6.5.0': 7,
   'azure-service-operator/0.37.0': 41,
-  'cluster-aas-operator/0.0.2': 1,
   'cockroachdb/2.1.1': 1,
   'ember-csi-community-operator/0.0.1': 1,
   'group-sync-operator/0.0.11': 1,
