@@ -107,3 +107,14 @@ test('sources and classes log with the logger of the reconcile', async () => {
   expect(fixture.fetch.mock.calls[0]?.[1].logger).toBe(fixture.logger);
   expect(fixture.handler.mock.calls[0]?.[2].logger).toBe(fixture.logger);
 });
+
+test('a class that returns nothing has nothing stored', async () => {
+  const fixture = new BundleFixture(aKeptBundle());
+  fixture.handler.mockResolvedValue(undefined as never);
+  await expect(fixture.reconcile()).rejects.toThrow(
+    'class "plain", bundle(): the handler returned no files',
+  );
+  expect(fixture.live.status?.phase).toBe('Failing');
+  const { name = '', uid = '' } = fixture.live.metadata;
+  expect(await fixture.store.has({ name, uid })).toBe(false);
+});

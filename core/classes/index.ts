@@ -7,7 +7,8 @@ export {
 } from './http/remote-provisioner.ts';
 export { judgeInWorkers, type WorkerJudge } from './judge-in-workers.ts';
 export { handlerOf, nameClass } from './name-class.ts';
-export { isSmallContent, openClasses, runInWorkers } from './run-in-workers.ts';
+export { openClasses } from './open-classes.ts';
+export { isSmallContent, runInWorkers } from './run-in-workers.ts';
 export { runRemote } from './run-remote.ts';
 export { processesPerClass, runThirdParty, type ThirdPartyOptions } from './run-third-party.ts';
 export { OutOfTimeError } from './worker/ends.ts';

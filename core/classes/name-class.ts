@@ -13,17 +13,28 @@ export function handlerOf(
   return `class "${className}", ${handler}()`;
 }
 
+const results: Readonly<Record<HandlerName, string>> = {
+  bundle: 'files',
+  configure: 'files',
+  deployment: 'objects',
+  inputs: 'inputs',
+};
+
 /**
  * Runs a handler of a class, and adds the handler's name to its errors: "boom" alone would not tell
  * where it comes from.
+ * @throws Error also when the handler returns nothing: as an empty result it would have core prune
+ * all that is installed.
  */
 export async function nameClass<T>(
   provisioner: Pick<Provisioner, 'className'>,
   handler: HandlerName,
-  run: () => Promise<T>,
+  run: () => Promise<T | null | undefined>,
 ): Promise<T> {
   try {
-    return await run();
+    const result = await run();
+    if (result !== undefined && result !== null) return result;
+    throw new Error(`the handler returned no ${results[handler]}`);
   } catch (error) {
     if (error instanceof Error) nameIn(error, { provisioner, handler });
     throw error;

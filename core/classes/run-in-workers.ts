@@ -3,7 +3,6 @@ import type { BundleFiles } from '../contracts/bundle-files.ts';
 import type { Logger } from '../contracts/logger.ts';
 import {
   contractVersion,
-  type DefinedProvisioner,
   type DeploymentHandler,
   type Provisioner,
 } from '../contracts/provisioner.ts';
@@ -11,7 +10,7 @@ import { errorMessage } from '../errors.ts';
 import { checkObjectCount } from '../manifests/index.ts';
 import { type Clock, systemClock } from '../platform/clock.ts';
 import type { ByteBudget } from '../platform/runtime/index.ts';
-import { type ClassHost, checkedClass, joinedHosts } from './class-host.ts';
+import type { ClassHost } from './class-host.ts';
 import { handlersInPool, WorkerPool } from './worker/worker-pool.ts';
 
 export interface WorkerOptions {
@@ -152,45 +151,4 @@ export function isSmallContent({ files }: BundleFiles): boolean {
   for (const content of files.values()) bytes += content.byteLength;
   if (bytes > maxBytes) return false;
   return ![...files.values()].some((content) => costly.some((byte) => content.includes(byte)));
-}
-
-/**
- * Runs classes that are given as objects in this process, and those that are given as modules in
- * worker processes.
- * @throws Error of one sentence for an object that is not a class of this contract, and for an
- * empty list.
- */
-export async function openClasses(
-  given: readonly (Provisioner | URL)[],
-  { memory, logger }: { readonly memory: ByteBudget; readonly logger: Logger },
-): Promise<ClassHost> {
-  if (given.length === 0) throw new Error('provisioners is empty: name a class to serve');
-  const modules = given.filter(isModule);
-  const here = given.filter(isClass);
-  for (const provisioner of here) check(provisioner);
-  const inProcess: ClassHost = { provisioners: here, close: async () => undefined };
-  if (modules.length === 0) return inProcess;
-  return joinedHosts([inProcess, await runInWorkers({ modules, memory, logger })]);
-}
-
-/** Classes of other hosts come without the version of their contract. */
-function check(provisioner: Provisioner & Partial<DefinedProvisioner>): void {
-  const { className, contractVersion: version = contractVersion, uses = [] } = provisioner;
-  if (typeof className !== 'string') {
-    throw new Error(
-      'provisioners has an entry that is not a class: create it with defineProvisioner({ className, … })',
-    );
-  }
-  const handlers = (['bundle', 'configure', 'deployment', 'inputs'] as const).filter(
-    (name) => provisioner[name] !== undefined,
-  );
-  checkedClass({ className, contractVersion: version, handlers, uses: [...uses] });
-}
-
-function isModule(entry: Provisioner | URL): entry is URL {
-  return entry instanceof URL;
-}
-
-function isClass(entry: Provisioner | URL): entry is Provisioner {
-  return !isModule(entry);
 }

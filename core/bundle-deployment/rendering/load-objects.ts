@@ -150,17 +150,18 @@ export async function loadLastApplied(
   return rendered && { ...(await split(state, rendered, context)), kept: true };
 }
 
-/** Separates the hooks of rendered objects. */
+/** Separates the hooks of rendered objects; ends the reconcile when no class has rendered any. */
 async function split(
   { target }: BundleDeploymentState,
   rendered: Rendered | undefined,
   { signal }: Pick<PhaseContext, 'signal'>,
 ): Promise<Found> {
-  const { objects, hooks } = splitHooks(rendered?.objects ?? []);
+  if (rendered === undefined) return { done: true };
+  const { objects, hooks } = splitHooks(rendered.objects);
   const name = target?.metadata.name ?? '';
   const revision =
     hooks.length === 0 ? undefined : await revisionOf(name, { objects, hooks }, signal);
-  return { recipe: rendered?.recipe, objects, hooks, revision };
+  return { recipe: rendered.recipe, objects, hooks, revision };
 }
 
 interface KnownRevision {

@@ -125,6 +125,49 @@ test('an object that a class leaves out is not applied, and a Warning event says
   expect(fixture.events.taken()).not.toContain(warning);
 });
 
+describe('a missing answer of a class never counts as nothing to install', () => {
+  test.each<[string, Partial<Provisioner>, string]>([
+    [
+      'deployment',
+      { deployment: async () => undefined as never },
+      'deployment(): the handler returned no objects',
+    ],
+    [
+      'deployment, with null',
+      { deployment: async () => null as never },
+      'deployment(): the handler returned no objects',
+    ],
+    [
+      'configure',
+      { configure: async () => undefined as never },
+      'configure(): the handler returned no files',
+    ],
+  ])('of %s: the installed objects stay', async (_, { deployment, ...bundleClass }, message) => {
+    const fixture = aFixture({ configure: async (files) => files, ...bundleClass });
+    if (deployment !== undefined) fixture.handler.mockImplementation(deployment);
+    await fixture.failure();
+    expect(fixture.conditions[0]).toBe(
+      `HasValidBundle False BundleLoadFailed: class "plain", ${message}`,
+    );
+    expect(fixture.applier.apply).not.toHaveBeenCalled();
+  });
+
+  test('no objects are a valid answer', async () => {
+    const fixture = aFixture();
+    fixture.handler.mockResolvedValue([]);
+    await fixture.reconcile();
+    expect(fixture.applier.apply.mock.calls[0]?.[0].objects).toEqual([]);
+  });
+
+  test('nor does a class without the handler', async () => {
+    const provisioners = new Map([['plain', { className: 'plain' }]]);
+    const fixture = new BundleDeploymentFixture(aStoredDeployment({ template }), { provisioners });
+    fixture.have(aBundleOf(template));
+    await fixture.reconcile();
+    expect(fixture.applier.apply).not.toHaveBeenCalled();
+  });
+});
+
 describe('spec.config is never ignored', () => {
   const config = { watchNamespace: 'a' };
   const unserved =

@@ -222,7 +222,7 @@ async function objectsOf(
   }
   const run = () =>
     nameClass(own, 'deployment', async () => own.deployment?.(files, deployment, used(own, given)));
-  const objects = (await live.whileAtWork(`${handlerOf(own, 'deployment')} is at work`, run)) ?? [];
+  const objects = await live.whileAtWork(`${handlerOf(own, 'deployment')} is at work`, run);
   checkObjectCount(objects.length, given.limits.maxEntries);
   return objects;
 }

@@ -6,23 +6,42 @@ import {
   type DefinedProvisioner,
   type ProvisionerContext,
 } from '../../contracts/provisioner.ts';
-import { checkObjectCount, checkObjectSize, parseManifests } from '../../manifests/index.ts';
+import {
+  checkObjectCount,
+  checkObjectSize,
+  parseManifests,
+  parseObjects,
+} from '../../manifests/index.ts';
 
 /**
  * The objects in a server's answer, given as content of one file: `.json` with an array, a List or
  * one object, or `.yaml` with any number of documents.
+ * @throws Error for an answer that lists no objects and does not say so: it may be a failure of the
+ * server, and all installed objects would be pruned.
  */
 export async function objectsOfAnswer(
   { files }: BundleFiles,
   _deployment: BundleDeployment,
   { limits: { maxEntries } }: ProvisionerContext,
 ): Promise<readonly KubernetesObject[]> {
-  const objects = [...files].flatMap(([path, content]) =>
-    parseManifests(path, path.endsWith('.json') ? asList(content) : content, maxEntries),
+  const manifests = Array.from(
+    files,
+    ([path, content]) => [path, path.endsWith('.json') ? asList(content) : content] as const,
   );
+  const objects = manifests.flatMap(([path, text]) => parseManifests(path, text, maxEntries));
+  if (objects.length === 0 && !manifests.some(([, text]) => hasEmptyList(text))) {
+    throw new Error(
+      'the answer has neither objects nor an empty list: for no objects answer with the JSON [] or a List whose items are []',
+    );
+  }
   checkObjectCount(objects.length, maxEntries);
   for (const object of objects) checkObjectSize(object);
   return objects;
+}
+
+/** Whether manifests without objects have a list that says so. */
+function hasEmptyList(manifests: Uint8Array): boolean {
+  return parseObjects(manifests).some(({ items }) => Array.isArray(items));
 }
 
 /** Manifests cannot be arrays. */

@@ -125,6 +125,31 @@ describe('a BundleDeployment', () => {
     );
   });
 
+  test.each([
+    ['application/json', ''],
+    ['application/json', ' \n'],
+    ['application/json', 'null'],
+    ['application/json', '{"apiVersion":"v1","kind":"List","items":null}'],
+    ['application/yaml', ''],
+    ['application/yaml', '---\n# nothing was rendered\n'],
+    ['application/yaml', 'null'],
+    ['application/yaml', 'kind: ConfigMapList\nitems:\n'],
+  ])('is not emptied by an answer that says nothing: %s %j', async (type, body) => {
+    fixture.answering('/v1/deployment', (response) => answerWith(response, { type, body }));
+    await expect(fixture.handleDeployment()).rejects.toThrow(
+      `class "acme" at ${fixture.server.url}: the answer has neither objects nor an empty list: for no objects answer with the JSON [] or a List whose items are []`,
+    );
+  });
+
+  test.each([
+    ['application/json', ' [ ] '],
+    ['application/json', '{"apiVersion":"v1","kind":"List","items":[]}'],
+    ['application/yaml', '# none\n---\napiVersion: v1\nkind: List\nitems: []\n'],
+  ])('is emptied by an empty list: %s %j', async (type, body) => {
+    fixture.answering('/v1/deployment', (response) => answerWith(response, { type, body }));
+    expect(await fixture.handleDeployment()).toEqual([]);
+  });
+
   test('keeps every digit of its numbers', async () => {
     const body = '[{"apiVersion":"v1","kind":"A","metadata":{},"n":12345678901234567890}]';
     fixture.answering('/v1/deployment', (response) =>

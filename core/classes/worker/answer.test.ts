@@ -38,3 +38,13 @@ test('files whose content does not come take no room', () => {
   answer.add({ message: { type: 'files', files: large }, body: noBytes, bytes: 20 });
   expect(() => answer.files()).toThrow('its files are too large');
 });
+
+test('a process that sends no result has not said that it is empty', () => {
+  const answer = new Answer({ callee: 'class "acme"', limits: defaultLimits });
+  expect(() => answer.objects()).toThrow('the handler returned no objects');
+  expect(() => answer.references()).toThrow('the handler returned no inputs');
+  answer.add({ message: { type: 'objects', objects: [] }, body: noBytes, bytes: 20 });
+  answer.add({ message: { type: 'inputs', references: [] }, body: noBytes, bytes: 20 });
+  expect(answer.objects()).toEqual([]);
+  expect(answer.references()).toEqual([]);
+});

@@ -27,12 +27,12 @@ interface Received {
 export class Answer {
   readonly #options: AnswerOptions;
   readonly #allowance: AnswerAllowance;
-  readonly #objects: KubernetesObject[] = [];
+  #objects: KubernetesObject[] | undefined;
   #objectBytes = 0;
   #table: FileTable | undefined;
   #content: ContentCollector | undefined;
   #resolvedSource: BundleSource | undefined;
-  #references: readonly InputReference[] = [];
+  #references: readonly InputReference[] | undefined;
   #description: Description | undefined;
 
   constructor(options: AnswerOptions) {
@@ -78,13 +78,21 @@ export class Answer {
     return this.#resolvedSource;
   }
 
-  /** The result of an inputs handler. */
+  /**
+   * The result of an inputs handler.
+   * @throws Error when the process has sent none.
+   */
   references(): readonly InputReference[] {
+    if (this.#references === undefined) throw new Error('the handler returned no inputs');
     return this.#references;
   }
 
-  /** The result of a deployment handler. */
+  /**
+   * The result of a deployment handler.
+   * @throws Error when the process has sent none: all installed objects would be pruned.
+   */
   objects(): readonly KubernetesObject[] {
+    if (this.#objects === undefined) throw new Error('the handler returned no objects');
     return this.#objects;
   }
 
@@ -123,11 +131,12 @@ export class Answer {
     const { callee, limits } = this.#options;
     this.#objectBytes += bytes;
     if (this.#objectBytes > 2 * limits.maxBytes) throw new Error('its objects are too large');
-    if (this.#objects.length + objects.length > limits.maxEntries) {
+    const known = (this.#objects ??= []);
+    if (known.length + objects.length > limits.maxEntries) {
       throw new Error('it has too many objects');
     }
     for (const object of objects) {
-      this.#objects.push(checkObject(object, { callee, index: this.#objects.length }));
+      known.push(checkObject(object, { callee, index: known.length }));
     }
   }
 }

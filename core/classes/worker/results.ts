@@ -13,7 +13,7 @@ import { pieceBytes } from './protocol/frames.ts';
 
 /**
  * A worker process checks its handler's result itself, so that the manager receives only what it
- * can handle.
+ * can handle. The manager does the same with the results of classes in its own process.
  */
 export interface ResultOptions {
   /** The called class, for messages: `class "acme"`. */
@@ -21,8 +21,12 @@ export interface ResultOptions {
   readonly limits: ContentLimits;
 }
 
-/** @throws TerminalError when a handler's result is not a tree of files, or exceeds the limits. */
+/**
+ * @throws Error when a handler returned nothing, TerminalError when its result is not a tree of
+ * files, or exceeds the limits.
+ */
 export function checkedFiles(result: unknown, { callee, limits }: ResultOptions): BundleFiles {
+  if (result === undefined) throw new Error('the handler returned no files');
   const problem = problemOfFiles(result);
   if (problem !== undefined) throw new TerminalError(`${callee} returned no files: ${problem}`);
   checkFiles(result as BundleFiles, limits);
@@ -47,13 +51,15 @@ function problemOfFiles(result: unknown): string | undefined {
 }
 
 /**
- * A handler's objects as JSON, in pieces.
- * @throws TerminalError for an invalid object, or when there are too many.
+ * A handler's objects as JSON, in pieces; one empty piece for no objects.
+ * @throws Error when a handler returned nothing, TerminalError for an invalid object, or when there
+ * are too many.
  */
 export function* objectTexts(
   all: unknown,
   { callee, limits }: ResultOptions,
 ): Generator<readonly string[]> {
+  if (all === undefined) throw new Error('the handler returned no objects');
   if (!Array.isArray(all)) throw new TerminalError(`${callee} returned no array of objects`);
   checkObjectCount(all.length, limits.maxEntries);
   let texts: string[] = [];
@@ -76,7 +82,7 @@ export function* objectTexts(
     texts = [];
     size = 0;
   }
-  if (texts.length > 0) yield texts;
+  if (texts.length > 0 || all.length === 0) yield texts;
 }
 
 /** The position of an object in a result. */

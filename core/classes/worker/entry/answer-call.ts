@@ -88,7 +88,6 @@ async function answerWithFiles(
 ): Promise<void> {
   const files = content.files();
   const result = await handle(files);
-  if (result === undefined) throw new Error('the handler returned no files');
   if (result === files) return await sender.send({ type: 'unchanged' });
   // Loaded at the first use: sources and rules do not need the parsers of manifests.
   const { checkedFiles } = await import('../results.ts');
@@ -101,7 +100,6 @@ async function answerWithObjects(call: RunningCall): Promise<void> {
   const files = call.content.files();
   const object = message.object as BundleDeployment;
   const result: unknown = await deployment?.(files, object, deploymentContext(call));
-  if (result === undefined) throw new Error('the handler returned no objects');
   const { objectTexts } = await import('../results.ts');
   for (const texts of objectTexts(result, message)) await sender.sendObjects(texts);
 }
