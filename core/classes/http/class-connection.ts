@@ -34,8 +34,12 @@ interface Current {
 }
 
 const connectTimeout = 5_000;
-/** Limits what a slow class takes of this process; more requests wait. */
-const connections = 4;
+
+/**
+ * Requests to a server at once, which limits what a slow class takes of this process. One creator
+ * can use four, and two are for creators that it keeps waiting.
+ */
+export const connections = 6;
 
 /** Requests to the server of one class, with the folder's present credentials. */
 export class ClassConnection {

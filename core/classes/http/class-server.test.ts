@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import {
   type AnswerCall,
   answerJson,
@@ -15,8 +15,16 @@ import {
 import { aContext } from '../../../testing/index.ts';
 import { defaultLimits } from '../../content/index.ts';
 import { TerminalError, WaitingError } from '../../errors.ts';
+import type { InTurn, Turn } from '../../platform/runtime/index.ts';
 
 let fixture: RemoteClassFixture;
+
+function contextOf(
+  creator: string,
+  countdown?: Turn['countdown'],
+): InTurn<ReturnType<typeof aContext>> {
+  return { ...aContext(), turn: { creator, ...(countdown && { countdown }) } };
+}
 
 beforeEach(async () => {
   fixture = await RemoteClassFixture.start();
@@ -188,7 +196,45 @@ describe('a server that is slow', () => {
     await expect.poll(() => closed, { timeout: 20_000 }).toBe(true);
   });
 
-  test('has four requests of ours at once', async () => {
+  test('keeps only the creator waiting who has made it slow, and others have their turns', async () => {
+    const held: ServerResponse[] = [];
+    const hold: AnswerCall = (response) => void held.push(response);
+    fixture.answering('/v1/bundle', inTurn(hold, hold, hold, hold, unchanged));
+    const all = Array.from({ length: 8 }, () => fixture.handleBundle(contextOf('slow')));
+    await expect.poll(() => held.length, { timeout: 20_000 }).toBe(4);
+    expect(await fixture.handleBundle(contextOf('other'))).toBe(fixture.files);
+    expect(held).toHaveLength(4);
+    for (const response of held) response.writeHead(204).end();
+    expect(await Promise.all(all)).toEqual(Array.from({ length: 8 }, () => fixture.files));
+  });
+
+  test('may let another request wait for longer than its limit', async () => {
+    const held: ServerResponse[] = [];
+    const hold: AnswerCall = (response) => void held.push(response);
+    fixture.answering('/v1/bundle', inTurn(hold, hold, hold, hold, unchanged));
+    const first = Array.from({ length: 4 }, () => fixture.handleBundle(contextOf('a')));
+    await expect.poll(() => held.length, { timeout: 20_000 }).toBe(4);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    try {
+      const waits = Promise.withResolvers<void>();
+      const countdown: Turn['countdown'] = {
+        uncounted: async (waiting) => {
+          waits.resolve();
+          return await waiting();
+        },
+      };
+      const fifth = fixture.handleBundle(contextOf('a', countdown));
+      await waits.promise;
+      vi.advanceTimersByTime(10 * defaultLimits.timeout);
+      for (const response of held) response.writeHead(204).end();
+      expect(await fifth).toBe(fixture.files);
+    } finally {
+      vi.useRealTimers();
+    }
+    await Promise.all(first);
+  });
+
+  test('has four requests of one creator at once', async () => {
     const waiting: ServerResponse[] = [];
     let most = 0;
     fixture.answering('/v1/bundle', (response) => {

@@ -8,9 +8,15 @@ import {
   type Failure,
   RetryPolicy,
 } from '../../platform/net/index.ts';
+import { FairSemaphore, type InTurn, type Turn } from '../../platform/runtime/index.ts';
 import { checkBody, readBody, refusalOf } from './answers.ts';
 import type { ClassAddress } from './class-address.ts';
-import type { ClassAnswer, ClassConnection, ClassRequest } from './class-connection.ts';
+import {
+  type ClassAnswer,
+  type ClassConnection,
+  type ClassRequest,
+  connections,
+} from './class-connection.ts';
 
 /** A server's description of its class; unknown fields are for later versions. */
 export const classDescriptionSchema = z.object({
@@ -21,6 +27,11 @@ export const classDescriptionSchema = z.object({
 });
 
 type ClassDescription = z.infer<typeof classDescriptionSchema>;
+
+/** A request on whose turn it is sent. */
+interface RequestInTurn extends ClassRequest {
+  readonly turn?: Turn | undefined;
+}
 
 type ReadAnswer<T> = (answer: ClassAnswer) => Promise<T>;
 type Outcome<T> = { readonly value: T } | { readonly failure: Failure } | { readonly final: Error };
@@ -54,9 +65,13 @@ const maxDescriptionBytes = 64 * 1024;
 /** Milliseconds. After that, core notices that another version has replaced the server. */
 const validFor = 60_000;
 
-/** Requests by the contract; temporary failures are retried a few times. */
+/**
+ * Requests by the contract; temporary failures are retried a few times. Creators take turns for the
+ * connections, and their wait does not count.
+ */
 export class ClassServer {
   readonly #options: ClassServerOptions;
+  readonly #turns = new FairSemaphore({ places: connections });
   #known: { readonly description: ClassDescription; readonly until: number } | undefined;
 
   constructor(options: ClassServerOptions) {
@@ -85,12 +100,13 @@ export class ClassServer {
   async describe({
     signal,
     logger,
-  }: Pick<ProvisionerContext, 'signal' | 'logger'>): Promise<ClassDescription> {
+    turn,
+  }: InTurn<Pick<ProvisionerContext, 'signal' | 'logger'>>): Promise<ClassDescription> {
     const { address, clock } = this.#options;
     if (this.#known !== undefined && clock.monotonic() < this.#known.until) {
       return this.#known.description;
     }
-    const wanted = { path: 'v1/class', accept: 'application/json', signal };
+    const wanted = { path: 'v1/class', accept: 'application/json', signal, turn };
     const description = await this.call(wanted, async (answer) => {
       checkBody(answer, ['application/json']);
       const text = (await readBody(answer, maxDescriptionBytes)).toString('utf8');
@@ -107,7 +123,7 @@ export class ClassServer {
    * @throws TerminalError for a 422, WaitingError when the server is unavailable or too busy, Error
    * for any other answer; each names class and address
    */
-  async call<T>(wanted: ClassRequest, read: ReadAnswer<T>): Promise<T> {
+  async call<T>(wanted: RequestInTurn, read: ReadAnswer<T>): Promise<T> {
     const retries = new RetryPolicy(this.#options.clock);
     for (;;) {
       const outcome = await this.#attempt(wanted, read);
@@ -117,8 +133,9 @@ export class ClassServer {
     }
   }
 
-  async #attempt<T>(wanted: ClassRequest, read: ReadAnswer<T>): Promise<Outcome<T>> {
+  async #attempt<T>({ turn, ...wanted }: RequestInTurn, read: ReadAnswer<T>): Promise<Outcome<T>> {
     const { connection } = this.#options;
+    const leavePlace = await this.#place(turn, wanted.signal);
     try {
       const answer = await connection.request(wanted);
       const { status } = answer;
@@ -127,7 +144,15 @@ export class ClassServer {
     } catch (error) {
       wanted.signal.throwIfAborted();
       return this.#broken(error);
+    } finally {
+      leavePlace();
     }
+  }
+
+  async #place(turn: Turn | undefined, signal: AbortSignal): Promise<() => void> {
+    const { creator = 'core', countdown } = turn ?? {};
+    const wait = (): Promise<() => void> => this.#turns.take({ creator }, signal);
+    return await (countdown === undefined ? wait() : countdown.uncounted(wait));
   }
 
   async #refused<T>(answer: ClassAnswer): Promise<Outcome<T>> {

@@ -14,6 +14,7 @@ import {
 import { errorMessage, WaitingError } from '../../errors.ts';
 import { type Clock, systemClock } from '../../platform/clock.ts';
 import type { ProxyConfig } from '../../platform/net/index.ts';
+import { Countdown, type InTurn, type Turn } from '../../platform/runtime/index.ts';
 import { checkBody, mediaTypeOf, readBody } from './answers.ts';
 import { type ClassAddressOptions, classAddress } from './class-address.ts';
 import { type ClassAnswer, ClassConnection } from './class-connection.ts';
@@ -120,7 +121,8 @@ class RemoteClass {
       const sent = { object, context: this.#contextOf(context, uses), files };
       const archive = await requestArchive(sent);
       const accept = 'application/json, application/yaml';
-      const wanted = { path: 'v1/deployment', accept, archive, signal: context.signal };
+      const { signal, turn } = context;
+      const wanted = { path: 'v1/deployment', accept, archive, signal, turn };
       const answer = await this.#server.call(wanted, (given) => manifestIn(given, context));
       try {
         return await this.#readObjects(answer, object, context);
@@ -137,9 +139,9 @@ class RemoteClass {
     return await this.#withinLimit(given, async (context) => {
       const { handlers } = await this.#server.describe(context);
       if (!handlers.includes('inputs')) return [];
-      const { limits, signal } = context;
+      const { limits, signal, turn } = context;
       const archive = await requestArchive({ object, context: { limits } });
-      const wanted = { path: 'v1/inputs', accept: 'application/json', archive, signal };
+      const wanted = { path: 'v1/inputs', accept: 'application/json', archive, signal, turn };
       return await this.#server.call(wanted, referencesIn);
     });
   }
@@ -147,10 +149,10 @@ class RemoteClass {
   /** The content of a tar in the answer; after a 204 the content of the request. */
   async #content(
     { path, ...sent }: ContentRequest,
-    { limits, signal }: ProvisionerContext,
+    { limits, signal, turn }: InTurn<ProvisionerContext>,
   ): Promise<BundleFiles> {
     const archive = await requestArchive(sent);
-    const wanted = { path, accept: 'application/x-tar', archive, signal };
+    const wanted = { path, accept: 'application/x-tar', archive, signal, turn };
     return await this.#server.call(wanted, async (answer) => {
       if (answer.status === 204) {
         await answer.body.dump();
@@ -200,24 +202,39 @@ class RemoteClass {
 
   /**
    * Runs all requests of one call within the time limit, so that the message can blame the server;
-   * the reconciler has the same limit for classes that exceed it.
+   * the reconciler has the same limit for classes that exceed it. Waits for a place do not count.
    */
   async #withinLimit<C extends ProvisionerContext, T>(
-    context: C,
-    work: (context: C) => Promise<T>,
+    given: InTurn<C>,
+    work: (context: InTurn<C>) => Promise<T>,
   ): Promise<T> {
-    const { signal, limits } = context;
-    const timeout = AbortSignal.timeout(limits.timeout);
+    const { signal, limits, turn } = given;
+    const countdown = new Countdown(limits.timeout);
+    const either = AbortSignal.any([signal, countdown.signal]);
     try {
-      return await work({ ...context, signal: AbortSignal.any([signal, timeout]) });
+      return await work({ ...given, signal: either, turn: withCountdown(turn, countdown) });
     } catch (error) {
-      if (!timeout.aborted || signal.aborted) throw error;
+      if (!countdown.signal.aborted || signal.aborted) throw error;
       throw new Error(
         `${this.#server.name} took longer than the limit of ${limits.timeout / 1000} s (--content-timeout)`,
         { cause: error },
       );
+    } finally {
+      countdown.end();
     }
   }
+}
+
+/** The turn whose waits neither its own countdown nor this one counts. */
+function withCountdown(
+  { creator, countdown: outer }: Turn = { creator: 'core' },
+  own: Countdown,
+): Turn {
+  const uncounted: Countdown['uncounted'] = async (waiting) =>
+    await own.uncounted(
+      async () => await (outer === undefined ? waiting() : outer.uncounted(waiting)),
+    );
+  return { creator, countdown: { uncounted } };
 }
 
 function base64(bytes: Uint8Array): string {

@@ -59,7 +59,7 @@ export interface Turn {
   /** The creator for whom the work is done. */
   readonly creator: string;
   /** Does not count the wait (default: nothing counts it). */
-  readonly countdown?: Countdown;
+  readonly countdown?: Pick<Countdown, 'uncounted'>;
 }
 
 /** A handler's context with the turn, which only the handler's host needs. */
