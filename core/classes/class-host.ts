@@ -1,4 +1,8 @@
-import { contractVersion, type Provisioner } from '../contracts/provisioner.ts';
+import {
+  contractVersion,
+  type DefinedProvisioner,
+  type Provisioner,
+} from '../contracts/provisioner.ts';
 
 /**
  * Classes in this process, in worker processes, or behind a URL. Core calls the handlers of all of
@@ -63,6 +67,19 @@ export function checkedClass({
     );
   }
   return { className, uses: uses as readonly ('cluster' | 'seed')[] };
+}
+
+/**
+ * Checks a class that this process has loaded. One without a version was made without the SDK, by
+ * core itself or a test.
+ * @throws Error in one sentence when it is not a class of this contract.
+ */
+export function checkLoaded(provisioner: Provisioner & Partial<DefinedProvisioner>): void {
+  const { className, contractVersion: version = contractVersion, uses = [] } = provisioner;
+  const handlers = (['bundle', 'configure', 'deployment', 'inputs'] as const).filter(
+    (name) => provisioner[name] !== undefined,
+  );
+  checkedClass({ className, contractVersion: version, handlers, uses: [...uses] });
 }
 
 function checkHandlers(className: string, handlers: readonly string[]): void {

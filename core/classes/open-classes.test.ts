@@ -137,3 +137,30 @@ it('may be modules, which run in processes of their own', async () => {
     'core-rukpak-io-plain',
   ]);
 });
+
+it.each([
+  [
+    'misspelt handler',
+    'deploymnet: async () => []',
+    'class "acme" has neither a bundle nor a deployment handler',
+  ],
+  [
+    'fact that does not exist',
+    "deployment: async () => [], uses: ['clutser']",
+    'class "acme" uses "clutser": there are "cluster" and "seed"',
+  ],
+  [
+    'long name',
+    `deployment: async () => [], className: '${'a'.repeat(64)}'`,
+    'use at most 63 of a-z, 0-9 and "-"',
+  ],
+  [
+    'other contract',
+    'deployment: async () => [], contractVersion: 2',
+    'class "acme" is written for contract version 2',
+  ],
+])('are checked in modules as well: a %s', async (_, fields, text) => {
+  const code = `export default { className: 'acme', ${fields} };`;
+  const module = new URL(`data:text/javascript,${encodeURIComponent(code)}`);
+  await expect(openClasses([module], parts)).rejects.toThrow(text);
+});

@@ -1,13 +1,9 @@
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { Logger } from '../contracts/logger.ts';
-import {
-  contractVersion,
-  type DefinedProvisioner,
-  type Provisioner,
-} from '../contracts/provisioner.ts';
+import type { Provisioner } from '../contracts/provisioner.ts';
 import type { ByteBudget } from '../platform/runtime/index.ts';
 import { Turns } from '../platform/turns.ts';
-import { type ClassHost, checkedClass, joinedHosts } from './class-host.ts';
+import { type ClassHost, checkLoaded, joinedHosts } from './class-host.ts';
 import { runInWorkers } from './run-in-workers.ts';
 import { checkedFiles, objectTexts, type ResultOptions } from './worker/results.ts';
 
@@ -31,18 +27,13 @@ export async function openClasses(
   return joinedHosts([inProcess, await runInWorkers({ modules, memory, logger })]);
 }
 
-/** Classes of other hosts come without the version of their contract. */
-function check(provisioner: Provisioner & Partial<DefinedProvisioner>): void {
-  const { className, contractVersion: version = contractVersion, uses = [] } = provisioner;
-  if (typeof className !== 'string') {
+function check(provisioner: Provisioner): void {
+  if (typeof provisioner.className !== 'string') {
     throw new Error(
       'provisioners has an entry that is not a class: create it with defineProvisioner({ className, … })',
     );
   }
-  const handlers = (['bundle', 'configure', 'deployment', 'inputs'] as const).filter(
-    (name) => provisioner[name] !== undefined,
-  );
-  checkedClass({ className, contractVersion: version, handlers, uses: [...uses] });
+  checkLoaded(provisioner);
 }
 
 /** The class with handlers that reject for a result that a worker process would refuse. */

@@ -674,7 +674,7 @@ describe('a module', () => {
     const file = join(directory, 'later.mjs');
     await writeFile(file, `export default { className: 'later', contractVersion: 2 };`);
     await expect(start({ modules: [pathToFileURL(file)] })).rejects.toThrow(
-      'later.mjs is written for contract version 2, and this rukpak has 1',
+      'later.mjs: class "later" is written for contract version 2, and this rukpak has 1',
     );
   });
 

@@ -1,16 +1,12 @@
 import { availableParallelism } from 'node:os';
 import type { BundleFiles } from '../contracts/bundle-files.ts';
 import type { Logger } from '../contracts/logger.ts';
-import {
-  contractVersion,
-  type DeploymentHandler,
-  type Provisioner,
-} from '../contracts/provisioner.ts';
+import type { DeploymentHandler, Provisioner } from '../contracts/provisioner.ts';
 import { errorMessage } from '../errors.ts';
 import { checkObjectCount } from '../manifests/index.ts';
 import { type Clock, systemClock } from '../platform/clock.ts';
 import type { ByteBudget } from '../platform/runtime/index.ts';
-import type { ClassHost } from './class-host.ts';
+import { type ClassHost, checkLoaded } from './class-host.ts';
 import { handlersInPool, WorkerPool } from './worker/worker-pool.ts';
 
 export interface WorkerOptions {
@@ -49,7 +45,7 @@ export interface WorkerOptions {
  * `inProcess` accepts runs here instead, without the cost of sending it. An aborted handler has a
  * second to answer. This process loads the modules too, to learn their class names, so loading one
  * must be cheap.
- * @throws Error when a module cannot be loaded or exports no provisioner.
+ * @throws Error when a module cannot be loaded, or exports no class of this contract.
  */
 export async function runInWorkers(options: WorkerOptions): Promise<ClassHost> {
   const served = await Promise.all(
@@ -110,12 +106,10 @@ async function load(module: URL): Promise<Provisioner> {
       `${module.href} exports no provisioner: its default export must be defineProvisioner({ className, … })`,
     );
   }
-  const version = (provisioner as { readonly contractVersion?: number }).contractVersion;
-  // A class without a version was made without the SDK, by core itself or a test.
-  if (version !== undefined && version !== contractVersion) {
-    throw new Error(
-      `${module.href} is written for contract version ${version}, and this rukpak has ${contractVersion}`,
-    );
+  try {
+    checkLoaded(provisioner as Provisioner);
+  } catch (error) {
+    throw new Error(`${module.href}: ${errorMessage(error)}`, { cause: error });
   }
   return provisioner as Provisioner;
 }
