@@ -102,6 +102,7 @@ function aRun(client: ApplyingClient, operation: Run['operation']): Run {
     ids: new Set(objects.map(({ id }) => id)),
     resources: [occupied.resource],
     omitted: [],
+    leftOut: [],
     isServed: () => true,
     presentAs: ({ resource }: DesiredObject) => resource,
   };

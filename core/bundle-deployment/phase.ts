@@ -6,7 +6,7 @@ import type {
   BundleDeploymentStatus,
 } from '../../api/v1alpha1/bundle-deployment.ts';
 import { RestoredOwnerError } from '../apply/index.ts';
-import type { Blocked } from '../contracts/applier.ts';
+import type { Blocked, LeftOutObject } from '../contracts/applier.ts';
 import type { Logger } from '../contracts/logger.ts';
 import type { ReconcileDependencies } from './dependencies.ts';
 import type { LiveDeployment } from './live-deployment.ts';
@@ -38,6 +38,8 @@ export interface BundleDeploymentState {
   /** The objects are those of the last apply, not rendered from the present spec. */
   readonly kept?: boolean;
   readonly objects?: readonly KubernetesObject[];
+  /** Objects that the class has rendered and left out. */
+  readonly leftOut?: readonly LeftOutObject[] | undefined;
   /** Only the last applied objects may be applied. */
   readonly keepOnly?: boolean;
   /** The objects before certificates were added. */

@@ -5,11 +5,24 @@ import type { FinishedObject, HeldPrune } from '../../api/v1alpha1/deployment-pr
 
 export type { FinishedObject };
 
+/** An object that a class has rendered and annotated, so that core does not apply it. */
+export interface LeftOutObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  /** As the class has it: undefined also for an object of the install namespace. */
+  readonly namespace?: string;
+  readonly name: string;
+  /** The reason of the class, as a clause. */
+  readonly because: string;
+}
+
 export interface ApplyRequest {
   readonly owner: BundleDeployment;
   readonly objects: readonly KubernetesObject[];
   /** Start each stage only when the one before is healthy. Repairs never wait. */
   readonly waitForReady?: boolean;
+  /** Live objects with these names are orphaned, not deleted. */
+  readonly leftOut?: readonly LeftOutObject[];
   /** The content's hooks, which are created at their event: checked with the rest. */
   readonly hooks?: readonly KubernetesObject[];
   /**

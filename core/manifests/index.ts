@@ -12,7 +12,7 @@ export {
   readManifestFiles,
   readPlainBundle,
 } from './manifest-files.ts';
-export { checkObjectCount, checkObjectSize, withoutLeftOut } from './objects.ts';
+export { checkObjectCount, checkObjectSize, leftOutMessage, withoutLeftOut } from './objects.ts';
 export { parseManifests, parseObjects, parseYaml, splitDocuments } from './parse-manifests.ts';
 export { toYaml } from './write-yaml.ts';
 export { composeDocument } from './yaml/composed-document.ts';

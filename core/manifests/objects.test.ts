@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it, test } from 'vitest';
 import { stringifyJson } from '../../api/json.ts';
 import { anObject } from '../../test/helpers/registry-bundle.ts';
-import { checkObjectSize, withoutLeftOut } from './objects.ts';
+import { checkObjectSize, leftOutMessage, withoutLeftOut } from './objects.ts';
 
 test('an annotated object is left out, with its reason', () => {
   const kept = anObject('ConfigMap');
@@ -11,10 +11,13 @@ test('an annotated object is left out, with its reason', () => {
     kind: 'Role',
     metadata: { name: 'a', annotations: { 'core.rukpak.io/left-out': 'it is a sample' } },
   };
-  expect(withoutLeftOut([kept, sample])).toEqual({
-    objects: [kept],
-    leftOut: ['Role "a" of example.com/v1 is left out: it is a sample'],
-  });
+  const { objects, leftOut } = withoutLeftOut([kept, sample]);
+  expect(objects).toEqual([kept]);
+  const identity = { apiVersion: 'example.com/v1', kind: 'Role', name: 'a' };
+  expect(leftOut).toEqual([{ ...identity, because: 'it is a sample' }]);
+  expect(leftOut.map(leftOutMessage)).toEqual([
+    'Role "a" of example.com/v1 is left out: it is a sample',
+  ]);
 });
 
 test.each([undefined, null, 7, [], { annotations: null }, { annotations: 'x' }])(
@@ -24,6 +27,13 @@ test.each([undefined, null, 7, [], { annotations: null }, { annotations: 'x' }])
     expect(withoutLeftOut([odd]).objects).toEqual([odd]);
   },
 );
+
+test('an object that is left out may lack anything else', () => {
+  const metadata = { name: 7, namespace: null, annotations: { 'core.rukpak.io/left-out': 'why' } };
+  const odd = { metadata } as unknown as ReturnType<typeof anObject>;
+  const leftOut = [{ apiVersion: '', kind: '', name: '', because: 'why' }];
+  expect(withoutLeftOut([odd])).toEqual({ objects: [], leftOut });
+});
 
 const most = 3 * 1024 * 1024;
 

@@ -1,7 +1,9 @@
 import { type JsonObject, type JsonValue, stringifyJson } from '../../api/json.ts';
+import { stringAt } from '../../api/json-fields.ts';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { goJson, sortedMap } from '../../api/object-hash.ts';
 import { annotation } from '../../api/v1alpha1/labels.ts';
+import type { LeftOutObject } from '../contracts/applier.ts';
 import { TerminalError } from '../errors.ts';
 import { checkMetadata, isJsonObject, jsonType } from './json-types.ts';
 import { shortened } from './yaml/yaml-text.ts';
@@ -82,21 +84,38 @@ function sorted(value: JsonValue | undefined): JsonValue {
 interface LeftOut {
   /** Objects to apply. */
   readonly objects: readonly KubernetesObject[];
-  /** One sentence for each object that is left out, with the reason. */
-  readonly leftOut: readonly string[];
+  readonly leftOut: readonly LeftOutObject[];
 }
+
+/** Maximum characters of a reason, which may quote the object. */
+const longestReason = 500;
 
 /** The objects except those that a class has annotated to be left out. */
 export function withoutLeftOut(rendered: readonly KubernetesObject[]): LeftOut {
-  const leftOut: string[] = [];
+  const leftOut: LeftOutObject[] = [];
   const objects = rendered.filter((object) => {
     const because = reasonOf(object);
     if (because === undefined) return true;
-    const { apiVersion, kind, metadata } = object;
-    leftOut.push(`${kind} "${metadata.name ?? ''}" of ${apiVersion} is left out: ${because}`);
+    leftOut.push({ ...identityOf(object), because: because.slice(0, longestReason) });
     return false;
   });
   return { objects, leftOut };
+}
+
+/** An object that nobody applies is not validated: its fields may have any type. */
+function identityOf(object: KubernetesObject): Omit<LeftOutObject, 'because'> {
+  const namespace = stringAt(object.metadata, 'namespace');
+  return {
+    apiVersion: stringAt(object, 'apiVersion') ?? '',
+    kind: stringAt(object, 'kind') ?? '',
+    ...(namespace === undefined ? {} : { namespace }),
+    name: stringAt(object.metadata, 'name') ?? '',
+  };
+}
+
+/** One sentence about an object that is left out, with the reason. */
+export function leftOutMessage({ apiVersion, kind, name, because }: LeftOutObject): string {
+  return `${kind} "${name}" of ${apiVersion} is left out: ${because}`;
 }
 
 function reasonOf({ metadata }: KubernetesObject): string | undefined {

@@ -3,7 +3,7 @@ import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.t
 import type { Validation } from '../../../catalog/bundle-checks/index.ts';
 import type { DeploymentContext, Provisioner } from '../../../core/contracts/provisioner.ts';
 import { errorMessage, TerminalError } from '../../../core/errors.ts';
-import { checkObjectCount } from '../../../core/manifests/index.ts';
+import { checkObjectCount, withoutLeftOut } from '../../../core/manifests/index.ts';
 import {
   type BundleFiles,
   defaultLimits,
@@ -31,8 +31,8 @@ interface ClassContent {
 }
 
 /**
- * The objects that core would apply: the Bundle's class converts the content and adapts it to the
- * deployment, and the deployment's class turns it into objects.
+ * The objects that the classes render, also those that core leaves out: the Bundle's class converts
+ * the content and adapts it to the deployment, and the deployment's class turns it into objects.
  * @throws Error with the message of the condition.
  */
 export async function classObjects(content: ClassContent): Promise<readonly KubernetesObject[]> {
@@ -104,7 +104,7 @@ export async function offlineObjects(
   });
   const signal = new AbortController().signal;
   const content = { files, bundleClass, deploymentClass, deployment, facts, signal };
-  const objects = await classObjects(content);
+  const { objects } = withoutLeftOut(await classObjects(content));
   checkObjectCount(objects.length, defaultLimits.maxEntries);
   return objects;
 }

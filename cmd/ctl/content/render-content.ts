@@ -74,6 +74,14 @@ export function renderBundle(
   files: BundleFiles,
   options: RenderOptions,
 ): readonly KubernetesObject[] {
+  return withoutLeftOut(renderAnnotated(files, options)).objects;
+}
+
+/** The same, with the objects that the class has annotated to be left out. */
+export function renderAnnotated(
+  files: BundleFiles,
+  options: RenderOptions,
+): readonly KubernetesObject[] {
   const className = classNameOf(files, options.className);
   const renderer = renderers.get(className);
   if (renderer !== undefined) return renderer(files, options);
@@ -86,7 +94,7 @@ function renderPlain(
 ): readonly KubernetesObject[] {
   if (config === undefined) {
     const manifests = readPlainBundle(files, parse === undefined ? {} : { parse });
-    return withoutLeftOut(distinctObjects(manifests)).objects;
+    return distinctObjects(manifests);
   }
   throw new TerminalError(
     '--config: plain content is applied as written, whatever spec.config has',
@@ -96,12 +104,11 @@ function renderPlain(
 function renderRegistry(files: BundleFiles, options: RenderOptions): readonly KubernetesObject[] {
   const { cluster, parse } = options;
   const config = registryConfigOf(options);
-  const objects = convertRegistryBundle(files, {
+  return convertRegistryBundle(files, {
     ...(parse === undefined ? {} : { parse }),
     ...(config === undefined ? {} : { config }),
     ...(cluster === undefined ? {} : { cluster }),
   });
-  return withoutLeftOut(objects).objects;
 }
 
 interface RegistryConfigOptions {

@@ -92,7 +92,7 @@ async function upgradeOf(bundle: string, name: string, flags: DiffFlags): Promis
     const live = await cluster.client.get(bundleDeploymentResource, { name }, signal);
     const owner = live as BundleDeployment;
     const { class: className, certificates } = flags;
-    const objects = await withThirdParties(flags, (thirdParties) =>
+    const content = await withThirdParties(flags, (thirdParties) =>
       upgradeObjects(cluster, {
         owner: config === undefined ? owner : { ...owner, spec: { ...owner.spec, config } },
         files,
@@ -103,8 +103,8 @@ async function upgradeOf(bundle: string, name: string, flags: DiffFlags): Promis
         ...(className === undefined ? {} : { className }),
       }),
     );
-    return await progress(`comparing ${objects.length} objects`, () =>
-      upgradeDiff(cluster, { owner, objects, systemNamespace, signal }),
+    return await progress(`comparing ${content.objects.length} objects`, () =>
+      upgradeDiff(cluster, { owner, ...content, systemNamespace, signal }),
     );
   });
 }

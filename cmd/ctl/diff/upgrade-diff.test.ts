@@ -40,9 +40,23 @@ test('another kind is shown as it is, without what is the server’s', () => {
   expect(after).toBe('apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c\ndata:\n  a: b\n');
 });
 
-test('an object that the upgrade would orphan is a change, with its reason', async () => {
-  const annotations = { 'core.rukpak.io/keep': 'true' };
-  const { object } = anOwnedEntry('ConfigMap', { name: 'kept', metadata: { annotations } });
+const keep = { annotations: { 'core.rukpak.io/keep': 'true' } };
+const sample = { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'n', name: 'kept' };
+
+test.each([
+  {
+    why: 'it has annotation core.rukpak.io/keep',
+    metadata: keep,
+    leftOut: [],
+  },
+  {
+    why: 'its class leaves it out: it is a sample',
+    metadata: {},
+    leftOut: [{ ...sample, because: 'it is a sample' }],
+  },
+])('an object that the upgrade would orphan is a change: $why', async (given) => {
+  const { why, metadata, leftOut } = given;
+  const { object } = anOwnedEntry('ConfigMap', { name: 'kept', metadata });
   const cluster = {
     client: {
       list: async () => ({ metadata: { resourceVersion: '1' }, items: [object] }),
@@ -55,7 +69,7 @@ test('an object that the upgrade would orphan is a change, with its reason', asy
     metadata: { name: 'demo', uid: 'uid-of-demo', labels, annotations: kinds },
   });
   const { signal } = new AbortController();
-  const request = { owner, objects: [], systemNamespace: 'rukpak-system', signal };
+  const request = { owner, objects: [], leftOut, systemNamespace: 'rukpak-system', signal };
   const { changes } = await upgradeDiff(cluster, request);
   expect(changes).toEqual([
     {
@@ -64,7 +78,7 @@ test('an object that the upgrade would orphan is a change, with its reason', asy
       kind: 'ConfigMap',
       namespace: 'n',
       name: 'kept',
-      diff: 'orphan ConfigMap/n/kept (it has annotation core.rukpak.io/keep)\n',
+      diff: `orphan ConfigMap/n/kept (${why})\n`,
     },
   ]);
 });

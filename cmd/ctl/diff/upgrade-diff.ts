@@ -19,6 +19,7 @@ import {
   wantedContent,
   withoutCopy,
 } from '../../../core/apply/index.ts';
+import type { LeftOutObject } from '../../../core/contracts/applier.ts';
 import { toYaml } from '../../../core/manifests/index.ts';
 import { systemClock } from '../../../core/platform/clock.ts';
 import type { Cluster } from '../cluster.ts';
@@ -28,6 +29,7 @@ import { unifiedDiff } from './unified-diff.ts';
 interface UpgradeRequest {
   readonly owner: BundleDeployment;
   readonly objects: readonly KubernetesObject[];
+  readonly leftOut?: readonly LeftOutObject[];
   readonly systemNamespace: string;
   readonly signal: AbortSignal;
 }

@@ -8,8 +8,10 @@ import {
   defaultCertificates,
   readInputs,
 } from '../../../core/bundle-deployment/index.ts';
+import type { LeftOutObject } from '../../../core/contracts/applier.ts';
 import type { Provisioner } from '../../../core/contracts/provisioner.ts';
 import { errorMessage, TerminalError } from '../../../core/errors.ts';
+import { withoutLeftOut } from '../../../core/manifests/index.ts';
 import { systemClock } from '../../../core/platform/clock.ts';
 import type {
   BundleFiles,
@@ -24,7 +26,7 @@ import plain from '../../../provisioners/plain/index.ts';
 import registry from '../../../provisioners/registry/index.ts';
 import type { Cluster } from '../cluster.ts';
 import { classObjects, type RenderFacts } from '../content/class-objects.ts';
-import { renderBundle } from '../content/render-content.ts';
+import { renderAnnotated } from '../content/render-content.ts';
 import { readClusterFacts } from '../deployments/cluster-facts.ts';
 import { warningLogger } from '../output/loggers.ts';
 
@@ -44,19 +46,24 @@ interface UpgradeContent {
   readonly signal: AbortSignal;
 }
 
+interface UpgradeObjects {
+  /** With existing certificates, but none that core would have to make. */
+  readonly objects: readonly KubernetesObject[];
+  readonly leftOut: readonly LeftOutObject[];
+}
+
 /**
- * The objects that core would apply for a deployment with this content. Contains existing
- * certificates, but none that core would have to make.
+ * The objects that core would apply for a deployment with this content.
  * @throws TerminalError with the message of the condition.
  */
 export async function upgradeObjects(
   cluster: Pick<Cluster, 'client' | 'discovery'>,
   content: UpgradeContent,
-): Promise<readonly KubernetesObject[]> {
+): Promise<UpgradeObjects> {
   const { owner: deployment, certificates, systemNamespace, signal } = content;
   const place = installNamespaceOf(deployment, systemNamespace);
   const facts = await readClusterFacts(cluster, { systemNamespace: place, signal });
-  const objects = await renderedObjects(cluster, content, facts);
+  const { objects, leftOut } = withoutLeftOut(await renderedObjects(cluster, content, facts));
   const provided = new Certificates({
     ...defaultCertificates,
     ...cluster,
@@ -67,7 +74,8 @@ export async function upgradeObjects(
   });
   // Reads with the user's permissions, not with those of core's account.
   const { serviceAccount: _, ...spec } = deployment.spec;
-  return await provided.foresee({ deployment: { ...deployment, spec }, objects, signal });
+  const rendered = { deployment: { ...deployment, spec }, objects, signal };
+  return { objects: await provided.foresee(rendered), leftOut };
 }
 
 async function renderedObjects(
@@ -84,7 +92,7 @@ async function renderedObjects(
   const isForeseen = deploymentClass === plainClass && foreseenClasses.has(className);
   if (!isForeseen) return await liveObjects(cluster, { ...content, className }, facts);
   const written = className === plainClass ? undefined : config;
-  return renderBundle(files, {
+  return renderAnnotated(files, {
     className,
     cluster: facts,
     ...(written === undefined ? {} : { config: written as JsonObject }),

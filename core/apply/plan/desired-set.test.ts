@@ -39,6 +39,13 @@ test('of two objects with the same name the last counts', async () => {
   expect(objects.map(({ object }) => object['spec'])).toEqual([{ from: 'b' }]);
 });
 
+test('a left-out object without a namespace would be in the install namespace', async () => {
+  const job = { apiVersion: 'batch/v1', kind: 'Job', name: 'a', because: 'it is a sample' };
+  const leftOut = [job, { ...job, namespace: 'n' }];
+  const set = await desiredSet({ ...aRequest(), leftOut });
+  expect(set.leftOut.map(({ namespace }) => namespace)).toEqual(['rukpak-system', 'n']);
+});
+
 test('hooks with the same name count each, with its own events', async () => {
   const hooks = [aJob('a', 'post-install'), aJob('b', 'post-upgrade')];
   const found = await desiredHooks({ ...aRequest(), hooks }, { ids: new Set() });

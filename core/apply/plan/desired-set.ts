@@ -2,7 +2,11 @@ import { gvkOf } from '../../../api/gvk.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { bundleDeploymentReason } from '../../../api/v1alpha1/conditions.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
-import { hasInstallNamespace } from '../../../api/v1alpha1/rules/install-namespace.ts';
+import {
+  hasInstallNamespace,
+  installNamespaceOf,
+} from '../../../api/v1alpha1/rules/install-namespace.ts';
+import type { LeftOutObject } from '../../contracts/applier.ts';
 import { TerminalError } from '../../errors.ts';
 import { type Discovery, type Resource } from '../../platform/kube/index.ts';
 import { Turns } from '../../platform/turns.ts';
@@ -27,6 +31,8 @@ export interface DesiredSet {
   readonly resources: readonly Resource[];
   /** Kinds of optional objects that the set leaves out, because the cluster does not serve them. */
   readonly omitted: readonly GroupKind[];
+  /** Objects that the class has left out, with the namespace that they would have. */
+  readonly leftOut: readonly LeftOutObject[];
   /** Whether the cluster served the object's kind when the set was made. */
   readonly isServed: (object: DesiredObject) => boolean;
   /**
@@ -38,6 +44,7 @@ export interface DesiredSet {
 
 interface DesiredSetRequest extends DesiredContext {
   readonly objects: readonly KubernetesObject[];
+  readonly leftOut?: readonly LeftOutObject[];
   readonly operation: 'install' | 'upgrade';
   readonly discovery: Discovery;
   /** Refuse objects without a namespace when the deployment names none for them. */
@@ -51,6 +58,7 @@ interface DesiredSetRequest extends DesiredContext {
  * @throws TerminalError for unknown kinds and invalid names.
  */
 export async function desiredSet(request: DesiredSetRequest): Promise<DesiredSet> {
+  const { owner, leftOut = [], systemNamespace } = request;
   const { objects, kinds } = await markedObjects(request);
   const byID = new Map(objects.map((desired) => [desired.id, desired]));
   return {
@@ -58,6 +66,10 @@ export async function desiredSet(request: DesiredSetRequest): Promise<DesiredSet
     ids: new Set(byID.keys()),
     resources: [...kinds.resources.values()],
     omitted: kinds.omitted,
+    leftOut: leftOut.map((each) => {
+      const namespace = each.namespace || installNamespaceOf(owner, systemNamespace);
+      return { ...each, namespace };
+    }),
     isServed: ({ object }) => !kinds.fromBundle.has(kindKey(object)),
     presentAs: ({ object }) => kinds.present.get(kindKey(object)),
   };

@@ -152,6 +152,40 @@ describe('removal plan', () => {
       expect(plan('Delete', wants(wanted, inhabited))).toEqual({ orphan: [], remove: ['empty'] });
     });
 
+    test('orphans the objects that its class has left out, with the reason of the class', () => {
+      put('Gizmo.example.com', 'sample');
+      put('Gizmo.example.com', 'goes');
+      put('Gizmo.elsewhere.example', 'of another group');
+      const because = 'it is a sample';
+      const leftOut = ['sample', 'of another group', 'absent'].map((name) => {
+        return { apiVersion: 'example.com/v2', kind: 'Gizmo', namespace: 'n', name, because };
+      });
+      const wanted = { ...wants(), leftOut };
+      expect(plan('Delete', wanted)).toEqual({
+        orphan: ['sample'],
+        remove: ['goes', 'of another group'],
+      });
+      const { orphan } = planRemoval(inventory, {
+        owner: aStoredDeployment(),
+        policy: 'Delete',
+        wanted,
+      });
+      expect([...orphan.values()]).toEqual(['its class leaves it out: it is a sample']);
+    });
+
+    test('tells the namespaces of left-out objects apart, which cluster-scoped objects have not', () => {
+      put('Gizmo.example.com', 'goes');
+      put('Namespace', 'stays');
+      const leftOut = [
+        { apiVersion: 'example.com/v1', kind: 'Gizmo', name: 'goes' },
+        { apiVersion: 'v1', kind: 'Namespace', name: 'stays' },
+      ].map((object) => ({ ...object, namespace: 'another', because: 'it is a sample' }));
+      expect(plan('Delete', { ...wants(), leftOut })).toEqual({
+        orphan: ['stays'],
+        remove: ['goes'],
+      });
+    });
+
     test('plans an object that is watched in two versions once', () => {
       const { resource, object } = put('Gizmo.example.com', 'goes');
       inventory.put({ ...resource, version: 'v2' }, object);

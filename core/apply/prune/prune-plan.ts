@@ -1,5 +1,7 @@
+import { gvkOf } from '../../../api/gvk.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import type { DeletionPolicy } from '../../../api/v1alpha1/deployment-policies.ts';
+import type { LeftOutObject } from '../../contracts/applier.ts';
 import { isHookObject } from '../hooks/hook.ts';
 import type { InventoryEntry } from '../inventory/entry.ts';
 import type { Inventory } from '../inventory/inventory.ts';
@@ -32,6 +34,8 @@ export interface Wanted {
   readonly objects: readonly Pick<DesiredObject, 'key' | 'resource'>[];
   /** Desired kinds that the cluster does not seem to serve. */
   readonly omitted: readonly GroupKind[];
+  /** Objects that the class has left out, with the namespace that they would have. */
+  readonly leftOut?: readonly LeftOutObject[];
 }
 
 interface RemovalRequest {
@@ -115,17 +119,24 @@ function keptByPolicy(
   return policy === 'KeepCRDs' ? ofDefinitions(entries) : new Set();
 }
 
-function reasonToStay(
-  { resource, key: { name }, object }: InventoryEntry,
-  wanted: Wanted | undefined,
-): string | undefined {
+function reasonToStay(entry: InventoryEntry, wanted: Wanted | undefined): string | undefined {
+  const { resource, key, object } = entry;
   // Without an ownerReference the garbage collector leaves the object of a hook as it is.
   if (isHookObject(object) && controllerOf(object) === undefined) return undefined;
   const keeping = keepAnnotation(object);
   if (keeping !== undefined) return `it has annotation ${keeping}`;
+  // A class may only guess that an object is not meant to be installed.
+  const leftOut = wanted?.leftOut?.find((each) => isOf(entry, each));
+  if (leftOut !== undefined) return `its class leaves it out: ${leftOut.because}`;
   const isInhabited =
-    isNamespace(resource) && wanted?.objects.some(({ key }) => key.namespace === name) === true;
+    isNamespace(resource) &&
+    wanted?.objects.some(({ key: { namespace } }) => namespace === key.name) === true;
   return isInhabited ? 'objects of the bundle are in it' : undefined;
+}
+
+function isOf({ resource, key }: InventoryEntry, leftOut: LeftOutObject): boolean {
+  if (key.namespace !== undefined && key.namespace !== leftOut.namespace) return false;
+  return key.name === leftOut.name && kindName(resource) === kindName(gvkOf(leftOut));
 }
 
 function isPresent({ deleted, object }: InventoryEntry): boolean {

@@ -73,14 +73,15 @@ function requestOf(state: BundleDeploymentState, event: HookEvent): HookEventReq
 
 /** Applies namespaces and CRDs; the status has their kinds also after a failure. */
 async function applyFoundation(
-  { deployment: owner, objects = [], hooks = [], status }: BundleDeploymentState,
+  { deployment: owner, objects = [], leftOut = [], hooks = [], status }: BundleDeploymentState,
   { dependencies, context: { signal } }: Surroundings,
 ): Promise<Pick<BundleDeploymentState, 'status'> & Pick<Found, 'error'>> {
   let remembered: RememberedResult = {};
   const remember = (found: RememberedResult): void => {
     remembered = found;
   };
-  const request = { owner, objects, hooks, foundationOnly: true, remember, signal };
+  const content = { owner, objects, leftOut, hooks };
+  const request = { ...content, foundationOnly: true, remember, signal };
   try {
     const { groupKinds } = await dependencies.applier.apply(request);
     return { status: withGroupKinds(status, groupKinds) };

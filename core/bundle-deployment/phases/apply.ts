@@ -143,11 +143,12 @@ async function applyObjects(
   dependencies: BundleDeploymentDependencies,
   { signal, logger }: PhaseContext,
 ): Promise<ApplyResult> {
-  const { deployment: owner, target, objects, hooks = [], remember } = state;
+  const { deployment: owner, target, objects, leftOut = [], hooks = [], remember } = state;
   const waitForReady = stagesWait(state);
   const unchanged = isUnchanged(state) && state.rotating !== true;
   const extra = { ...askedDeletions(state), ...originOf(state) };
-  const request = { owner, objects, hooks, waitForReady, unchanged, remember, signal, ...extra };
+  const content = { owner, objects, leftOut, hooks };
+  const request = { ...content, waitForReady, unchanged, remember, signal, ...extra };
   const run = () => dependencies.applier.apply(request);
   const result = await measureApply(state, dependencies, run);
   const { changes } = result;

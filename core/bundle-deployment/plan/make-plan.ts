@@ -53,11 +53,11 @@ async function foresee(
   dependencies: ReconcileDependencies,
   { signal }: PhaseContext,
 ): Promise<Forecast> {
-  const { deployment: owner, hooks = [] } = state;
+  const { deployment: owner, leftOut = [], hooks = [] } = state;
   const { certificates, applier } = dependencies;
   const rendered = { deployment: owner, objects: state.objects ?? [], signal };
   const objects = await certificates.foresee(rendered);
-  return await applier.plan({ owner, objects, hooks, signal, ...originOf(state) });
+  return await applier.plan({ owner, objects, leftOut, hooks, signal, ...originOf(state) });
 }
 
 interface KnownContent {

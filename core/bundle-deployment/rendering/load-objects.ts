@@ -161,7 +161,7 @@ async function split(
   const name = target?.metadata.name ?? '';
   const revision =
     hooks.length === 0 ? undefined : await revisionOf(name, { objects, hooks }, signal);
-  return { recipe: rendered.recipe, objects, hooks, revision };
+  return { recipe: rendered.recipe, objects, leftOut: rendered.leftOut, hooks, revision };
 }
 
 interface KnownRevision {

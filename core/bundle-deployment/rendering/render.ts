@@ -12,7 +12,7 @@ import type {
   ProvisionerContext,
 } from '../../contracts/provisioner.ts';
 import { TerminalError, WaitingError } from '../../errors.ts';
-import { checkObjectCount, withoutLeftOut } from '../../manifests/index.ts';
+import { checkObjectCount, leftOutMessage, withoutLeftOut } from '../../manifests/index.ts';
 import { type InTurn, withTimeLimit } from '../../platform/runtime/index.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import type { Facts, RenderingClasses } from '../facts/render-facts.ts';
@@ -58,8 +58,8 @@ export async function renderAgain(
   const making = { ...recipe, classes, installed: true, read: async () => recipe.facts };
   const limit = limitOf(recipe.deployment, dependencies, context);
   return await limited(limit, async (handlerContext) => {
-    const { objects } = await make(making, dependencies, { handlerContext, context });
-    return { recipe, objects };
+    const { objects, leftOut } = await make(making, dependencies, { handlerContext, context });
+    return { recipe, objects, leftOut };
   });
 }
 
@@ -128,10 +128,11 @@ async function make(
     const { live } = context;
     const made = await objectsOf(stored, deployment, { classes, given, live });
     const { objects, leftOut } = withoutLeftOut(made);
-    for (const message of leftOut) {
-      dependencies.events.event(deployment, { type: 'Warning', reason: 'ObjectLeftOut', message });
+    for (const each of leftOut) {
+      const event = { reason: 'ObjectLeftOut', message: leftOutMessage(each) };
+      dependencies.events.event(deployment, { type: 'Warning', ...event });
     }
-    const rendered = { recipe: { deployment, bundle, factsVersion, facts }, objects };
+    const rendered = { recipe: { deployment, bundle, factsVersion, facts }, objects, leftOut };
     dependencies.rendered.set(rendered, sizeOf(stored));
     return rendered;
   } catch (error) {

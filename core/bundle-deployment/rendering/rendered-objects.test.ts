@@ -36,7 +36,8 @@ const objects: readonly KubernetesObject[] = [
 ];
 
 function made(name: string, of = objects, changed: Partial<Rendering> = {}): Rendered {
-  return { recipe: { ...rendering(name, changed), facts: { inputs: [] } }, objects: of };
+  const recipe = { ...rendering(name, changed), facts: { inputs: [] } };
+  return { recipe, objects: of, leftOut: [] };
 }
 
 test.each([

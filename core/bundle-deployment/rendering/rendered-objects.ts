@@ -3,6 +3,7 @@ import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { OutOfTimeError } from '../../classes/index.ts';
+import type { LeftOutObject } from '../../contracts/applier.ts';
 import type { TerminalError } from '../../errors.ts';
 import type { Facts } from '../facts/render-facts.ts';
 import type { DeploymentMemories, DeploymentMemory } from '../memory.ts';
@@ -23,6 +24,7 @@ export interface Recipe extends Rendering {
 export interface Rendered {
   readonly recipe: Recipe;
   readonly objects: readonly KubernetesObject[];
+  readonly leftOut: readonly LeftOutObject[];
 }
 
 export interface RenderedEntry {
@@ -65,11 +67,11 @@ export class RenderedObjects {
 
   /** Remembers objects, and counts their size or that of their content, whichever is larger. */
   set(rendered: Rendered, contentBytes: number): void {
-    const { recipe, objects } = rendered;
+    const { recipe, objects, leftOut } = rendered;
     const memory = this.#memories.of(recipe.deployment.metadata.name);
     delete memory.rendered;
     const key = keyOf(recipe);
-    const bytes = Math.max(contentBytes, roughSize(objects, this.#capacity));
+    const bytes = Math.max(contentBytes, roughSize([objects, leftOut], this.#capacity));
     if (bytes > this.#capacity || key === undefined) return;
     memory.rendered = { key, rendered, bytes, usedAt: ++this.#uses };
     while (this.#bytes() > this.#capacity) this.#dropOldest();
