@@ -56,6 +56,7 @@ export {
   type Permission,
   permissionsOn,
 } from './privilege/permissions.ts';
+export { lostConversions } from './prune/kept-definitions.ts';
 export { planRemoval } from './prune/prune-plan.ts';
 export { builtInStage, stageOf } from './stages/stage-order.ts';
 export { RestoredOwnerError } from './state/restored-owner.ts';

@@ -172,7 +172,7 @@ export interface Forecast {
   readonly unchanged: number;
   /** Why the apply would fail, one per object. */
   readonly problems: readonly string[];
-  /** Warnings about fields that the apply would leave out. */
+  /** Warnings about fields that the apply would leave out, and CRDs that it would keep unusable. */
   readonly warnings: readonly string[];
 }
 

@@ -6,6 +6,7 @@ import {
   inKindOrder,
   isDefinition,
   isNamespace,
+  lostConversions,
   planRemoval,
 } from '../../../core/apply/index.ts';
 import type { Cluster } from '../cluster.ts';
@@ -48,7 +49,11 @@ export async function foreseeDeletion(
   await cluster.client.delete(bundleDeploymentResource, { name }, { dryRun: true, signal });
   const { deletionPolicy: policy = 'Delete' } = deployment.spec;
   const { inventory, hidden } = owned;
-  const { remove, orphan } = planRemoval(inventory, { owner: deployment, policy });
+  const plan = planRemoval(inventory, { owner: deployment, policy });
+  const { remove, orphan } = plan;
+  const lost = await lostConversions(plan, { client: cluster.client, signal });
+  const reasonOf = (entry: InventoryEntry): string =>
+    `${orphan.get(entry)}${lost.has(entry) ? '; its conversion webhook is deleted' : ''}`;
   const planned = new Set([...remove, ...orphan.keys()].map(({ id }) => id));
   const others = inventory.ownedBy(name).filter(({ id }) => !planned.has(id));
   const isOwn = ({ object }: InventoryEntry): boolean => belongsTo(object, deployment);
@@ -60,7 +65,7 @@ export async function foreseeDeletion(
       foreseen(entry, dependsOn(entry, deployment)),
     ),
     keeps: [
-      ...inOrder([...orphan.keys()]).map((entry) => foreseen(entry, orphan.get(entry))),
+      ...inOrder([...orphan.keys()]).map((entry) => foreseen(entry, reasonOf(entry))),
       ...inOrder(foreign).map((entry) =>
         foreseen(entry, 'core did not make it for this deployment'),
       ),

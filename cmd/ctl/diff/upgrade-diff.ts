@@ -10,6 +10,7 @@ import {
   forecastObjects,
   type InventoryEntry,
   isSecret,
+  lostConversions,
   mask,
   type ObjectStates,
   objectPath,
@@ -50,7 +51,7 @@ export interface UpgradeDiff {
   readonly unchanged: number;
   /** Why core would refuse the upgrade, or why that is unknown. */
   readonly problems: readonly string[];
-  /** Warnings about fields that core would leave out. */
+  /** Warnings about fields that core would leave out, and CRDs that it would keep unusable. */
   readonly warnings: readonly string[];
 }
 
@@ -70,7 +71,7 @@ export async function upgradeDiff(
   const set = await desiredSet({ ...request, objects, operation: 'upgrade', discovery });
   const { inventory, hidden } = await ownedObjects(cluster, request);
   const { deletionPolicy: policy = 'Delete' } = owner.spec;
-  const { remove, orphan } = planRemoval(inventory, { owner, policy, wanted: set });
+  const plan = planRemoval(inventory, { owner, policy, wanted: set });
   const forecasts = await forecastObjects(
     {
       ...request,
@@ -78,17 +79,19 @@ export async function upgradeDiff(
       consent: new DeploymentConsent({ ...request, client }),
       set,
       pending: set.objects,
-      superfluous: remove,
+      superfluous: plan.remove,
       clock: systemClock,
     },
     changeOf,
   );
+  const lost = await lostConversions(plan, { client, signal: request.signal });
   const unseen = hidden.map(
     (kind) => `you may not list ${kind}: objects of it that would be pruned are not shown`,
   );
   return {
     ...forecasts,
-    changes: [...forecasts.changes, ...[...orphan].map(orphaned)],
+    changes: [...forecasts.changes, ...[...plan.orphan].map(orphaned)],
+    warnings: [...forecasts.warnings, ...lost.values()],
     problems: [...forecasts.problems, ...unseen],
   };
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
-import { anOwnedCRD } from '../../../test/helpers/owned-entry.ts';
+import { anOwnedCRD, anOwnedEntry } from '../../../test/helpers/owned-entry.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import type { Forecast } from '../../contracts/applier.ts';
 import type { InventoryEntry } from '../inventory/entry.ts';
@@ -10,8 +10,17 @@ import { Forecaster } from './forecaster.ts';
 
 const because = 'the deletion policy is KeepCRDs';
 
+interface Removed {
+  readonly remove?: readonly InventoryEntry[];
+  /** The answer of the API server to every read. */
+  readonly live?: object;
+}
+
 /** The forecast for an empty set, of a deployment that would orphan these objects. */
-async function foreseen(orphan: ReadonlyMap<InventoryEntry, string>): Promise<Forecast> {
+async function foreseen(
+  orphan: ReadonlyMap<InventoryEntry, string>,
+  { remove = [], live = {} }: Removed = {},
+): Promise<Forecast> {
   const owner = aStoredDeployment();
   const clock = new ManualClock();
   const owners = new OwnerStates(clock);
@@ -24,7 +33,7 @@ async function foreseen(orphan: ReadonlyMap<InventoryEntry, string>): Promise<Fo
     signal,
   } as unknown as Run;
   const forecaster = new Forecaster({
-    client: {} as never,
+    client: { get: async () => live } as never,
     clock,
     systemNamespace: 'rukpak-system',
     owners,
@@ -36,7 +45,7 @@ async function foreseen(orphan: ReadonlyMap<InventoryEntry, string>): Promise<Fo
       plan: () => ({ pending: [], found: [] }),
       checkPermissions: async () => undefined,
     } as never,
-    pruner: { plan: async () => ({ orphan, remove: [], undecided: new Map() }) } as never,
+    pruner: { plan: async () => ({ orphan, remove, undecided: new Map() }) } as never,
   });
   return await forecaster.forecast({ owner, objects: [], signal });
 }
@@ -63,4 +72,20 @@ test('has the objects that an apply would orphan, and its digest covers them', a
   // The reason may name one of several objects.
   const explained = await foreseen(new Map([[crd, 'Gizmo/n/one is kept']]));
   expect(explained.digest).toBe(one.digest);
+});
+
+test('warns of a CRD that would stay without the Service of its conversion webhook', async () => {
+  const crd = anOwnedCRD('Gizmo');
+  const service = anOwnedEntry('Service', { name: 'painter-service' });
+  const clientConfig = { service: { namespace: 'n', name: 'painter-service' } };
+  const versions = [
+    { name: 'v1', served: true },
+    { name: 'v2', served: true, storage: true },
+  ];
+  const conversion = { strategy: 'Webhook', webhook: { clientConfig } };
+  const live = { ...crd.object, spec: { conversion, versions } };
+  const { warnings } = await foreseen(new Map([[crd, because]]), { remove: [service], live });
+  expect(warnings).toEqual([
+    expect.stringContaining('stays, and core deletes Service/n/painter-service'),
+  ]);
 });

@@ -18,6 +18,7 @@ import { DeploymentConsent } from '../ownership/consent.ts';
 import type { SharedNamespaces } from '../ownership/shared-namespaces.ts';
 import type { Run } from '../plan/plan.ts';
 import type { Planner } from '../plan/planner.ts';
+import { lostConversions } from '../prune/kept-definitions.ts';
 import { throwUndecided } from '../prune/prune-plan.ts';
 import type { Pruner } from '../prune/pruner.ts';
 import type { OwnerStates } from '../state/owner-states.ts';
@@ -65,6 +66,7 @@ export class Forecaster {
     const consent = new DeploymentConsent({ ...this.#options, signal: run.signal });
     const prune = await pruner.plan(run);
     throwUndecided(prune, prune.remove);
+    const lost = await lostConversions(prune, { ...this.#options, signal: run.signal });
     const { claimed, free } = await byClaim(run, pending, consent);
     const objects = {
       ...this.#options,
@@ -84,7 +86,7 @@ export class Forecaster {
       changes: changes.map(({ change }) => change),
       unchanged: run.set.objects.length - pending.length + found.unchanged,
       problems,
-      warnings: found.warnings,
+      warnings: [...found.warnings, ...lost.values()],
     };
   }
 }

@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import { mapOf } from '../../../api/json-fields.ts';
 import type { KubernetesObject, ObjectMeta } from '../../../api/meta.ts';
 import type { DeletionPolicy } from '../../../api/v1alpha1/deployment-policies.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
@@ -6,7 +7,8 @@ import { anOwnedCRD, anOwnedEntry } from '../../../test/helpers/owned-entry.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import { ApiError, type Resource } from '../../platform/kube/index.ts';
 import type { ListOptions } from '../../platform/kube/kube-client.ts';
-import { orphanDefinitions, orphanOfLeftDefinitions } from './kept-definitions.ts';
+import type { InventoryEntry } from '../inventory/entry.ts';
+import { lostConversions, orphanDefinitions, orphanOfLeftDefinitions } from './kept-definitions.ts';
 
 const keep = { 'core.rukpak.io/keep': 'true' };
 const v1 = { name: 'v1', served: true, storage: true };
@@ -189,4 +191,61 @@ test('so it does in groups that Kubernetes has approved, whose CRDs are custom t
   const { orphan } = await orphanOfLeftDefinitions(plan, query);
   expect([...orphan.keys()]).toEqual([gateway]);
   expect(asked).toEqual(['gateways.gateway.networking.k8s.io']);
+});
+
+describe('a conversion webhook', () => {
+  const service = anOwnedEntry('Service', { name: 'painter-service' });
+  const crd = anOwnedCRD('Gizmo');
+  const webhook = {
+    strategy: 'Webhook',
+    webhook: { clientConfig: { service: { namespace: 'n', name: 'painter-service' } } },
+  };
+  const [older, newest] = [
+    { ...v1, storage: false },
+    { ...v1, name: 'v2' },
+  ];
+
+  /** What is told where this CRD stays, and an API server has it with this conversion. */
+  async function told(
+    remove: readonly InventoryEntry[],
+    { conversion = webhook as object, versions = [older, newest], storedVersions = ['v2'] } = {},
+  ) {
+    const live = aLiveCRD({ versions });
+    const spec = { ...mapOf(live['spec']), conversion };
+    const definition = { ...live, spec, status: { storedVersions } };
+    const get = vi.fn(async () => definition);
+    const { signal } = new AbortController();
+    const found = await lostConversions(
+      { orphan: new Map([[crd, 'the deletion policy is KeepCRDs']]), remove },
+      { client: { get }, signal },
+    );
+    return { message: found.get(crd), requests: get.mock.calls.length };
+  }
+
+  test('that goes while its CRD stays is told, with what fails and the way back', async () => {
+    const { message } = await told([service]);
+    expect(message).toBe(
+      'CustomResourceDefinition/gizmos.example.com stays, and core deletes Service/n/painter-service of its conversion webhook: ' +
+        'the API server refuses requests that convert custom resources between the stored version v2 and v1, and cannot delete Namespaces whose custom resources it must convert. ' +
+        'Install the operator again, or set strategy None in spec.conversion of the CRD: a write in another version then loses the fields that this version lacks',
+    );
+  });
+
+  test('is needed by objects in a version that is only stored, too', async () => {
+    const { message } = await told([service], { versions: [newest], storedVersions: ['v1', 'v2'] });
+    expect(message).toContain('between the stored version v2 and v1, and');
+  });
+
+  test.each<[string, readonly InventoryEntry[], Parameters<typeof told>[1]]>([
+    ['another Service', [anOwnedEntry('Service', { name: 'other' })], {}],
+    ['a Service where there is no conversion', [service], { conversion: { strategy: 'None' } }],
+    ['a Service where only one version is in use', [service], { versions: [newest] }],
+  ])('is not told of where %s goes', async (_, remove, options) => {
+    expect((await told(remove, options)).message).toBeUndefined();
+  });
+
+  test('costs no request where no Service goes', async () => {
+    const others = [anOwnedEntry('ConfigMap', { name: 'painter-service' })];
+    expect(await told(others)).toEqual({ message: undefined, requests: 0 });
+  });
 });

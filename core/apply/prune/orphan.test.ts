@@ -1,8 +1,13 @@
 import { expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { anOwnedEntry } from '../../../test/helpers/owned-entry.ts';
-import { ApiError } from '../../platform/kube/index.ts';
-import { orphanObject } from './orphan.ts';
+import { EventList } from '../../../test/helpers/event-list.ts';
+import { ManualClock } from '../../../test/helpers/manual-clock.ts';
+import { anOwnedCRD, anOwnedEntry } from '../../../test/helpers/owned-entry.ts';
+import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
+import { ApiError, type KubeClient } from '../../platform/kube/index.ts';
+import { Inventory } from '../inventory/inventory.ts';
+import { OwnerStates } from '../state/owner-states.ts';
+import { Orphaner, orphanObject } from './orphan.ts';
 
 const outdated = new ApiError(422, { reason: 'Invalid', message: 'the test of a patch failed' });
 const missing = new ApiError(404, { reason: 'NotFound' });
@@ -158,4 +163,40 @@ test('one that is gone at once is no failure; what the server refuses is', async
   await expect(orphanObject(server.client, entry, { owner: 'demo', signal })).rejects.toBe(
     forbidden,
   );
+});
+
+test('a Warning tells of a CRD that stays without the Service of its conversion webhook', async () => {
+  const inventory = new Inventory();
+  const crd = anOwnedCRD('Gizmo', inventory);
+  const service = anOwnedEntry('Service', { name: 'painter-service' }, inventory);
+  const clientConfig = { service: { namespace: 'n', name: 'painter-service' } };
+  const live = {
+    ...crd.object,
+    spec: {
+      conversion: { strategy: 'Webhook', webhook: { clientConfig } },
+      versions: [
+        { name: 'v1', served: true, storage: false },
+        { name: 'v2', served: true, storage: true },
+      ],
+    },
+  };
+  const { client } = aServer(live);
+  const events = new EventList();
+  const owners = new OwnerStates(new ManualClock());
+  const orphaner = new Orphaner({
+    client: client as unknown as KubeClient,
+    events,
+    owners,
+    inventory,
+    notify: () => undefined,
+  });
+  const request = { owner: aStoredDeployment(), client: client as unknown as KubeClient, signal };
+  const orphan = new Map([[crd, 'the deletion policy is KeepCRDs']]);
+  await orphaner.orphan(request, { orphan, remove: [service] });
+  expect(events.taken()).toEqual([
+    'Normal ObjectKept: Core orphaned CustomResourceDefinition/gizmos.example.com: the deletion policy is KeepCRDs',
+    expect.stringMatching(
+      /^Warning ConversionLost: CustomResourceDefinition\/gizmos.example.com stays, and core deletes Service\/n\/painter-service/,
+    ),
+  ]);
 });

@@ -23,6 +23,8 @@ import { otherUsers } from '../ownership/shared-namespaces.ts';
 import { isOrphanDenied } from '../privilege/removal-denial.ts';
 import type { OwnerStates } from '../state/owner-states.ts';
 import { objectEvents } from '../write/deletions.ts';
+import { lostConversions } from './kept-definitions.ts';
+import type { RemovalPlan } from './prune-plan.ts';
 
 interface OrphanerOptions {
   readonly client: KubeClient;
@@ -56,14 +58,14 @@ export class Orphaner {
   }
 
   /**
-   * Orphans objects that must not be deleted, for the given reasons, and records an Event for each.
+   * Orphans the objects of the plan that must not be deleted, and records an Event for each reason,
+   * and a Warning about each CRD whose conversion webhook the plan deletes.
    */
-  async orphan(
-    request: OrphanRequest,
-    entries: ReadonlyMap<InventoryEntry, string>,
-  ): Promise<void> {
+  async orphan(request: OrphanRequest, plan: RemovalPlan): Promise<void> {
     const { owner, signal } = request;
-    const { owners, inventory, events, notify } = this.#options;
+    const { client, owners, inventory, events, notify } = this.#options;
+    const { orphan: entries } = plan;
+    const lost = await lostConversions(plan, { client, signal });
     const { name = '' } = owner.metadata;
     const failures: ApplyFailure[] = [];
     const left: InventoryEntry[] = [];
@@ -85,6 +87,9 @@ export class Orphaner {
       for (const event of objectEvents(group, { reason: 'ObjectKept', message })) {
         events.event(owner, event);
       }
+    }
+    for (const message of left.flatMap((entry) => lost.get(entry) ?? [])) {
+      events.event(owner, { type: 'Warning', reason: 'ConversionLost', message });
     }
     throwAny(failures, 'upgrade', signal);
   }

@@ -136,7 +136,7 @@ export class Pruner {
     const dropped = [...remove, ...orphan.keys()];
     const awaited = await transfers.pending(owner, dropped, signal);
     if (awaited !== undefined) return { changes: 0, held: dropped, blocked: awaited };
-    const staying = await this.#orphanAsked(run, orphan);
+    const staying = await this.#orphanAsked(run, plan);
     const left = orphan.size - staying.length;
     if (remove.length === 0) {
       state.confirmedPrunes = new Set();
@@ -195,7 +195,7 @@ export class Pruner {
     const query = this.namespaceQuery(run.owner, { remove: sent }, run.signal);
     const planned = { orphan: new Map<InventoryEntry, string>(), remove: namespaces };
     const plan = await orphanNamespaces(planned, { ...query, deletionsSent: true });
-    const staying = await this.#orphanAsked(run, plan.orphan);
+    const staying = await this.#orphanAsked(run, plan);
     const [, decided] = split(plan.remove, (entry) => plan.undecided.has(entry));
     const { undone } = await this.#delete(run, decided);
     throwUndecided(plan, namespaces);
@@ -208,13 +208,11 @@ export class Pruner {
    */
   async #orphanAsked(
     run: PruneRequest,
-    orphan: ReadonlyMap<InventoryEntry, string>,
+    { orphan, remove }: RemovalPlan,
   ): Promise<readonly InventoryEntry[]> {
     const isAsked = askedIn(run);
-    await this.#options.orphaner.orphan(
-      run,
-      new Map([...orphan].filter(([entry]) => isAsked(entry))),
-    );
+    const asked = new Map([...orphan].filter(([entry]) => isAsked(entry)));
+    await this.#options.orphaner.orphan(run, { orphan: asked, remove });
     return [...orphan.keys()].filter((entry) => !isAsked(entry));
   }
 

@@ -21,7 +21,13 @@ import type { Deletions } from '../write/deletions.ts';
 import { orphanDefinitions, orphanOfLeftDefinitions } from './kept-definitions.ts';
 import { orphanNamespaces, takeOrphanedNamespaces } from './namespaces.ts';
 import type { Orphaner } from './orphan.ts';
-import { hookObjects, planRemoval, removalStages, throwUndecided } from './prune-plan.ts';
+import {
+  hookObjects,
+  planRemoval,
+  type RemovalPlan,
+  removalStages,
+  throwUndecided,
+} from './prune-plan.ts';
 import type { Pruner } from './pruner.ts';
 import { awaitRemoval } from './removal-watch.ts';
 
@@ -88,7 +94,7 @@ export class Remover {
       planned.remove.filter(({ resource }) => isNamespace(resource)),
     );
     pruner.tellStrangers(owner);
-    await this.#orphan(removal, planned.orphan);
+    await this.#orphan(removal, planned);
     // The garbage collector deletes the dependents of the deployment too.
     const ownerUID = owner.metadata.uid;
     const query = { ...pruner.namespaceQuery(owner, planned, signal), ownerUID };
@@ -97,7 +103,7 @@ export class Remover {
       // are deleted.
       const stage = { orphan: new Map(), remove: candidates };
       const plan = await orphanDefinitions(await orphanNamespaces(stage, query), query);
-      await this.#orphan(removal, plan.orphan);
+      await this.#orphan(removal, { ...planned, orphan: plan.orphan });
       const decided = plan.remove.filter((entry) => !plan.undecided.has(entry));
       const later = planned.remove.filter(({ resource }) => !isNamespace(resource));
       const request = { ...removal, all: new Set([...decided, ...later]) };
@@ -116,12 +122,12 @@ export class Remover {
     return {};
   }
 
-  async #orphan(removal: Removal, entries: ReadonlyMap<InventoryEntry, string>): Promise<void> {
+  async #orphan(removal: Removal, plan: RemovalPlan): Promise<void> {
     try {
-      await this.#options.orphaner.orphan(removal, entries);
+      await this.#options.orphaner.orphan(removal, plan);
     } catch (error) {
       const cause = error instanceof Error ? error.cause : undefined;
-      await this.#throwDenial([cause], { ...removal, policy: 'Orphan' }, [...entries.keys()]);
+      await this.#throwDenial([cause], { ...removal, policy: 'Orphan' }, [...plan.orphan.keys()]);
       throw error;
     }
   }
