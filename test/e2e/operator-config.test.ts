@@ -323,8 +323,9 @@ test('kinds that OLM has learned since are installed, and custom resources that 
   ]);
 });
 
-test('a custom resource that the operator’s own CRD refuses is left out, and an Event says so', async () => {
-  const crd = aCrd('roles.left-out.example.com', { kind: 'Role' });
+/** Files of a bundle with a CRD of Roles, and one Role of it. */
+function roleFiles(group: string, role: { readonly name: string; readonly effect: string }) {
+  const crd = aCrd(`roles.${group}`, { kind: 'Role' });
   const [version] = crd.spec.versions;
   const effect = { type: 'string', enum: ['Allow', 'Deny'] };
   const openAPIV3Schema = {
@@ -332,35 +333,63 @@ test('a custom resource that the operator’s own CRD refuses is left out, and a
     properties: { spec: { type: 'object', properties: { effect } } },
   };
   const strict = { ...crd.spec, versions: [{ ...version, schema: { openAPIV3Schema } }] };
-  const sample = (name: string, value: string) => ({
-    apiVersion: 'left-out.example.com/v1',
+  const sample = {
+    apiVersion: `${group}/v1`,
     kind: 'Role',
-    metadata: { name },
-    spec: { effect: value },
-  });
-  const files = {
-    'manifests/crd.yaml': stringifyJson({ ...crd, spec: strict }),
-    'manifests/bad.yaml': stringifyJson(sample('bad', 'Maybe')),
+    metadata: { name: role.name },
+    spec: { effect: role.effect },
   };
+  return {
+    'manifests/crd.yaml': stringifyJson({ ...crd, spec: strict }),
+    'manifests/role.yaml': stringifyJson(sample),
+  };
+}
+
+/** Waits for an Event of the operator's deployment. */
+async function told(name: string, type: string, message: string): Promise<void> {
+  await eventually(async () => {
+    // The events of other tests' operators stay for an hour.
+    expect(await kubectl.list('events')).toContainEqual(
+      expect.objectContaining({
+        involvedObject: expect.objectContaining({ name }),
+        type,
+        message: expect.stringContaining(message),
+      }),
+    );
+  });
+}
+
+test('a custom resource that the operator’s own CRD refuses is left out, and an Event says so', async () => {
+  const files = roleFiles('left-out.example.com', { name: 'bad', effect: 'Maybe' });
   const operator = anOperator('left-out', { files });
   await operator.rollOut();
   await operator.healthy();
   expect(await kubectl.list('roles.left-out.example.com')).toEqual([]);
-  await eventually(async () => {
-    const events = (await kubectl.list('events')).filter(
-      ({ reason }) => reason === 'ObjectLeftOut',
-    );
-    // The events of other tests' operators stay for an hour.
-    expect(events).toContainEqual(
-      expect.objectContaining({
-        involvedObject: expect.objectContaining({ name: 'left-out' }),
-        type: 'Warning',
-        message: expect.stringContaining(
-          'Role "bad" of left-out.example.com/v1 is left out: it does not fit the bundle\'s CRD of Role: spec.effect: Unsupported value',
-        ),
-      }),
-    );
+  await told(
+    'left-out',
+    'Warning',
+    'Role "bad" of left-out.example.com/v1 is left out: it does not fit the bundle\'s CRD of Role: spec.effect: Unsupported value',
+  );
+});
+
+test('an installed custom resource that a later version leaves out stays, and an Event says so', async () => {
+  const group = 'left-later.example.com';
+  const files = roleFiles(group, { name: 'used', effect: 'Allow' });
+  await anOperator('left-later', { files }).rollOut();
+  const operator = anOperator('left-later', {
+    files: roleFiles(group, { name: 'used', effect: 'Maybe' }),
+    version: 2,
   });
+  const first = await operator.healthy();
+  const [role] = await operator.objects(`roles.${group}`);
+  expect(role).toMatchObject({ metadata: { name: 'used' }, spec: { effect: 'Allow' } });
+  await operator.rollOut();
+  await eventually(async () => expect(await operator.healthy()).not.toBe(first));
+  await told('left-later', 'Normal', 'its class leaves it out: it does not fit');
+  expect(await operator.objects(`roles.${group}`)).toEqual([]);
+  expect(await kubectl.list(`roles.${group}`)).toMatchObject([
+    { metadata: { uid: role?.metadata.uid }, spec: { effect: 'Allow' } },
+  ]);
 });
 
 test('a CRD of v1beta1 is refused when the bundle is unpacked', async () => {

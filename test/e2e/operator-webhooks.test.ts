@@ -278,6 +278,39 @@ test('an operator that no longer answers is deleted with its custom resources', 
   }, patiently);
 });
 
+test('a CRD that outlives its operator and the conversion webhook is told of', async () => {
+  const name = 'leaving-operator';
+  await rollOut({ name });
+  await installed(name);
+  const spec = { deletionPolicy: 'KeepCRDs' };
+  await kubectl.must([
+    'patch',
+    'bundledeployment',
+    name,
+    '--type=merge',
+    '-p',
+    JSON.stringify({ spec }),
+  ]);
+  await kubectl.must(['delete', 'bundledeployment', name, '--timeout=300s']);
+  expect(await conversionStrategy()).toBe('Webhook');
+  await eventually(async () => {
+    const events = (await kubectl.list('events')).filter(
+      ({ reason }) => reason === 'ConversionLost',
+    );
+    const service = `Service/${name}-system/${name}-service of its conversion webhook`;
+    expect(events).toContainEqual(
+      expect.objectContaining({
+        involvedObject: expect.objectContaining({ name }),
+        type: 'Warning',
+        message: expect.stringContaining(
+          `CustomResourceDefinition/${widgets} stays, and core deletes ${service}`,
+        ),
+      }),
+    );
+  });
+  await kubectl.must(['delete', 'customresourcedefinition', widgets, '--timeout=60s']);
+});
+
 describe('an operator of some namespaces', () => {
   afterEach(cleanUp);
 

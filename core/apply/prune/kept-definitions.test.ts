@@ -205,10 +205,16 @@ describe('a conversion webhook', () => {
     { ...v1, name: 'v2' },
   ];
 
+  interface LiveCRD {
+    readonly conversion?: object;
+    readonly versions?: readonly (typeof v1)[];
+    readonly storedVersions?: readonly string[];
+  }
+
   /** What is told where this CRD stays, and an API server has it with this conversion. */
   async function told(
     remove: readonly InventoryEntry[],
-    { conversion = webhook as object, versions = [older, newest], storedVersions = ['v2'] } = {},
+    { conversion = webhook, versions = [older, newest], storedVersions = ['v2'] }: LiveCRD = {},
   ) {
     const live = aLiveCRD({ versions });
     const spec = { ...mapOf(live['spec']), conversion };
@@ -236,7 +242,7 @@ describe('a conversion webhook', () => {
     expect(message).toContain('between the stored version v2 and v1, and');
   });
 
-  test.each<[string, readonly InventoryEntry[], Parameters<typeof told>[1]]>([
+  test.each<[string, readonly InventoryEntry[], LiveCRD]>([
     ['another Service', [anOwnedEntry('Service', { name: 'other' })], {}],
     ['a Service where there is no conversion', [service], { conversion: { strategy: 'None' } }],
     ['a Service where only one version is in use', [service], { versions: [newest] }],
