@@ -13,6 +13,12 @@ const parameters = z.object({
   secret: z.string().optional(),
   depth: z.int().default(1),
 });
+const definition = {
+  parameters,
+  pin: 'version',
+  host: () => undefined,
+  shareable: false,
+} as const;
 const files = { files: new Map(), directories: new Set<string>() };
 const given: z.infer<typeof parameters>[] = [];
 
@@ -87,16 +93,47 @@ describe('parameters that the schema refuses', () => {
   });
 });
 
+/** A server may leave its header out, and no compiler checks sources in JavaScript. */
+describe('a fetch that pins nothing', () => {
+  test.each<[unknown, string]>([
+    [
+      '',
+      'source type "acme-shelf" returned content without a pin: its parameter "version" must be a non-empty string, but is ""',
+    ],
+    [
+      undefined,
+      'source type "acme-shelf" returned content without a pin: its parameter "version" must be a non-empty string, but is a value of type undefined',
+    ],
+    [
+      7,
+      'source type "acme-shelf" returned content without a pin: its parameter "version" must be a non-empty string, but is a value of type number',
+    ],
+    [
+      'latest',
+      'source type "acme-shelf" returned the pin "latest", which its schema refuses: spec.source.parameters.version: Invalid string: must match pattern /^v[0-9]+$/',
+    ],
+  ])('fails for the pin %j, and core retries it', async (pin, message) => {
+    const careless = defineSource({
+      ...definition,
+      type: 'acme-shelf',
+      fetch: async () => ({ files, pin: pin as string }),
+    });
+    const fetching = careless.fetch(aShelf(), aSourceContext());
+    await expect(fetching).rejects.toThrow(new Error(message));
+    await expect(fetching).rejects.not.toBeInstanceOf(TerminalError);
+  });
+});
+
+test('only a parameter that is a text pins content', () => {
+  const fetch = async () => ({ files, pin: '1' });
+  // @ts-expect-error a number
+  expect(defineSource({ ...definition, type: 'acme', pin: 'depth', fetch }).type).toBe('acme');
+});
+
 it.each([
   ['Acme', 'source type "Acme" must match [a-z0-9]([-a-z0-9]*[a-z0-9])?'],
   ['git', 'source type "git" is core\'s own: choose another name'],
 ])('refuses the type %s', (type, message) => {
-  const definition = {
-    parameters,
-    pin: 'version',
-    host: () => undefined,
-    shareable: false,
-  } as const;
   const fetch = async () => ({ files, pin: 'v1' });
   expect(() => defineSource({ ...definition, type, fetch })).toThrow(new Error(message));
 });

@@ -25,6 +25,11 @@ interface SchemaIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
+/** Names of the members that are strings. */
+type NameOfString<T> = {
+  [Name in keyof T & string]-?: T[Name] extends string | undefined ? Name : never;
+}[keyof T & string];
+
 /** A source with a spec of `type` and `parameters`. Its functions get what its schema returns. */
 export interface SourceDefinition<Parameters extends object> {
   /** The value of spec.source.type, as `acme-s3`: lower case letters, digits and hyphens. */
@@ -35,7 +40,7 @@ export interface SourceDefinition<Parameters extends object> {
    * The parameter that pins the content: a digest, commit or version. Core adds it to
    * status.resolvedSource, and fetches with it from then on.
    */
-  readonly pin: keyof Parameters & string;
+  readonly pin: NameOfString<Parameters>;
   /** URL of the server that the content comes from; undefined where there is none. */
   host(parameters: Parameters): SourceServer | undefined;
   /** Name of the Secret that the parameters name. Without this function the source may read any. */
@@ -56,7 +61,10 @@ export interface SourceDefinition<Parameters extends object> {
 /** What `fetch` of a definition gives. */
 export interface FetchedContent {
   readonly files: BundleFiles;
-  /** Value of the parameter that pins exactly these files. */
+  /**
+   * Value of the parameter that pins exactly these files. Core stores no content with an empty one, or
+   * one that the schema refuses: it retries.
+   */
   readonly pin: string;
 }
 
@@ -100,7 +108,7 @@ export function defineSource<Parameters extends object>(
     }),
     fetch: async (source, context) => {
       const { files, pin: value } = await definition.fetch(checked(definition, source), context);
-      return { files, resolvedSource: withPin(source, pin, value) };
+      return { files, resolvedSource: pinned(definition, source, value) };
     },
   };
 }
@@ -124,15 +132,46 @@ function checked<Parameters extends object>(
 ): Parameters {
   const result = validate(definition, source);
   if (result.issues === undefined) return result.value;
-  const problems = result.issues.slice(0, maxIssues).map(({ path = [], message }) => {
+  throw new TerminalError(problemsOf(result.issues));
+}
+
+function problemsOf(issues: readonly SchemaIssue[]): string {
+  const problems = issues.slice(0, maxIssues).map(({ path = [], message }) => {
     const field = path.map((part) => String(typeof part === 'object' ? part.key : part));
     return `${['spec.source.parameters', ...field].join('.')}: ${message}`;
   });
-  throw new TerminalError(problems.join('; '));
+  return problems.join('; ');
 }
 
 /** More issues than anyone reads at once. */
 const maxIssues = 10;
+/** Characters of a pin in a message. */
+const maxShown = 100;
+
+/**
+ * The source with the pin of its content.
+ * @throws Error when that pins nothing: another fetch may give other content. Not terminal, because
+ * somebody may repair the server, and core gets no event of that.
+ */
+function pinned<Parameters extends object>(
+  definition: SourceDefinition<Parameters>,
+  source: BundleSource,
+  value: unknown,
+): BundleSource {
+  const { type, pin } = definition;
+  if (typeof value !== 'string' || value === '') {
+    const is = value === '' ? '""' : `a value of type ${typeof value}`;
+    throw new Error(
+      `source type "${type}" returned content without a pin: its parameter "${pin}" must be a non-empty string, but is ${is}`,
+    );
+  }
+  const resolved = withPin(source, pin, value);
+  const { issues } = validate(definition, resolved);
+  if (issues === undefined) return resolved;
+  throw new Error(
+    `source type "${type}" returned the pin ${JSON.stringify(value.slice(0, maxShown))}, which its schema refuses: ${problemsOf(issues)}`,
+  );
+}
 
 function pinOf(source: BundleSource | undefined, name: string): string | undefined {
   const value = source?.parameters?.[name];

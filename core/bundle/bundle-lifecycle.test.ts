@@ -316,7 +316,7 @@ describe('a Bundle that waits for its turn', () => {
       const fixture = new BundleFixture(aKeptBundle(), {
         slots: new UnpackSlots({ slots: 1, clock: new ManualClock() }),
       });
-      fixture.change(aKeptBundle({ name: 'other', source: anImage('example.com/other:v1') }));
+      fixture.change(aKeptBundle({ name: 'other', source: anImage('example.com/app:v2') }));
       const fetched = Promise.withResolvers<SourceResult>();
       fixture.fetch.mockReturnValueOnce(fetched.promise);
       const first = fixture.failure();
@@ -480,7 +480,7 @@ describe('an unpacking that takes long', () => {
     const fixture = new BundleFixture(aKeptBundle(), { slots });
     const fetched = slowly(fixture);
     const first = fixture.reconcile();
-    fixture.change(aKeptBundle({ name: 'other', source: anImage('example.com/other:v1') }));
+    fixture.change(aKeptBundle({ name: 'other', source: anImage('example.com/app:v2') }));
     const second = fixture.reconcile('other');
     await vi.advanceTimersByTimeAsync(29_999);
     expect(fixture.phases).toEqual(['Unpacking']);

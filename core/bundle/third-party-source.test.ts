@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { annotation } from '../../api/v1alpha1/labels.ts';
 import { aKeptBundle, BundleFixture, tree } from '../../test/helpers/bundle-fixture.ts';
 import { aStoredBundle } from '../../test/helpers/stored-objects.ts';
-import { defineSource, type SourceDefinition } from '../sdk.ts';
+import { defineSource, type Source, type SourceDefinition, TerminalError } from '../sdk.ts';
 import { unresolvedNote } from './fetch/pin.ts';
 
 const schema = z.object({ bucket: z.string(), version: z.string().optional() });
@@ -55,6 +55,64 @@ test('a status that names other content is put right', async () => {
   await fixture.reconcile();
   expect(fixture.status.resolvedSource).not.toEqual(resolvedSource);
   expect(fetch.mock.lastCall?.[0].version).not.toBe('evil');
+});
+
+test('content without a pin is not stored: core retries, and unpacks it once it has one', async () => {
+  const fixture = new BundleFixture(aStoredBundle({ source: anAcme() }), { sources });
+  fetch.mockImplementationOnce(async () => ({ files: tree, pin: '' }));
+  expect(await fixture.failure()).toBeInstanceOf(Error);
+  expect(fixture.live.metadata.annotations?.[annotation.pin]).toBe('');
+  expect(fixture.status.phase).toBe('Failing');
+  expect(fixture.status.conditions?.[0]?.message).toBe(
+    'source bundle content: source type "acme-s3" returned content without a pin: its parameter "version" must be a non-empty string, but is ""',
+  );
+  expect(await fixture.store.has({ name: 'demo', uid: 'uid-of-demo' })).toBe(false);
+  await fixture.reconcile();
+  expect(fixture.status.phase).toBe('Unpacked');
+});
+
+const text = (value: unknown): string | undefined =>
+  typeof value === 'string' ? value : undefined;
+
+/** A source that was not made with `defineSource`. */
+function anOwn(resolved: Record<string, unknown>): Source {
+  return {
+    type: 'acme-s3',
+    pin: {
+      of: ({ parameters }) => text(parameters?.['version']),
+      at: ({ type, parameters }, version) => ({ type, parameters: { ...parameters, version } }),
+      place: ({ parameters }) => text(parameters?.['bucket']),
+    },
+    host: () => undefined,
+    shareable: false,
+    fetch: async () => ({ files: tree, resolvedSource: anAcme(resolved) }),
+  };
+}
+
+const unnamed =
+  'source type "acme-s3" returned content without a pin: its resolvedSource must have one, and the place of spec.source';
+
+test.each([
+  { what: 'has no pin', resolved: bucket, note: '', why: unnamed },
+  { what: 'is of another place', resolved: { bucket: 'b', version: 'v1' }, note: '', why: unnamed },
+  {
+    what: 'has another pin than the one that core asked for',
+    resolved: { ...bucket, version: 'v2' },
+    note: 'v1',
+    why: 'source type "acme-s3" returned other content than core asked for: it has the pin "v2", but the pin of this Bundle is "v1"',
+  },
+])('content that $what is not stored, whatever source it comes from', async (each) => {
+  const own = anOwn(each.resolved);
+  const metadata = { annotations: { [annotation.pin]: each.note } };
+  const fixture = new BundleFixture(aKeptBundle({ source: anAcme(), metadata }), {
+    sources: new Map([[own.type, own]]),
+  });
+  const failure = await fixture.failure();
+  expect(failure).toBeInstanceOf(Error);
+  expect(failure).not.toBeInstanceOf(TerminalError);
+  expect(fixture.status.conditions?.[0]?.message).toBe(`source bundle content: ${each.why}`);
+  expect(fixture.live.metadata.annotations?.[annotation.pin]).toBe(each.note);
+  expect(await fixture.store.has({ name: 'demo', uid: 'uid-of-demo' })).toBe(false);
 });
 
 test('Failing for parameters that its schema refuses, by their fields', async () => {

@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest';
+import { z } from 'zod';
 import {
   type BundleFiles,
   BundleFilesBuilder,
+  defineSource,
   type Source,
   type SourceContext,
   type SourcePin,
@@ -203,6 +205,23 @@ it('finds a source that names another server, or no server or another Secret tha
   );
   expect((await complaints(aSource(read, { host: () => undefined })))[title]).toBe(
     'it reads Secret "login", and host names no server that core may show it to',
+  );
+});
+
+it('finds a defined source whose server does not name its content', async () => {
+  const parameters = z.object({ url: z.string(), version: z.string().optional() });
+  const careless = defineSource({
+    type: 'acme',
+    parameters,
+    pin: 'version',
+    host: () => undefined,
+    shareable: true,
+    fetch: async (_, context) => ({ files: contentFor(context), pin: '' }),
+  });
+  const source = { type: 'acme', parameters: { url: 'a' } };
+  const found = await complaints(careless, { fetched: [{ name: 'x', source }], refused: [] });
+  expect(found['"x" is fetched']).toBe(
+    'source type "acme" returned content without a pin: its parameter "version" must be a non-empty string, but is ""',
   );
 });
 

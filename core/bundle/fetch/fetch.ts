@@ -16,7 +16,7 @@ import {
   type UnpackDependencies,
 } from '../dependencies.ts';
 import { fetchFailed } from '../status.ts';
-import { wantedSource } from './pin.ts';
+import { checkPinned, wantedSource } from './pin.ts';
 import { type FetchedContent, OwnFetch } from './shared-fetches.ts';
 import { sourceHost } from './source-secrets.ts';
 import { pinToUnpack } from './stored-upload.ts';
@@ -220,7 +220,9 @@ async function fetchContent(
         configMaps,
         memory: contentMemory(dependencies, { countdown, signal }),
       };
-      return await source.fetch(wanted, given);
+      const result = await source.fetch(wanted, given);
+      checkPinned(state.bundle, result.resolvedSource, sources);
+      return result;
     },
     { limit: limits.timeout, grace: limits.timeout / 20, signal: context.signal },
   );

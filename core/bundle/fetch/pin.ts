@@ -92,6 +92,26 @@ export function wantedSource(bundle: Bundle, sources: SourceTypes): BundleSource
   return pin === undefined || !isNoted(source, sources) ? source : withPin(sources, source, pin);
 }
 
+/**
+ * Refuses fetched content that core could not note as this Bundle's, whatever source it comes from.
+ * @throws Error that is not terminal: somebody may repair the server of the content.
+ */
+export function checkPinned(bundle: Bundle, fetched: BundleSource, sources: SourceTypes): void {
+  const { source } = bundle.spec;
+  if (!isNoted(source, sources)) return;
+  if (pinIn(sources, fetched, wantedSource(bundle, sources)) !== undefined) return;
+  const found = pinIn(sources, fetched, source);
+  const problem =
+    found === undefined
+      ? 'content without a pin: its resolvedSource must have one, and the place of spec.source'
+      : `other content than core asked for: it has the pin ${shown(found)}, but the pin of this Bundle is ${shown(knownPin(bundle, sources))}`;
+  throw new Error(`source type "${source.type}" returned ${problem}`);
+}
+
+function shown(pin = ''): string {
+  return JSON.stringify(pin.slice(0, 100));
+}
+
 /** The status, with the Bundle's real resolved source instead of a different one. */
 export function withKnownPin(bundle: Bundle, sources: SourceTypes): BundleStatus {
   const { spec, status = {} } = bundle;
@@ -139,6 +159,6 @@ export function withPin(sources: SourceTypes, spec: BundleSource, text: string):
   const pinned = pinOf(sources, spec.type)?.at(spec, text);
   if (pinned !== undefined && pinIn(sources, pinned, spec) !== undefined) return pinned;
   throw new TerminalError(
-    `annotation ${annotation.pin} ${JSON.stringify(text.slice(0, 100))} is not valid for a source of type ${spec.type}: restore the value that core has written, or delete this Bundle`,
+    `annotation ${annotation.pin} ${shown(text)} is not valid for a source of type ${spec.type}: restore the value that core has written, or delete this Bundle`,
   );
 }

@@ -31,9 +31,9 @@ export default defineSource({
   async fetch(wanted, context) {
     const answer = await get(wanted, context);
     if (answer.body === null || !answer.ok) throw await refusal(answer, wanted);
-    const pin = answer.headers.get('x-amz-version-id') ?? 'null';
-    if (pin === 'null') {
-      throw new TerminalError(`bucket "${wanted.bucket}" keeps no versions: enable its versioning`);
+    const pin = answer.headers.get('x-amz-version-id') ?? '';
+    if (pin === '' || pin === 'null') {
+      throw new Error(`bucket "${wanted.bucket}" keeps no versions: enable its versioning`);
     }
     return { files: await unpackBundle(answer.body, context), pin };
   },

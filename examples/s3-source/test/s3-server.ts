@@ -8,6 +8,12 @@ interface StoredVersion {
   readonly body: Uint8Array;
 }
 
+/** What S3 names objects of buckets that have never kept versions, and of those that keep none any more. */
+const idsWithoutVersions = new Map([
+  ['open-unversioned', ''],
+  ['open-suspended', 'null'],
+]);
+
 /** A server that speaks as much of S3's protocol as GETs of objects and their versions take. */
 export class S3Server {
   readonly accessKey = { id: 'AKIAEXAMPLE', secret: 'not/a+secret' };
@@ -30,7 +36,7 @@ export class S3Server {
   /** Adds a version of an object; its ID. Buckets whose names begin with `open` need no signature. */
   put(bucket: string, key: string, body: Uint8Array): string {
     const path = `/${bucket}/${key}`;
-    const id = bucket.endsWith('unversioned') ? 'null' : randomUUID();
+    const id = idsWithoutVersions.get(bucket) ?? randomUUID();
     this.#objects.set(path, [...(this.#objects.get(path) ?? []), { id, body }]);
     return id;
   }

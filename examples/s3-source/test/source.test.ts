@@ -16,6 +16,7 @@ const server = await S3Server.start();
 const version = server.put('team-a', 'shop/bundle 1.tgz', archiveOf(files));
 server.put('open-to-all', 'bundle.tgz', archiveOf(files));
 server.put('open-unversioned', 'bundle.tgz', archiveOf(files));
+server.put('open-suspended', 'bundle.tgz', archiveOf(files));
 after(() => server.stop());
 
 const { id, secret } = server.accessKey;
@@ -61,8 +62,14 @@ describeSource(
       {
         name: 'a bucket without versions',
         source: source({ bucket: 'open-unversioned' }),
-        error: 'TerminalError',
+        error: 'Error',
         message: 'bucket "open-unversioned" keeps no versions: enable its versioning',
+      },
+      {
+        name: 'a bucket that keeps no versions any more',
+        source: source({ bucket: 'open-suspended' }),
+        error: 'Error',
+        message: 'bucket "open-suspended" keeps no versions: enable its versioning',
       },
       {
         name: 'a bucket that takes a signature',
