@@ -25,9 +25,10 @@ export class RemoteClassFixture {
     this.sleeps = sleeps;
   }
 
-  static async start(now = (): number => Date.now()): Promise<RemoteClassFixture> {
+  static async start(monotonic = (): number => 0): Promise<RemoteClassFixture> {
     const sleeps: number[] = [];
-    const clock: Clock = { now, monotonic: now, sleep: async (ms) => void sleeps.push(ms) };
+    const now = (): number => Date.now();
+    const clock: Clock = { now, monotonic, sleep: async (ms) => void sleeps.push(ms) };
     const server = await FakeClassServer.start();
     const options = { className: 'acme', url: server.url, clock };
     return new RemoteClassFixture(server, await createRemoteProvisioner(options), sleeps);

@@ -1,15 +1,8 @@
-import { z } from 'zod';
 import type { KubernetesObject } from '../../../api/meta.ts';
-import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
-import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { clientOf } from '../../apply/index.ts';
 import type { Logger } from '../../contracts/logger.ts';
-import type {
-  InputReference,
-  Provisioner,
-  ProvisionerContext,
-} from '../../contracts/provisioner.ts';
-import { errorMessage, TerminalError } from '../../errors.ts';
+import type { InputReference } from '../../contracts/provisioner.ts';
+import { errorMessage } from '../../errors.ts';
 import type { Clock } from '../../platform/clock.ts';
 import {
   configMapResource,
@@ -21,70 +14,7 @@ import {
   versionOnly,
 } from '../../platform/kube/index.ts';
 import { IndexedCache } from '../../platform/runtime/index.ts';
-
-const maxReferences = 100;
-
-const referencesSchema = z
-  .array(
-    z.object({
-      kind: z.enum(['ConfigMap', 'Secret']),
-      name: z.string().min(1).max(253),
-      key: z.string().min(1).max(253),
-      optional: z.boolean().optional(),
-    }),
-  )
-  .max(maxReferences);
-
-interface Entry {
-  readonly key: string;
-  readonly references: readonly InputReference[];
-}
-
-/** The input references of deployments; core asks the class once for each generation. */
-export class InputReferences {
-  /** By deployment name. */
-  readonly #entries = new Map<string, Entry>();
-
-  /** @throws TerminalError when the class returns anything else. */
-  async of(
-    deployment: BundleDeployment,
-    { className, inputs }: Provisioner,
-    context: ProvisionerContext,
-  ): Promise<readonly InputReference[]> {
-    if (inputs === undefined) return [];
-    const { name = '', uid, generation, labels, annotations = {} } = deployment.metadata;
-    const { [annotation.notedStatus]: _, ...others } = annotations;
-    const key = JSON.stringify([className, uid, generation, labels, others]);
-    const known = this.#entries.get(name);
-    if (known?.key === key) return known.references;
-    const references = checked(className, await inputs(deployment, context));
-    this.#entries.set(name, { key, references });
-    return references;
-  }
-
-  /** Names of the deployments that use a key of the object. */
-  askingFor({ kind, name }: Pick<InputReference, 'kind' | 'name'>): readonly string[] {
-    return [...this.#entries]
-      .filter(([, { references }]) =>
-        references.some((reference) => reference.kind === kind && reference.name === name),
-      )
-      .map(([deploymentName]) => deploymentName);
-  }
-
-  forget(deploymentName: string): void {
-    this.#entries.delete(deploymentName);
-  }
-}
-
-function checked(className: string, references: unknown): readonly InputReference[] {
-  const result = referencesSchema.safeParse(references);
-  if (result.success) return result.data as readonly InputReference[];
-  const [issue] = result.error.issues;
-  const at = issue?.path.join('.') ?? '';
-  throw new TerminalError(
-    `class "${className}" returns invalid inputs: [${at}]: ${issue?.message}`,
-  );
-}
+import type { Inputs } from './input-references.ts';
 
 type Content = ReadonlyMap<string, Uint8Array>;
 
@@ -120,11 +50,6 @@ export async function readInputs(
       return value;
     }),
   );
-}
-
-export interface Inputs {
-  readonly deployment: BundleDeployment;
-  readonly references: readonly InputReference[];
 }
 
 async function valueOf(

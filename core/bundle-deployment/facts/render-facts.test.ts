@@ -120,6 +120,50 @@ describe('inputs', () => {
     expect(inputs).toHaveBeenCalledTimes(2);
   });
 
+  test('are asked for again before they are read: another version of the class may name others', async () => {
+    aSecret('one');
+    await prepare();
+    const prepared = await prepare();
+    inputs.mockResolvedValue([{ ...secretValue, key: 'host' }, secretValue]);
+    const data = { host: 'aG9zdA==', password: Buffer.from('one').toString('base64') };
+    const metadata = { name: 'login', namespace: systemNamespace };
+    client.put({ apiVersion: 'v1', kind: 'Secret', metadata, data });
+    const read = await prepared.read();
+    expect(read.inputs.map(String)).toEqual(['host', 'one']);
+    expect(read.references).toEqual([{ ...secretValue, key: 'host' }, secretValue]);
+    expect(inputs).toHaveBeenCalledTimes(2);
+  });
+
+  test('of another version of the class have another version, also in the same object', async () => {
+    aSecret('one');
+    await eventually(async () => expect((await prepare()).version).toBeDefined());
+    const prepared = await prepare();
+    inputs.mockResolvedValue([{ ...secretValue, key: 'none', optional: true }]);
+    await prepared.read();
+    expect((await prepare()).version).not.toBe(prepared.version);
+  });
+
+  test('that a class begins to name are watched', async () => {
+    const changed: string[] = [];
+    facts.onChange((name) => changed.push(name));
+    inputs.mockResolvedValue([]);
+    await prepare();
+    aSecret('one');
+    inputs.mockResolvedValue([secretValue]);
+    expect(await inputTexts()).toEqual(['one']);
+    await prepare();
+    await eventually(async () => expect((await prepare()).version).toBeDefined());
+    changed.length = 0;
+    aSecret('two');
+    await eventually(() => expect(changed).toEqual(['demo']));
+  });
+
+  test('that were asked for just now are not asked for again', async () => {
+    aSecret('one');
+    await inputTexts();
+    expect(inputs).toHaveBeenCalledTimes(1);
+  });
+
   test('that are none are refused', async () => {
     inputs.mockResolvedValue([{ kind: 'Pod' } as never]);
     await expect(prepare()).rejects.toThrow('class "acme" returns invalid inputs: [0.kind]: ');

@@ -13,7 +13,8 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Discovery, KubeClient, ServedApis } from '../../platform/kube/index.ts';
 import { ClusterFactsReader } from './cluster-facts.ts';
 import { DeploymentSeeds } from './deployment-seed.ts';
-import { InputReferences, type Inputs, InputWatch, readInputs } from './inputs.ts';
+import { InputReferences, type Inputs } from './input-references.ts';
+import { InputWatch, readInputs } from './inputs.ts';
 
 interface RenderFactsOptions {
   readonly client: KubeClient;
@@ -39,6 +40,8 @@ export interface Facts extends Pick<DeploymentContext, 'inputs' | 'cluster' | 's
    * them.
    */
   readonly inputsDigest?: string;
+  /** What the class named the inputs by, in their order; undefined without any. */
+  readonly references?: readonly InputReference[];
   /** Distinguishes seeds, and reveals nothing about them. */
   readonly seedIdentity?: string;
 }
@@ -86,7 +89,7 @@ export class RenderFacts {
     context: ProvisionerContext,
   ): Promise<PreparedFacts> {
     if ([own.inputs, own.uses, ofBundle?.uses].every((each) => each === undefined)) return none;
-    const references = await this.#references.of(deployment, own, context);
+    const named = await this.#references.of(deployment, own, context);
     // Not earlier: a class over HTTP declares its uses only at the first call.
     const uses = [...(own.uses ?? []), ...(ofBundle?.uses ?? [])];
     const usesCluster = uses.includes('cluster');
@@ -95,12 +98,17 @@ export class RenderFacts {
     const cluster = usesCluster ? await this.#cluster.read(context.signal) : undefined;
     const seed = uses.includes('seed') ? await this.#seedOf(deployment, context) : {};
     return {
-      version: this.#versionOf(references, [cluster?.digest, seed.seedIdentity]),
-      read: async () => ({
-        ...(await this.#inputsOf({ deployment, references }, seed, context)),
-        ...(cluster === undefined ? {} : { cluster: this.#placed(cluster.facts, deployment) }),
-        ...seed,
-      }),
+      version: this.#versionOf(named.references, [cluster?.digest, seed.seedIdentity]),
+      read: async () => {
+        const references = named.areRemembered
+          ? await this.#references.ask(deployment, own, context)
+          : named.references;
+        return {
+          ...(await this.#inputsOf({ deployment, references }, seed, context)),
+          ...(cluster === undefined ? {} : { cluster: this.#placed(cluster.facts, deployment) }),
+          ...seed,
+        };
+      },
     };
   }
 
@@ -150,14 +158,15 @@ export class RenderFacts {
     digests: readonly (string | undefined)[],
   ): string | undefined {
     const versions = references.map((reference) => this.#watch.versionOf(reference));
-    return versions.includes(undefined) ? undefined : JSON.stringify([...digests, ...versions]);
+    if (versions.includes(undefined)) return undefined;
+    return JSON.stringify([...digests, references, versions]);
   }
 
   async #inputsOf(
     request: Inputs,
     { seed }: Pick<Facts, 'seed'>,
     { signal }: ProvisionerContext,
-  ): Promise<Pick<Facts, 'inputs' | 'inputsDigest'>> {
+  ): Promise<Pick<Facts, 'inputs' | 'inputsDigest' | 'references'>> {
     const inputs = await readInputs(request, this.#options, signal);
     if (inputs.length === 0) return { inputs };
     const hmac = createHmac('sha256', seed ?? '');
@@ -167,7 +176,8 @@ export class RenderFacts {
         JSON.stringify(value === undefined ? null : Buffer.from(value).toString('base64')),
       );
     }
-    return { inputs, inputsDigest: hmac.digest('base64url') };
+    const { references } = request;
+    return { inputs, inputsDigest: hmac.digest('base64url'), references };
   }
 
   async #seedOf(

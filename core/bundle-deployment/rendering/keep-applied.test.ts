@@ -9,7 +9,7 @@ import {
 } from '../../../test/helpers/bundle-deployment-fixture.ts';
 import { anObject } from '../../../test/helpers/registry-bundle.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
-import type { DeploymentHandler } from '../../contracts/provisioner.ts';
+import type { DeploymentHandler, InputReference } from '../../contracts/provisioner.ts';
 import { TerminalError, WaitingError } from '../../errors.ts';
 
 const handler = vi.fn<DeploymentHandler>();
@@ -107,6 +107,27 @@ describe('of a Bundle that is installed, where nothing can be made of it any mor
     await fixture.reconcile();
     expect(fixture.conditions[0]).toBe(`${saidByClass}: the values are no map`);
     expect(applied(fixture)).toEqual([first]);
+  });
+
+  test('it is not made of inputs that the class does not name any more', async () => {
+    const references: InputReference[] = [{ kind: 'Secret', name: 'db', key: 'password' }];
+    const inputs = vi.fn(async () => references);
+    const fixture = new BundleDeploymentFixture(aStoredDeployment(), {
+      provisioners: new Map([['plain', { className: 'plain', deployment: handler, inputs }]]),
+    });
+    fixture.have(aBundleOf());
+    const read = async () => ({ inputs: [Buffer.from('secret')], references });
+    fixture.facts.prepare.mockResolvedValue({ version: undefined, read });
+    await fixture.reconcile();
+    fixture.applier.apply.mockClear();
+    handler.mockClear();
+    fixture.facts.prepare.mockRejectedValue(new Error('ConfigMap "db" not found'));
+    await fixture.failure();
+    expect(applied(fixture)).toEqual([first]);
+    inputs.mockResolvedValue([{ kind: 'ConfigMap', name: 'db', key: 'host' }, ...references]);
+    await fixture.failure();
+    expect(handler).toHaveBeenCalledTimes(1);
+    expect(applied(fixture)).toHaveLength(1);
   });
 
   test('its repairs wait for no stage, and what others have changed is drift', async () => {

@@ -15,6 +15,7 @@ import { TerminalError, WaitingError } from '../../errors.ts';
 import { checkObjectCount, leftOutMessage, withoutLeftOut } from '../../manifests/index.ts';
 import { type InTurn, withTimeLimit } from '../../platform/runtime/index.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
+import { stillNames } from '../facts/input-references.ts';
 import type { Facts, RenderingClasses } from '../facts/render-facts.ts';
 import type { LiveDeployment } from '../live-deployment.ts';
 import { type BundleDeploymentState, longestWait, type PhaseContext } from '../phase.ts';
@@ -45,7 +46,10 @@ export async function render(
   });
 }
 
-/** Renders a recipe again with its own facts, whatever the present ones are. */
+/**
+ * Renders a recipe again with its own facts, whatever the present ones are; undefined if the class
+ * names other inputs meanwhile.
+ */
 export async function renderAgain(
   recipe: Recipe,
   dependencies: ReconcileDependencies,
@@ -57,7 +61,10 @@ export async function renderAgain(
   if (classes === undefined) return undefined;
   const making = { ...recipe, classes, installed: true, read: async () => recipe.facts };
   const limit = limitOf(recipe.deployment, dependencies, context);
+  const { references = [] } = recipe.facts;
   return await limited(limit, async (handlerContext) => {
+    const inputs = { deployment: recipe.deployment, references };
+    if (!(await stillNames(inputs, classes.deployment, handlerContext))) return undefined;
     const { objects, leftOut } = await make(making, dependencies, { handlerContext, context });
     return { recipe, objects, leftOut };
   });
@@ -95,10 +102,10 @@ function limitOf(
   return { limits, signal, logger, creator: creatorOf(deployment) };
 }
 
-async function limited(
+async function limited<T>(
   { creator, ...context }: RenderLimit,
-  run: (context: InTurn<ProvisionerContext>) => Promise<Rendered>,
-): Promise<Rendered> {
+  run: (context: InTurn<ProvisionerContext>) => Promise<T>,
+): Promise<T> {
   const { timeout } = context.limits;
   return await withTimeLimit(
     async (signal, countdown) => await run({ ...context, signal, turn: { creator, countdown } }),
@@ -235,6 +242,7 @@ function used({ uses = [] }: Provisioner, context: DeploymentContext): Deploymen
     seed,
     inputsDigest: _,
     seedIdentity: __,
+    references: ___,
     ...rest
   }: DeploymentContext & Facts = context;
   return {

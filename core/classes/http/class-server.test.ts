@@ -275,16 +275,32 @@ describe('what a server says of itself', () => {
     await fixture.stop();
   });
 
-  test("a server's description is read once a minute", async () => {
+  test("a server's description is read once a second", async () => {
     let now = 0;
     const fixture = await RemoteClassFixture.start(() => now);
     fixture.answering('/v1/bundle', unchanged);
-    for (const time of [0, 59_000, 61_000]) {
+    for (const time of [0, 900, 1_100]) {
       now = time;
       await fixture.handleBundle();
     }
     const asked = fixture.server.received.filter(({ call }) => call === 'GET /v1/class');
     expect(asked).toHaveLength(2);
+    await fixture.stop();
+  });
+
+  test('a server that a version with other handlers and uses has replaced is noticed', async () => {
+    let now = 0;
+    const fixture = await RemoteClassFixture.start(() => now);
+    fixture.describing({ handlers: ['deployment'] });
+    const inputs = () => fixture.provisioner.inputs!(fixture.deployment, aContext());
+    expect(await inputs()).toEqual([]);
+    expect(fixture.provisioner.uses).toEqual([]);
+    fixture.describing({ handlers: ['deployment', 'inputs'], uses: ['seed'] });
+    const references = [{ kind: 'Secret', name: 'db', key: 'password' }];
+    fixture.answering('/v1/inputs', (response) => answerJson(response, references));
+    now = 1_100;
+    expect(await inputs()).toEqual(references);
+    expect(fixture.provisioner.uses).toEqual(['seed']);
     await fixture.stop();
   });
 });

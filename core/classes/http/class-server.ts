@@ -62,8 +62,11 @@ const lost: ReadonlySet<string> = new Set([
 
 const caPlace = 'ca.crt in the folder of --provisioner-url-credentials';
 const maxDescriptionBytes = 64 * 1024;
-/** Milliseconds. After that, core notices that another version has replaced the server. */
-const validFor = 60_000;
+/**
+ * Milliseconds. Until core notices that another version has replaced the server, that may lack facts
+ * and inputs, refuse objects for that, and is not asked again.
+ */
+const validFor = 1_000;
 
 /**
  * Requests by the contract; temporary failures are retried a few times. Creators take turns for the
