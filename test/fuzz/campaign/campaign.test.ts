@@ -45,13 +45,6 @@ test('a parser that refuses in its own way is left in peace', async () => {
   expect(await readCorpus('sound', folder)).toEqual([]);
 });
 
-test('what this process takes is not counted as what a parser takes', async () => {
-  const taken = Buffer.alloc(700 * 1024 * 1024, 1);
-  const { inputs } = await attackPlanted('sound', { time: 500 });
-  expect(inputs).toBeGreaterThan(0);
-  expect(taken[0]).toBe(1);
-});
-
 test('each defect is found once, made small, and kept', async () => {
   const { found } = await attackPlanted('two-defects', { maxFindings: 2 });
   expect(Object.values(found).toSorted()).toEqual(['boom', 'wrong']);
@@ -74,4 +67,11 @@ test('an input that takes all memory ends its process alone', async () => {
 test('a parser that changes a prototype is found', async () => {
   const { found } = await attackPlanted('polluting');
   expect(found).toEqual({ 'changes a prototype': 'proto' });
+});
+
+test('what this process takes is not counted as what a parser takes', async () => {
+  const taken = Buffer.alloc(500 * 1024 * 1024, 1);
+  const { inputs } = await attackPlanted('sound', { time: 500 });
+  expect(inputs).toBeGreaterThan(0);
+  expect(taken[0]).toBe(1);
 });
