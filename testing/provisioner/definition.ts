@@ -3,6 +3,7 @@ import type { DefinedProvisioner, Provisioner } from '../../core/sdk.ts';
 import type { ProvisionerFixtures } from './fixtures.ts';
 
 const classNames = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+const longestName = 63;
 const facts: readonly string[] = ['cluster', 'seed'];
 
 /** The class is valid for a manager, and each of its handlers has a fixture. */
@@ -21,6 +22,10 @@ function faultsOf(provisioner: Provisioner): readonly string[] {
     ...when(
       !classNames.test(className),
       `"${className}" is not a class name: ${classNames.source}`,
+    ),
+    ...when(
+      className.length > longestName,
+      `its class name has ${className.length} characters, and may have ${longestName}`,
     ),
     ...when(contractVersion !== 1, 'it is not defined with defineProvisioner'),
     ...when((bundle ?? deployment) === undefined, 'it has neither bundle nor deployment'),

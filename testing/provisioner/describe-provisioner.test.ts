@@ -99,6 +99,11 @@ describe('the suite for classes', () => {
 
   it.each([
     ['a name that is none', { ...aClass(), className: 'Acme' }, '"Acme" is not a class name'],
+    [
+      'a name that is too long',
+      { ...aClass(), className: 'a'.repeat(64) },
+      'has 64 characters, and may have 63',
+    ],
     ['no contract version', { ...aClass(), contractVersion: undefined }, 'defineProvisioner'],
     ['no handler', defineProvisioner({ className: 'acme' }), 'neither bundle nor deployment'],
     [
@@ -193,6 +198,11 @@ describe('a result', () => {
     ['no list', {}, 'it returned [object Object], and is to return an array'],
     ['an object without a name', [{ ...aConfigMap({}), metadata: {} }], 'object 0: metadata.name'],
     ['no object', [null], 'object 0 is null, and is to be an object'],
+    [
+      'a label that is no text',
+      [{ ...aConfigMap({}), metadata: { name: 'a', labels: { tier: 1 } } }],
+      'object 0 cannot be applied: json: cannot unmarshal number into Go struct field ObjectMeta.metadata.labels of type string',
+    ],
     ['a cycle', [aConfigMap(cyclic)], 'object 0.data.self is an object that holds itself'],
     ['a date', [aConfigMap({ at: new Date(0) })], 'object 0.data.at is a Date'],
     ['a function', [aConfigMap({ list: [() => 1] })], 'object 0.data.list[0] is a function'],
@@ -200,6 +210,40 @@ describe('a result', () => {
   ])('that holds %s is refused', async (_, result, text) => {
     const found = await complaintsOfDeployment(async () => result as KubernetesObject[]);
     expect(found[`${title} is handled`]).toContain(text);
+  });
+
+  const wanted = { kind: 'Secret', name: 'login', key: 'password' };
+  it.each([
+    ['too many', Array.from({ length: 101 }, () => wanted), '101 inputs, and may ask for 100'],
+    [
+      'one with a long name',
+      [{ ...wanted, name: 'a'.repeat(254), optional: true }],
+      'input 0: name has 254',
+    ],
+    [
+      'one with a long key',
+      [{ ...wanted, key: 'a'.repeat(254), optional: true }],
+      'input 0: key has 254',
+    ],
+    [
+      'one that is optional by a text',
+      [{ ...wanted, optional: 'yes' }],
+      'input 0: optional is "yes"',
+    ],
+  ])('of inputs with %s is refused', async (_, references, text) => {
+    const values = { inputs: { 'Secret/login/password': 'x' } };
+    const deployments = [{ name: 'x', files, ...values }];
+    const asking = aClass({ inputs: async () => references as never });
+    const found = await complaints(asking, { deployments });
+    expect(Object.values(found).join('\n')).toContain(text);
+  });
+
+  it('of content that is missing is refused wherever it is needed', async () => {
+    const bundle: Provisioner['bundle'] = async (content) =>
+      content.files.has('colour.txt') ? content : (undefined as never);
+    const deployments = [{ name: 'bare', files: {} }];
+    const found = await complaints(aClass({ bundle }), { deployments, refused: [] });
+    expect(found['acme: deployment "bare" is handled']).toContain('its bundle returned no content');
   });
 
   it.each([

@@ -41,7 +41,8 @@ export async function givenConfigure(provisioner: Provisioner, fixture: Fixture)
   const context = contextOf(provisioner, fixture);
   const sourced = contentOf(fixture);
   const ofBundle = aBundle({ className, ...annotations });
-  const files = (await bundle?.(sourced, ofBundle, context)) ?? sourced;
+  const files = bundle === undefined ? sourced : await bundle(sourced, ofBundle, context);
+  if (files === undefined) fail('its bundle returned no content');
   return { files, object, context };
 }
 
@@ -53,7 +54,10 @@ export async function givenDeployment(provisioner: Provisioner, fixture: Fixture
   const given = await givenConfigure(provisioner, fixture);
   const { context } = given;
   const object = given.object as BundleDeployment;
-  const files = (await provisioner.configure?.(given.files, object, context)) ?? given.files;
+  const { configure } = provisioner;
+  const stored = given.files;
+  const files = configure === undefined ? stored : await configure(stored, object, context);
+  if (files === undefined) fail('its configure returned no content');
   const inputs = await inputsOf(provisioner, fixture, { object, context });
   return { files, object, context: { ...context, inputs } };
 }

@@ -1,9 +1,13 @@
 import { fail } from 'node:assert';
-import { type BundleFiles, errorMessage } from '../../core/sdk.ts';
+import { type BundleFiles, errorMessage, parseObjects, stringifyJson } from '../../core/sdk.ts';
 import { assertContent, bundleFiles, contentTexts, type FileTexts } from '../content.ts';
 import { assertEqual } from '../suite.ts';
 import type { AcceptedContent, ConfiguredContent, DeploymentFixture } from './fixtures.ts';
 import { givesContent, type HandlerName, type Trial } from './trial.ts';
+
+/** Limits of core for the inputs of a deployment. */
+const maxReferences = 100;
+const longestName = 253;
 
 /** The expectations of a fixture. */
 export type Expected = Pick<AcceptedContent, 'stored'> &
@@ -36,6 +40,9 @@ function assertTexts(result: unknown, texts: FileTexts, sentence: string): void 
 export function assertWellShaped(handler: HandlerName, result: unknown): void {
   if (givesContent(handler)) return assertContent(result as BundleFiles);
   if (!Array.isArray(result)) fail(`it returned ${shown(result)}, and is to return an array`);
+  if (handler === 'inputs' && result.length > maxReferences) {
+    fail(`it asks for ${result.length} inputs, and may ask for ${maxReferences}`);
+  }
   for (const [index, entry] of result.entries()) {
     if (handler === 'deployment') assertObject(entry, `object ${index}`);
     else assertReference(entry, `input ${index}`);
@@ -49,15 +56,34 @@ function assertObject(entry: unknown, place: string): void {
   assertText(apiVersion, `${place}: apiVersion`);
   assertText(kind, `${place}: kind`);
   assertText(fieldsOf(metadata, `${place}: metadata`)['name'], `${place}: metadata.name`);
+  assertMetadata({ apiVersion, kind, metadata }, place);
+}
+
+/** Core refuses metadata that Kubernetes cannot read. */
+function assertMetadata(head: object, place: string): void {
+  try {
+    parseObjects(new TextEncoder().encode(stringifyJson(head)));
+  } catch (error) {
+    fail(`${place} cannot be applied: ${errorMessage(error)}`);
+  }
 }
 
 function assertReference(entry: unknown, place: string): void {
-  const { kind, name, key } = fieldsOf(entry, place);
+  const { kind, name, key, optional } = fieldsOf(entry, place);
   if (kind !== 'ConfigMap' && kind !== 'Secret') {
     fail(`${place}: kind is ${shown(kind)}, and is to be ConfigMap or Secret`);
   }
-  assertText(name, `${place}: name`);
-  assertText(key, `${place}: key`);
+  assertShortText(name, `${place}: name`);
+  assertShortText(key, `${place}: key`);
+  if (optional !== undefined && typeof optional !== 'boolean') {
+    fail(`${place}: optional is ${shown(optional)}, and is to be true or false`);
+  }
+}
+
+function assertShortText(value: unknown, place: string): void {
+  assertText(value, place);
+  const { length } = String(value);
+  if (length > longestName) fail(`${place} has ${length} characters, and may have ${longestName}`);
 }
 
 function fieldsOf(value: unknown, place: string): Readonly<Record<string, unknown>> {
