@@ -38,6 +38,8 @@ describe('a host is known by', () => {
     ['single characters', line('g?t.example.???')],
     ['a wildcard that excludes others', line('*.example.com,!secret.example.com')],
     ['a hashed name', line(hashed('git.example.com'))],
+    ['its name with the usual port', line('[git.example.com]:22')],
+    ['a wildcard with the usual port', line('[*.example.com]:22')],
     [
       'a later line',
       [line('a.example.com', other), '# comment', '', line('git.example.com')].join('\n'),
@@ -81,11 +83,13 @@ describe('a host is not known by', () => {
   test.each([
     ['another name', line('example.com')],
     ['a name that is excluded', line('*.example.com,!git.example.com')],
+    ['a name that is excluded with its port', line('*.example.com,![git.example.com]:22')],
     ['a pattern that excludes only', line('!secret.example.com')],
     ['a hash of another name', line(hashed('example.com'))],
     ['a broken hash', line('|1|x')],
     ['a hash of another kind', line(hashed('git.example.com').replace('|1|', '|2|'))],
     ['another port', line('[git.example.com]:2222')],
+    ['whatever ends with the port', line('*22')],
     ['a key under another type', line('git.example.com', good, 'ssh-rsa')],
     ['half a line', 'git.example.com ssh-ed25519'],
     ['an unknown marker', `@trusted ${line('git.example.com')}`],

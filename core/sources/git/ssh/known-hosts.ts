@@ -116,11 +116,16 @@ function isAbout({ hosts }: KnownHost, name: string): boolean {
   let found = false;
   for (const pattern of hosts.toLowerCase().split(',')) {
     const negated = pattern.startsWith('!');
-    if (!matchesWildcard(negated ? pattern.slice(1) : pattern, wanted)) continue;
+    if (!matchesWildcard(withoutUsualPort(negated ? pattern.slice(1) : pattern), wanted)) continue;
     if (negated) return false;
     found = true;
   }
   return found;
+}
+
+/** As Go's SSH reads it; ssh itself writes no port 22. */
+function withoutUsualPort(pattern: string): string {
+  return /^\[(.+)\]:22$/.exec(pattern)?.[1] ?? pattern;
 }
 
 /** `|1|salt|HMAC-SHA1 of the name`, both in base64. */
