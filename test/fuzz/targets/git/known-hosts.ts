@@ -50,7 +50,7 @@ export const knownHosts: FuzzTarget = {
 
 /** ssh and core ignore the case of host names, Go does not. */
 function inLowerCase(text: string): string {
-  return text.replaceAll(/^\s*(?:@\S+\s+)?[^\s|]\S*/gm, (hosts) => hosts.toLowerCase());
+  return text.replaceAll(/^[^\S\n]*(?:@\S+[^\S\n]+)?[^\s|]\S*/gm, (hosts) => hosts.toLowerCase());
 }
 
 function isTrusted(text: string): boolean {
