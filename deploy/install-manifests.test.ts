@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { parse } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import { defaultMemoryBudget } from '../core/manager/index.ts';
 import { everyManifest, installManifests } from './install-manifests.ts';
 
@@ -9,6 +9,15 @@ interface Webhook {
     readonly url?: string;
     readonly service?: { readonly namespace: string };
   };
+}
+
+interface RoleLike {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly rules?: readonly {
+    readonly resources: readonly string[];
+    readonly verbs: readonly string[];
+  }[];
 }
 
 interface WithTemplate {
@@ -76,6 +85,19 @@ test('a node can be drained, and two replicas are on two nodes if there are some
     });
     expect(template.spec.topologySpreadConstraints).toMatchObject([{ labelSelector: app }]);
   }
+});
+
+test('core without rights of its own watches the Secrets that charts take values from', () => {
+  const text = readFileSync(
+    new URL('./overlays/impersonation/core-rbac.yaml', import.meta.url),
+    'utf8',
+  );
+  const roles = parseAllDocuments(text).map((each) => each.toJS() as RoleLike);
+  const system = roles.find(
+    ({ kind, metadata: { name } }) => kind === 'Role' && name === 'core-system',
+  );
+  const secrets = system?.rules?.find(({ resources }) => resources.includes('secrets'));
+  expect(secrets?.verbs).toEqual(expect.arrayContaining(['get', 'list', 'watch']));
 });
 
 test('the webhooks, which everybody reaches, read ConfigMaps of the system namespace alone', () => {
