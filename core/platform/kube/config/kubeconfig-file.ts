@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { parse } from 'yaml';
+import { LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { errorMessage } from '../../../errors.ts';
 
@@ -122,12 +122,21 @@ export function readKubeconfigFile(path: string): KubeconfigFile {
 
 function parseFile(path: string): unknown {
   try {
-    return parse(readFileSync(path, 'utf8'), { merge: true, logLevel: 'error' });
+    return valueOf(readFileSync(path, 'utf8'));
   } catch (error) {
-    // The library quotes the file, with keys, after the first line and in the error itself.
-    const [problem = ''] = errorMessage(error).split('\n');
-    throw unusable(path, problem.replaceAll(/\p{Cc}/gu, '\ufffd'));
+    throw unusable(path, errorMessage(error).replaceAll(/\p{Cc}/gu, '\ufffd'));
   }
+}
+
+function valueOf(text: string): unknown {
+  const lineCounter = new LineCounter();
+  // A pretty error quotes the file, which has keys in it.
+  const options = { merge: true, logLevel: 'error', prettyErrors: false, lineCounter } as const;
+  const document = parseDocument(text, options);
+  const [error] = document.errors;
+  if (error === undefined) return document.toJS();
+  const { line, col } = lineCounter.linePos(error.pos[0]);
+  throw new Error(`${error.message} at line ${line}, column ${col}`);
 }
 
 function unusable(path: string, problem: string): Error {
