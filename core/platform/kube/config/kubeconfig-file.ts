@@ -128,15 +128,22 @@ function parseFile(path: string): unknown {
   }
 }
 
+/** The messages of the library quote the file, which has keys and tokens in it. */
 function valueOf(text: string): unknown {
   const lineCounter = new LineCounter();
-  // A pretty error quotes the file, which has keys in it.
   const options = { merge: true, logLevel: 'error', prettyErrors: false, lineCounter } as const;
   const document = parseDocument(text, options);
   const [error] = document.errors;
-  if (error === undefined) return document.toJS();
-  const { line, col } = lineCounter.linePos(error.pos[0]);
-  throw new Error(`${error.message} at line ${line}, column ${col}`);
+  if (error !== undefined) {
+    const { line, col } = lineCounter.linePos(error.pos[0]);
+    const problem = error.code.toLowerCase().replaceAll('_', ' ');
+    throw new Error(`it is no YAML: ${problem} at line ${line}, column ${col}`);
+  }
+  try {
+    return document.toJS();
+  } catch {
+    throw new Error('its YAML has too many aliases, or one without an anchor');
+  }
 }
 
 function unusable(path: string, problem: string): Error {
