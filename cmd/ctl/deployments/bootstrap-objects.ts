@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { gvkOf } from '../../../api/gvk.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { label } from '../../../api/v1alpha1/labels.ts';
@@ -24,6 +25,10 @@ import {
 } from '../../../core/platform/kube/index.ts';
 import { definitionEstablished } from '../../installation/install.ts';
 import type { Cluster } from '../cluster.ts';
+
+/** Milliseconds. */
+const servingTimeout = 60_000;
+const servingInterval = 200;
 
 interface Release {
   /** Name of the BundleDeployment that will own the objects. */
@@ -64,7 +69,7 @@ export async function applyAsRelease(
   const foundation = own.filter((object) => isNamespaceOrDefinition(gvkOf(object)));
   await applyInOrder(foundation, release, cluster);
   for (const object of foundation.filter((each) => isDefinition(gvkOf(each)))) {
-    const resource = await resourceOf(object, cluster);
+    const resource = await resourceOf(object, release, cluster);
     await definitionEstablished(cluster.client, resource, object.metadata.name ?? '');
   }
   cluster.discovery.invalidate();
@@ -104,7 +109,7 @@ async function applyInOrder(
 ): Promise<void> {
   const items: { object: KubernetesObject; resource: Resource }[] = [];
   for (const object of objects) {
-    items.push({ object, resource: await resourceOf(object, cluster) });
+    items.push({ object, resource: await resourceOf(object, release, cluster) });
   }
   const options = { fieldManager, force: true, signal: release.signal };
   for (const { object, resource } of inKindOrder(items).flat()) {
@@ -158,8 +163,22 @@ function placed(object: KubernetesObject, resource: Resource, release: Release):
   return resource.namespaced ? { namespace: namespace || release.systemNamespace, name } : { name };
 }
 
-async function resourceOf(object: KubernetesObject, { discovery }: Cluster): Promise<Resource> {
-  const resource = await discovery.resourceFor(gvkOf(object));
-  if (resource !== undefined) return resource;
-  throw new TerminalError(`no matches for kind "${object.kind}" in version "${object.apiVersion}"`);
+/** The API server lists a kind some time after its CRD is established. */
+async function resourceOf(
+  object: KubernetesObject,
+  { signal }: Release,
+  { discovery }: Cluster,
+): Promise<Resource> {
+  const deadline = performance.now() + servingTimeout;
+  for (;;) {
+    const resource = await discovery.resourceFor(gvkOf(object), signal);
+    if (resource !== undefined) return resource;
+    if (performance.now() > deadline) {
+      throw new TerminalError(
+        `no matches for kind "${object.kind}" in version "${object.apiVersion}"`,
+      );
+    }
+    await delay(servingInterval, undefined, { signal });
+    discovery.invalidate();
+  }
 }
