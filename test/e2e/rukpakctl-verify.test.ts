@@ -71,7 +71,7 @@ test('a missing permission and a process that is not there fail', async () => {
     const { code, stdout } = await verify();
     expect(code).toBe(1);
     expect(stdout).toContain(
-      `failed   ServiceAccount ${namespace}/rukpak-webhooks-admin: may not watch configmaps, watch bundles.core.rukpak.io, watch bundledeployments.core.rukpak.io, create subjectaccessreviews.authorization.k8s.io; `,
+      `failed   ServiceAccount ${namespace}/rukpak-webhooks-admin: may not watch bundles.core.rukpak.io, watch bundledeployments.core.rukpak.io, create subjectaccessreviews.authorization.k8s.io; `,
     );
     expect(stdout).toMatch(
       new RegExp(`^failed {3}Deployment ${namespace}/rukpak-webhooks: .*kubectl describe`, 'm'),
