@@ -54,10 +54,11 @@ export function createCertificateRotation(
   /** Whether the stored certificates are the ones to use now. */
   async function isUpToDate(stored: CertificateState): Promise<boolean> {
     const now = clock.now();
-    if ((await renewCertificates(stored, hosts, now)) === stored) return true;
-    if (!lacksOnlyHosts(stored, hosts, now)) return false;
-    if (now - extendedAt >= resync) {
-      extendedAt = now;
+    if (!lacksOnlyHosts(stored, hosts, now)) {
+      return (await renewCertificates(stored, hosts, now)) === stored;
+    }
+    if (clock.monotonic() - extendedAt >= resync) {
+      extendedAt = clock.monotonic();
       return false;
     }
     logger.warn(
