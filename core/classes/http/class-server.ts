@@ -8,7 +8,7 @@ import {
   type Failure,
   RetryPolicy,
 } from '../../platform/net/index.ts';
-import { FairSemaphore, type InTurn, type Turn } from '../../platform/runtime/index.ts';
+import { FairSemaphore, type InTurn, type Turn, takePlace } from '../../platform/runtime/index.ts';
 import { checkBody, readBody, refusalOf } from './answers.ts';
 import type { ClassAddress } from './class-address.ts';
 import {
@@ -138,7 +138,7 @@ export class ClassServer {
 
   async #attempt<T>({ turn, ...wanted }: RequestInTurn, read: ReadAnswer<T>): Promise<Outcome<T>> {
     const { connection } = this.#options;
-    const leavePlace = await this.#place(turn, wanted.signal);
+    const leavePlace = await takePlace(this.#turns, turn, wanted.signal);
     try {
       const answer = await connection.request(wanted);
       const { status } = answer;
@@ -150,12 +150,6 @@ export class ClassServer {
     } finally {
       leavePlace();
     }
-  }
-
-  async #place(turn: Turn | undefined, signal: AbortSignal): Promise<() => void> {
-    const { creator = 'core', countdown } = turn ?? {};
-    const wait = (): Promise<() => void> => this.#turns.take({ creator }, signal);
-    return await (countdown === undefined ? wait() : countdown.uncounted(wait));
   }
 
   async #refused<T>(answer: ClassAnswer): Promise<Outcome<T>> {

@@ -5,7 +5,7 @@ import type {
   DeploymentHandler,
   InputsHandler,
 } from '../../contracts/provisioner.ts';
-import { FairSemaphore, type Turn } from '../../platform/runtime/index.ts';
+import { FairSemaphore, takePlace } from '../../platform/runtime/index.ts';
 import type { Answer } from './answer.ts';
 import { withRunningLimit } from './ends.ts';
 import { noFiles } from './protocol/frames.ts';
@@ -66,7 +66,7 @@ export class WorkerPool {
     const signal = AbortSignal.any([call.context.signal, this.#closing.signal]);
     const { runningLimit: limit, clock } = this.#options;
     const own = call.context.signal;
-    const leave = await this.#turn(call.context.turn, signal);
+    const leave = await takePlace(this.#turns, call.context.turn, signal);
     try {
       // The signal may have been aborted since the turn was assigned.
       signal.throwIfAborted();
@@ -83,12 +83,6 @@ export class WorkerPool {
     } finally {
       leave();
     }
-  }
-
-  async #turn(turn: Turn | undefined, signal: AbortSignal): Promise<() => void> {
-    const { creator = 'core', countdown } = turn ?? {};
-    const wait = (): Promise<() => void> => this.#turns.take({ creator }, signal);
-    return await (countdown === undefined ? wait() : countdown.uncounted(wait));
   }
 
   /** Kills all processes; rejects running and waiting calls. */

@@ -19,7 +19,7 @@ export { ByteBudget } from './queue/byte-budget.ts';
 export { type Claim, precedence } from './queue/fair-queue.ts';
 export type { MemoryShare } from './queue/memory-share.ts';
 export { FairSemaphore, Semaphore } from './queue/semaphore.ts';
-export { Countdown, type InTurn, type Turn, withTimeLimit } from './queue/time-limit.ts';
+export { Countdown, type InTurn, type Turn, takePlace, withTimeLimit } from './queue/time-limit.ts';
 export {
   conditionMessage,
   findCondition,

@@ -1,3 +1,5 @@
+import type { FairSemaphore } from './semaphore.ts';
+
 /**
  * A time limit like AbortSignal.timeout(), but waits for other work do not count: a part that waits
  * for its turn runs in `uncounted`.
@@ -60,6 +62,17 @@ export interface Turn {
   readonly creator: string;
   /** Does not count the wait (default: nothing counts it). */
   readonly countdown?: Pick<Countdown, 'uncounted'>;
+}
+
+/** Takes one of the places that creators share; the turn's countdown does not count the wait. */
+export async function takePlace(
+  places: FairSemaphore,
+  turn: Turn | undefined,
+  signal: AbortSignal,
+): Promise<() => void> {
+  const { creator = 'core', countdown } = turn ?? {};
+  const wait = (): Promise<() => void> => places.take({ creator }, signal);
+  return await (countdown === undefined ? wait() : countdown.uncounted(wait));
 }
 
 /** A handler's context with the turn, which only the handler's host needs. */
