@@ -10,7 +10,7 @@ import type { UploadStore } from '../contracts/upload-store.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { KubeClient } from '../platform/kube/index.ts';
 import type { UnpackMetrics } from '../platform/observe/index.ts';
-import type { ByteBudget } from '../platform/runtime/index.ts';
+import type { ByteBudget, MemoryShare } from '../platform/runtime/index.ts';
 import type { FetchedContent, OwnFetch } from './fetch/shared-fetches.ts';
 import type { SourceSecrets } from './fetch/source-secrets.ts';
 import type { ClassPlaces, UnpackSlot } from './fetch/unpack-slots.ts';
@@ -70,6 +70,8 @@ export interface BundleState {
   /** Of the fetched files, or of the upload: the pin of content that has no other name. */
   digest?: string | undefined;
   converted?: BundleFiles;
+  /** Of what the class has returned, beyond that of `fetched`. */
+  resultMemory?: Pick<MemoryShare, 'release'>;
   /** Called before the converted content is stored. */
   confirm?: () => Promise<unknown>;
   /** The present slow work, as a clause. */

@@ -1,8 +1,6 @@
-import { handlerOf, nameClass } from '../classes/index.ts';
-import { checkFiles } from '../content/index.ts';
 import { WaitingError } from '../errors.ts';
 import type { UnpackMetrics } from '../platform/observe/index.ts';
-import { withTimeLimit } from '../platform/runtime/index.ts';
+import { convert } from './convert.ts';
 import {
   type BundleState,
   type StepContext,
@@ -10,10 +8,8 @@ import {
   storedContentKey,
   type UnpackDependencies,
 } from './dependencies.ts';
-import { awaitSlot, fetch } from './fetch/fetch.ts';
-import { contentDigest } from './fetch/pin.ts';
-import type { FetchedContent } from './fetch/shared-fetches.ts';
-import { fetchFailed, notUnpacked, unpacked } from './status.ts';
+import { awaitSlot, bytesOf, fetch } from './fetch/fetch.ts';
+import { notUnpacked, unpacked } from './status.ts';
 
 type Step = (
   state: BundleState,
@@ -41,6 +37,7 @@ export async function unpack(
     state.slot?.release();
     // Release it before the status is written, which may take a while.
     state.fetched?.memory.release();
+    state.resultMemory?.release();
     delete state.fetched;
     delete state.converted;
   }
@@ -55,52 +52,6 @@ async function runPhases(
     if (phase === 'fetch' && state.fetched !== undefined) continue;
     const run = () => step(state, dependencies, context);
     if ((await measurePhase(state, dependencies, { phase, run })) === 'done') return;
-  }
-}
-
-/** The Bundle's class checks and converts the fetched content. */
-async function convert(
-  state: BundleState,
-  dependencies: UnpackDependencies,
-  context: StepContext,
-): Promise<StepOutcome> {
-  const { provisioners, limits, clock, creatorOf } = dependencies;
-  const { bundle, fetched } = state;
-  const provisioner = provisioners.get(bundle.spec.provisionerClassName);
-  const handler = provisioner?.bundle;
-  if (provisioner === undefined || handler === undefined || fetched === undefined) return 'done';
-  identify(state, fetched, dependencies);
-  const { logger } = context;
-  state.doing = `${handlerOf(provisioner, 'bundle')} is at work on it`;
-  try {
-    state.converted = await withTimeLimit(
-      (signal, countdown) => {
-        const turn = { creator: creatorOf(bundle), countdown };
-        const given = { signal, logger, limits, turn };
-        const run = () => handler(fetched.files, bundle, given);
-        return nameClass(provisioner, 'bundle', run);
-      },
-      { limit: limits.timeout, grace: limits.timeout / 20, signal: context.signal },
-    );
-    if (state.converted !== fetched.files) checkFiles(state.converted, limits);
-    return 'continue';
-  } catch (error) {
-    state.status = notUnpacked(state.status, { error, prefix: '' }, clock);
-    throw error;
-  }
-}
-
-/** Notes the digest of files that have no other identity, and refuses other ones. */
-function identify(
-  state: BundleState,
-  { files }: Pick<FetchedContent, 'files'>,
-  { sources, clock }: Pick<UnpackDependencies, 'sources' | 'clock'>,
-): void {
-  try {
-    state.digest ??= contentDigest(state.bundle, files, sources);
-  } catch (error) {
-    state.status = fetchFailed(state.status, error, clock);
-    throw error;
   }
 }
 
@@ -158,7 +109,10 @@ async function measurePhase<T>(
   } finally {
     unpackMetrics?.phaseEnded(source, phase, (clock.monotonic() - startedAt) / 1000);
     const isOwn = phase === 'fetch' && state.ownFetch !== undefined;
-    if (isOwn) unpackMetrics?.fetched(source, fetchedBytes(state));
+    if (isOwn) {
+      const { fetched } = state;
+      unpackMetrics?.fetched(source, fetched === undefined ? 0 : bytesOf(fetched.files));
+    }
   }
 }
 
@@ -166,10 +120,4 @@ async function measurePhase<T>(
 function sourceLabel({ bundle }: BundleState, sources: Measured['sources']): string {
   const { type } = bundle.spec.source;
   return sources.has(type) ? type : 'other';
-}
-
-function fetchedBytes({ fetched }: BundleState): number {
-  let bytes = 0;
-  for (const content of fetched?.files.files.values() ?? []) bytes += content.length;
-  return bytes;
 }

@@ -309,6 +309,17 @@ describe('content that may stay', () => {
 });
 
 describe('a result', () => {
+  test('the bytes of a result are told while they arrive', async () => {
+    const received = vi.fn();
+    const turn = { creator: 'core', received };
+    await acme.bundle!(someFiles(), bundle('other'), context({ turn }));
+    const told = received.mock.calls.map(([bytes]) => bytes as number);
+    expect(told.length).toBeGreaterThan(1);
+    expect(told.toSorted((one, other) => one - other)).toEqual(told);
+    expect(told.at(-1)).toBeGreaterThan(1_500_000);
+    expect(told.at(-1)).toBeLessThan(1_510_000);
+  });
+
   test('is what a direct call returns: files', async () => {
     const expected = await convert(await direct(), 'other', someFiles());
     expect(plain(await convert(acme, 'other', someFiles()))).toEqual(plain(expected));

@@ -40,9 +40,9 @@ const dashboardSchema = z.looseObject({
   panels: z.array(panelSchema),
 });
 
-const rules = rulesSchema
-  .parse(parse(read('deploy/monitoring/rules.yaml')))
-  .spec.groups.flatMap((group) => group.rules);
+const rules = ['', 'split/', 'operators/']
+  .map((folder) => rulesSchema.parse(parse(read(`deploy/monitoring/${folder}rules.yaml`))))
+  .flatMap(({ spec }) => spec.groups.flatMap((group) => group.rules));
 const { panels } = dashboardSchema.parse(JSON.parse(read('deploy/monitoring/dashboard.json')));
 
 /** Every name under which the processes expose something, histograms' series included. */

@@ -7,9 +7,10 @@ import { layerArchive } from '../../../test/helpers/layer-archive.ts';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { anImage } from '../../../test/helpers/objects.ts';
 import { aTree } from '../../../test/helpers/registry-bundle.ts';
+import type { ProvisionerContext } from '../../contracts/provisioner.ts';
 import type { Source } from '../../contracts/source.ts';
 import { systemClock } from '../../platform/clock.ts';
-import { ByteBudget } from '../../platform/runtime/index.ts';
+import { ByteBudget, type InTurn } from '../../platform/runtime/index.ts';
 import { createImageSource } from '../../sources/index.ts';
 
 const resolvedSource = anImage(`example.com/app@sha256:${'12'.repeat(32)}`);
@@ -53,6 +54,38 @@ test('content counts as fetched and as converted, until it is stored', async () 
   expect(counted).toEqual([40]);
   expect(memory.taken).toBe(0);
   expect(fixture.live.status?.phase).toBe('Unpacked');
+});
+
+test('a larger result of the class counts as it arrives, until it is stored', async () => {
+  const fixture = aFixture(async (_, { memory }) => {
+    await memory?.take(20);
+    return content;
+  });
+  const counted: number[] = [];
+  fixture.handler.mockImplementation(async (_, __, { turn }: InTurn<ProvisionerContext>) => {
+    for (const bytes of [15, 35, 70]) {
+      turn?.received?.(bytes);
+      counted.push(memory.taken);
+    }
+    return aTree({ 'b.yaml': 'y'.repeat(80) });
+  });
+  fixture.store.put = async () => void counted.push(memory.taken);
+  await fixture.reconcile();
+  expect(counted).toEqual([40, 55, 90, 100]);
+  expect(memory.taken).toBe(0);
+  expect(fixture.live.status?.phase).toBe('Unpacked');
+});
+
+test('a fetch is ended for the result of a class that exceeds the memory', async () => {
+  const stalled = aFixture(stallingAfter(25));
+  const ended = stalled.reconcile();
+  await eventually(() => expect(memory.taken).toBe(50));
+  const good = aFixture(async () => content);
+  good.handler.mockImplementation(async () => aTree({ 'b.yaml': 'y'.repeat(50) }));
+  await good.reconcile();
+  await expect(ended).rejects.toThrow('waiting for memory');
+  expect(good.live.status?.phase).toBe('Unpacked');
+  expect(memory.taken).toBe(0);
 });
 
 test('a fetch that fails gives its memory back', async () => {

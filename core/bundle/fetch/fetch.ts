@@ -1,5 +1,6 @@
 import { stringifyJson } from '../../../api/json.ts';
 import type { Bundle, BundleSource } from '../../../api/v1alpha1/bundle.ts';
+import type { BundleFiles } from '../../contracts/bundle-files.ts';
 import type { ContentMemory, SourceContext, SourceResult } from '../../contracts/source.ts';
 import { TerminalError } from '../../errors.ts';
 import {
@@ -164,7 +165,7 @@ async function fetchWithinMemory(
     const signal = AbortSignal.any([context.signal, ended.signal]);
     const fetching = { ...dependencies, memory, ended: ended.signal };
     const result = await fetchContent(state, fetching, { ...context, signal });
-    memory.settle(timesHeld * bytesOf(result));
+    memory.settle(timesHeld * bytesOf(result.files));
     return { ...result, memory };
   } catch (error) {
     memory.release();
@@ -234,8 +235,9 @@ function otherTypes({ parameters }: BundleSource, sources: UnpackDependencies['s
   return `: this process serves ${[...sources.keys()].toSorted().join(', ')}`;
 }
 
-function bytesOf({ files }: SourceResult): number {
+/** The bytes of all files. */
+export function bytesOf({ files }: BundleFiles): number {
   let bytes = 0;
-  for (const content of files.files.values()) bytes += content.byteLength;
+  for (const content of files.values()) bytes += content.byteLength;
   return bytes;
 }

@@ -1,11 +1,17 @@
 import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
+import { parseJson } from '../../../api/json.ts';
+import { unpackTar } from '../../content/index.ts';
+import type { BundleFiles } from '../../contracts/bundle-files.ts';
+import type { InputReference, ProvisionerContext } from '../../contracts/provisioner.ts';
+import type { ContentMemory } from '../../contracts/source.ts';
 import { TerminalError, WaitingError } from '../../errors.ts';
+import type { InTurn, Turn } from '../../platform/runtime/index.ts';
 import type { ClassAddress } from './class-address.ts';
 import type { ClassAnswer } from './class-connection.ts';
 
 /** The type of an answer, without its parameters. */
-export function mediaTypeOf({ headers }: Pick<ClassAnswer, 'headers'>): string {
+function mediaTypeOf({ headers }: Pick<ClassAnswer, 'headers'>): string {
   const { 'content-type': type } = headers;
   return (typeof type === 'string' ? type : '').replace(/;.*$/s, '').trim().toLowerCase();
 }
@@ -40,6 +46,47 @@ export async function readBody({ body }: ClassAnswer, maxBytes: number): Promise
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, length);
+}
+
+/** The content of an answer. */
+export async function contentIn(
+  answer: ClassAnswer,
+  { limits, signal, turn }: InTurn<ProvisionerContext>,
+): Promise<BundleFiles> {
+  checkBody(answer, ['application/x-tar']);
+  return await unpackTar(answer.body, { limits, signal, memory: countedBy(turn) });
+}
+
+/** Tells the turn of all bytes so far, and never waits: who holds content must come to an end. */
+function countedBy(turn: Turn | undefined): ContentMemory {
+  let bytes = 0;
+  return {
+    take: async (more) => {
+      bytes += more;
+      turn?.received?.(bytes);
+    },
+  };
+}
+
+/** The manifests of an answer, as content of one file. */
+export async function manifestIn(
+  answer: ClassAnswer,
+  { limits }: ProvisionerContext,
+): Promise<BundleFiles> {
+  checkBody(answer, ['application/json', 'application/yaml']);
+  const name = mediaTypeOf(answer) === 'application/json' ? 'answer.json' : 'answer.yaml';
+  const body = await readBody(answer, limits.maxBytes);
+  return { files: new Map([[name, body]]), directories: new Set() };
+}
+
+const maxInputsBytes = 256 * 1024;
+
+/** The reconciler checks the references. */
+export async function referencesIn(answer: ClassAnswer): Promise<readonly InputReference[]> {
+  checkBody(answer, ['application/json']);
+  const references = parseJson((await readBody(answer, maxInputsBytes)).toString('utf8'));
+  if (!Array.isArray(references)) throw new Error('the answer to POST v1/inputs is not an array');
+  return references;
 }
 
 const maxRefusalBytes = 64 * 1024;

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
 import {
   type AnswerCall,
@@ -15,6 +15,7 @@ import {
 import { aContext, bundleFiles } from '../../../testing/index.ts';
 import { defaultLimits, tarParts } from '../../content/index.ts';
 import { TerminalError, WaitingError } from '../../errors.ts';
+import type { InTurn } from '../../platform/runtime/index.ts';
 
 let fixture: RemoteClassFixture;
 
@@ -61,6 +62,18 @@ describe('a Bundle', () => {
     expect([...stored.files].map(([path, text]) => [path, Buffer.from(text).toString()])).toEqual([
       ['new.txt', 'three'],
     ]);
+  });
+
+  test('tells the bytes of the content in the answer as they arrive', async () => {
+    const body = aTar({ path: 'new.txt', content: Buffer.alloc(600 * 1024) });
+    fixture.answering('/v1/bundle', (response) =>
+      answerWith(response, { type: 'application/x-tar', body }),
+    );
+    const received = vi.fn();
+    const turn = { creator: 'core', received };
+    const context: InTurn<ReturnType<typeof aContext>> = { ...aContext(), turn };
+    await fixture.handleBundle(context);
+    expect(received.mock.calls).toEqual([[256 * 1024], [512 * 1024], [600 * 1024]]);
   });
 
   test('whose answer leaves the tree, or passes a limit, is tried again later', async () => {

@@ -1,23 +1,20 @@
-import { parseJson } from '../../../api/json.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { Bundle, BundleDeployment } from '../../../api/v1alpha1/index.ts';
-import { unpackTar } from '../../content/index.ts';
 import type { BundleFiles } from '../../contracts/bundle-files.ts';
 import {
   contractVersion,
   type DefinedProvisioner,
   type DeploymentContext,
   type DeploymentHandler,
-  type InputReference,
   type ProvisionerContext,
 } from '../../contracts/provisioner.ts';
 import { errorMessage, WaitingError } from '../../errors.ts';
 import { type Clock, systemClock } from '../../platform/clock.ts';
 import type { ProxyConfig } from '../../platform/net/index.ts';
 import { Countdown, type InTurn, type Turn } from '../../platform/runtime/index.ts';
-import { checkBody, mediaTypeOf, readBody } from './answers.ts';
+import { contentIn, manifestIn, referencesIn } from './answers.ts';
 import { type ClassAddressOptions, classAddress } from './class-address.ts';
-import { type ClassAnswer, ClassConnection } from './class-connection.ts';
+import { ClassConnection } from './class-connection.ts';
 import { ClassServer } from './class-server.ts';
 import { objectsOfAnswer } from './objects-of-answer.ts';
 import { type RequestContent, requestArchive } from './request-archive.ts';
@@ -63,8 +60,6 @@ export async function createRemoteProvisioner(
     close: () => connection.close(),
   };
 }
-
-const maxInputsBytes = 256 * 1024;
 
 /** A request about content, and its path. */
 interface ContentRequest extends RequestContent {
@@ -149,17 +144,15 @@ class RemoteClass {
   /** The content of a tar in the answer; after a 204 the content of the request. */
   async #content(
     { path, ...sent }: ContentRequest,
-    { limits, signal, turn }: InTurn<ProvisionerContext>,
+    context: InTurn<ProvisionerContext>,
   ): Promise<BundleFiles> {
     const archive = await requestArchive(sent);
+    const { signal, turn } = context;
     const wanted = { path, accept: 'application/x-tar', archive, signal, turn };
     return await this.#server.call(wanted, async (answer) => {
-      if (answer.status === 204) {
-        await answer.body.dump();
-        return sent.files;
-      }
-      checkBody(answer, ['application/x-tar']);
-      return await unpackTar(answer.body, { limits, signal });
+      if (answer.status !== 204) return await contentIn(answer, context);
+      await answer.body.dump();
+      return sent.files;
     });
   }
 
@@ -226,36 +219,15 @@ class RemoteClass {
 }
 
 /** The turn whose waits neither its own countdown nor this one counts. */
-function withCountdown(
-  { creator, countdown: outer }: Turn = { creator: 'core' },
-  own: Countdown,
-): Turn {
+function withCountdown(turn: Turn = { creator: 'core' }, own: Countdown): Turn {
+  const { countdown: outer } = turn;
   const uncounted: Countdown['uncounted'] = async (waiting) =>
     await own.uncounted(
       async () => await (outer === undefined ? waiting() : outer.uncounted(waiting)),
     );
-  return { creator, countdown: { uncounted } };
+  return { ...turn, countdown: { uncounted } };
 }
 
 function base64(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('base64');
-}
-
-/** The manifests of an answer, as content of one file. */
-async function manifestIn(
-  answer: ClassAnswer,
-  { limits }: ProvisionerContext,
-): Promise<BundleFiles> {
-  checkBody(answer, ['application/json', 'application/yaml']);
-  const name = mediaTypeOf(answer) === 'application/json' ? 'answer.json' : 'answer.yaml';
-  const body = await readBody(answer, limits.maxBytes);
-  return { files: new Map([[name, body]]), directories: new Set() };
-}
-
-/** The reconciler checks the references. */
-async function referencesIn(answer: ClassAnswer): Promise<readonly InputReference[]> {
-  checkBody(answer, ['application/json']);
-  const references = parseJson((await readBody(answer, maxInputsBytes)).toString('utf8'));
-  if (!Array.isArray(references)) throw new Error('the answer to POST v1/inputs is not an array');
-  return references;
 }

@@ -40,6 +40,11 @@ export class Answer {
     this.#allowance = new AnswerAllowance(options.limits);
   }
 
+  /** The bytes of all messages so far. */
+  get bytes(): number {
+    return this.#allowance.bytes;
+  }
+
   /** @throws Error for a message that may not come next. */
   add({ message, body, bytes }: Received): void {
     this.#allowance.count(bytes);
@@ -161,6 +166,10 @@ class AnswerAllowance {
       messages: fewMessages + maxEntries + Math.ceil((2 * maxBytes) / pieceBytes),
       bytes: maxFrameBytes + 2 * maxBytes + maxEntries * (entryBytes + maxPathLength),
     };
+  }
+
+  get bytes(): number {
+    return this.#bytes;
   }
 
   /** @throws Error when the answer exceeds its limit. */

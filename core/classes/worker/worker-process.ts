@@ -192,7 +192,8 @@ export class WorkerProcess {
       case 'end':
         return message.error === undefined ? resolve(answer) : reject(fromThrown(message.error));
       default:
-        return answer.add(received);
+        answer.add(received);
+        return call.context.turn?.received?.(answer.bytes);
     }
   }
 

@@ -62,6 +62,8 @@ export interface Turn {
   readonly creator: string;
   /** Does not count the wait (default: nothing counts it). */
   readonly countdown?: Pick<Countdown, 'uncounted'>;
+  /** Counts the bytes of the result, all that have arrived so far. */
+  readonly received?: (bytes: number) => void;
 }
 
 /** Takes one of the places that creators share; the turn's countdown does not count the wait. */
