@@ -93,7 +93,7 @@ async function measure({ cluster, kubectl, bundles, workers }: Setup): Promise<R
   await unpacked(kubectl, bundles);
   const seconds = (performance.now() - start) / 1000;
   const peaks = watched.stop();
-  await kubectl.must(['delete', 'bundles', '--all', '--timeout=120s']);
+  await kubectl.deleteAll('bundles');
   return {
     seconds: rounded(seconds),
     'bundles/s': rounded(bundles / seconds),

@@ -56,7 +56,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   for (const kind of ['bundledeployments', 'bundles']) {
-    await kubectl.run(['delete', kind, '--all', '--wait=true', '--timeout=120s']);
+    await kubectl.deleteAll(kind, { ignoreNotFound: true });
   }
   await system.stop();
   await rm(folder, { recursive: true });
@@ -166,7 +166,7 @@ test('what a class waits for is told, and seen as soon as the cluster serves it'
   expect(message).toBe(`class "paint", configure(): kind ${needs} is not there yet: install it`);
   await kubectl.apply(aCRD('Brush'));
   await painted(name, 'blue');
-  await kubectl.must(['delete', 'crd', 'brushs.e2e.example.com']);
+  await kubectl.deleteNamed('crd', ['brushs.e2e.example.com']);
 });
 
 test('a class that does not come to an end holds up deployments of its own only', {
@@ -186,7 +186,7 @@ test('a class that does not come to an end holds up deployments of its own only'
   // A turn is 40 s long, and few have theirs at a time.
   const time = { within: 600_000 };
   expect(await notValid('paint-endless-0', 'BundleLoadFailed', time)).toBe(limit);
-  await kubectl.must(['delete', 'bundledeployment', ...endless]);
+  await kubectl.deleteNamed('bundledeployment', endless);
 });
 
 test('a class that adapts nothing is asked for nothing more', async () => {

@@ -26,14 +26,9 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  await kubectl.must(['delete', 'bundledeployments', '--all', '--timeout=300s']);
+  await kubectl.deleteAll('bundledeployments');
   await eventually(async () => expect(await kubectl.list('bundles')).toEqual([]), patiently);
-  await kubectl.must([
-    'delete',
-    'events,configmaps,serviceaccounts',
-    '--all',
-    '--namespace=default',
-  ]);
+  await kubectl.deleteAll('events,configmaps,serviceaccounts', { namespace: 'default' });
   await system.stop();
 });
 
@@ -154,7 +149,7 @@ async function lose(
   const backup = await Backup.take(kubectl, options);
   await system.stop();
   await backup.destroy();
-  await kubectl.must(['delete', 'events', '--all', '--namespace=default']);
+  await kubectl.deleteAll('events', { namespace: 'default' });
   return { backup, values, paths };
 }
 
@@ -169,7 +164,7 @@ async function expectRestored(values: unknown, paths: readonly string[]): Promis
 
 /** The marks are the restored deployments' own by now. */
 async function expectDeletable(): Promise<void> {
-  await kubectl.must(['delete', 'bundledeployment', 'bk-app', '--timeout=300s']);
+  await kubectl.deleteNamed('bundledeployment', ['bk-app']);
   await eventually(async () => {
     const left = Object.keys(await withoutHooks());
     expect(left.filter((path) => /bk-app|bk-place/.test(path))).toEqual([]);
@@ -224,7 +219,7 @@ describe('a restore without status, and with other UIDs', () => {
       expect(conditionOf(chart, 'Progressing')).toMatchObject({ reason: 'SeedChanged' });
     });
     expect(await kubectl.exists('secret', 'bk-password', 'default')).toBe(false);
-    await kubectl.must(['delete', 'secret', 'rukpak-seed', '--namespace=rukpak-system']);
+    await kubectl.deleteNamed('secret', ['rukpak-seed'], { namespace: 'rukpak-system' });
     await backup.restore('Secret', 'objects');
     // It would read the seed within a minute.
     await system.terminate();
@@ -247,7 +242,7 @@ describe('a restore without status, and with other UIDs', () => {
     await expectRestored(values, paths);
     expect(await installed()).toEqual(restored);
     expect(await kubectl.exists('configmap', 'bk-place', systemNamespace)).toBe(false);
-    await kubectl.must(['delete', 'namespace', systemNamespace, '--wait=false']);
+    await kubectl.deleteNamed('namespace', [systemNamespace], { wait: false });
   });
 });
 
@@ -258,14 +253,14 @@ test('our CRDs are deleted while core runs, applied again, and their objects res
   const backup = await Backup.take(kubectl);
   // Where somebody insists.
   const guard = 'rukpak-validating-webhook-configuration';
-  await kubectl.must(['delete', 'validatingwebhookconfiguration', guard]);
+  await kubectl.deleteNamed('validatingwebhookconfiguration', [guard]);
   const crds = ['bundledeployments.core.rukpak.io', 'bundles.core.rukpak.io'];
   for (const crd of crds) {
     await eventually(async () => await kubectl.must(['delete', 'crd', crd, '--timeout=300s']));
   }
   expect(await withoutHooks()).toEqual(before);
   await system.stop();
-  await kubectl.must(['delete', 'events,jobs', '--all', '--namespace=default']);
+  await kubectl.deleteAll('events,jobs', { namespace: 'default' });
   system = await System.start({ kubeconfig, registry });
   await backup.restore('BundleDeployment', 'Bundle');
   await areHealthy();
@@ -287,6 +282,6 @@ test('the session of the howto goes as it says', async () => {
   expect(end).toContain('configmap/shop-orders\n');
   expect(end).not.toContain('configmap/shop-settings\n');
   await eventually(async () => {
-    await kubectl.must(['delete', 'configmap', 'shop-content', '--namespace=rukpak-system']);
+    await kubectl.deleteNamed('configmap', ['shop-content'], { namespace: 'rukpak-system' });
   });
 });

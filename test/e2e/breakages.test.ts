@@ -94,30 +94,20 @@ afterAll(async () => {
     '--type=merge',
     `--patch=${JSON.stringify(release)}`,
   ]);
-  await kubectl.run(['delete', 'bundledeployments,bundles', '--all', '--timeout=300s']);
+  await kubectl.deleteAll('bundledeployments,bundles', { ignoreNotFound: true });
   await eventually(async () => expect(await kubectl.list('bundles')).toEqual([]), patiently);
-  await kubectl.run([
-    'delete',
-    'configmap',
-    'object-of-others',
-    '--namespace=default',
-    '--ignore-not-found',
-  ]);
-  await kubectl.run([
-    'delete',
-    'secret',
-    'wrong-password',
-    '--namespace=rukpak-system',
-    '--ignore-not-found',
-  ]);
-  await kubectl.run([
-    'delete',
-    'namespace',
-    'breakage-team',
-    'breakage-gone',
-    '--ignore-not-found',
-    '--wait=false',
-  ]);
+  await kubectl.deleteNamed('configmap', ['object-of-others'], {
+    namespace: 'default',
+    ignoreNotFound: true,
+  });
+  await kubectl.deleteNamed('secret', ['wrong-password'], {
+    namespace: 'rukpak-system',
+    ignoreNotFound: true,
+  });
+  await kubectl.deleteNamed('namespace', ['breakage-team', 'breakage-gone'], {
+    wait: false,
+    ignoreNotFound: true,
+  });
   await system?.stop();
   await Promise.all([guarded?.stop(), expired?.stop(), files?.stop(), remote?.stop()]);
   await rm(folder, { recursive: true, force: true });
@@ -357,7 +347,7 @@ const breakages: readonly Breakage[] = [
       const inside = { namespace: 'breakage-gone', finalizers: ['example.com/hold'] };
       const held = aConfigMap('held') as KubernetesObject;
       await kubectl.apply({ ...held, metadata: { ...held.metadata, ...inside } });
-      await kubectl.must(['delete', 'namespace', 'breakage-gone', '--wait=false']);
+      await kubectl.deleteNamed('namespace', ['breakage-gone'], { wait: false });
       const object = aConfigMap(name) as KubernetesObject;
       const moved = { ...object, metadata: { name, namespace: 'breakage-gone' } };
       await deploy(name, await content(name, moved));

@@ -26,9 +26,9 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  await kubectl.must(['delete', 'apiservice', apiService, '--ignore-not-found']);
-  await kubectl.must(['delete', 'bundledeployments', '--all', '--timeout=180s']);
-  await kubectl.must(['delete', 'crd', plural, '--ignore-not-found', '--timeout=180s']);
+  await kubectl.deleteNamed('apiservice', [apiService], { ignoreNotFound: true });
+  await kubectl.deleteAll('bundledeployments');
+  await kubectl.deleteNamed('crd', [plural], { ignoreNotFound: true });
   await eventually(async () => expect(await kubectl.list('bundles')).toEqual([]), patiently);
 });
 
@@ -125,7 +125,7 @@ test('an aggregated API that does not answer holds up no prune but a namespaceâ€
     expect(await kubectl.exists('configmap', 'broken-dropped', 'default')).toBe(false);
   });
   expect(await kubectl.exists('namespace', 'broken-own')).toBe(true);
-  await kubectl.must(['delete', 'apiservice', apiService]);
+  await kubectl.deleteNamed('apiservice', [apiService]);
   await eventually(async () => {
     expect(await kubectl.exists('namespace', 'broken-own')).toBe(false);
     const found = await kubectl.get('bundledeployment', 'silent');

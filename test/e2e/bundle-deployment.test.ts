@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await kubectl.run(['delete', 'bundledeployments', '--all', '--wait=true', '--timeout=60s']);
+  await kubectl.deleteAll('bundledeployments', { ignoreNotFound: true });
   await eventually(async () => expect(await kubectl.list('bundles')).toEqual([]), patiently);
   await system.stop();
 });
@@ -119,7 +119,7 @@ test('transitions are Events', async () => {
 });
 
 test('a deleted object is restored, an edited one repaired, an added label left alone', async () => {
-  await kubectl.must(['delete', 'configmap', 'demo-cm', '-n', 'default']);
+  await kubectl.deleteNamed('configmap', ['demo-cm'], { namespace: 'default' });
   await eventually(() => kubectl.get('configmap', 'demo-cm', 'default'));
   await kubectl.must(['label', 'deployment', 'demo-app', '-n', 'default', 'mine=yes']);
   await kubectl.must(['scale', 'deployment', 'demo-app', '-n', 'default', '--replicas=3']);
@@ -171,7 +171,7 @@ test('a template that cannot be unpacked leaves the installed version alone', as
 test('a Bundle deleted by hand comes back under its name', async () => {
   const { activeBundle = '' } = statusOf(await kubectl.get('bundledeployment', 'demo'));
   const { uid } = (await kubectl.get('bundle', activeBundle)).metadata;
-  await kubectl.must(['delete', 'bundle', activeBundle, '--wait=false']);
+  await kubectl.deleteNamed('bundle', [activeBundle], { wait: false });
   await eventually(async () => {
     const bundle = await kubectl.get('bundle', activeBundle);
     expect(bundle.metadata.uid).not.toBe(uid);
@@ -188,7 +188,7 @@ test('names are those of the documented template hash', async () => {
     aBundleDeployment({ name, className: 'core-rukpak-io-registry', source: anImage(ref) }),
   );
   await eventually(() => kubectl.get('bundle', `${name}-29x720cjzx8yiowf13a3j75fil2zs3mfw`));
-  await kubectl.must(['delete', 'bundledeployment', name]);
+  await kubectl.deleteNamed('bundledeployment', [name]);
 });
 
 test('a CRD and a custom resource of it install together', async () => {
@@ -251,9 +251,9 @@ describe('refused', () => {
     expect(message).toContain('ConfigMap "foreign" in namespace "default"');
     expect(message).toContain('core.rukpak.io/adopt');
     expect(await kubectl.exists('configmap', 'beside-foreign', 'default')).toBe(false);
-    await kubectl.must(['delete', 'bundledeployment', 'intruder']);
+    await kubectl.deleteNamed('bundledeployment', ['intruder']);
     expect((await kubectl.get('configmap', 'foreign', 'default'))['data']).toEqual({ mine: 'yes' });
-    await kubectl.must(['delete', 'configmap', 'foreign', '-n', 'default']);
+    await kubectl.deleteNamed('configmap', ['foreign'], { namespace: 'default' });
   });
 
   test('an object of another deployment', async () => {
@@ -294,7 +294,7 @@ test('a deployment that is deleted and made again at once gets healthy', async (
   await install('again', aConfigMap('again-1'), aConfigMap('again-2'), aDeployment('again'));
   await condition('again', 'Healthy', { status: 'True' });
   const { uid } = (await kubectl.get('bundledeployment', 'again')).metadata;
-  await kubectl.must(['delete', 'bundledeployment', 'again', '--timeout=300s']);
+  await kubectl.deleteNamed('bundledeployment', ['again']);
   await install('again', aConfigMap('again-1'), aConfigMap('again-2'), aDeployment('again'));
   await eventually(async () => {
     const deployment = await kubectl.get('bundledeployment', 'again');
@@ -310,7 +310,7 @@ test('a deployment that is deleted and made again at once gets healthy', async (
 });
 
 test('a deleted deployment leaves nothing', async () => {
-  await kubectl.must(['delete', 'bundledeployments', '--all', '--timeout=300s']);
+  await kubectl.deleteAll('bundledeployments');
   const selector = 'core.rukpak.io/owner-kind=BundleDeployment';
   await eventually(async () => {
     expect(await kubectl.list('bundles,configmaps,deployments', selector)).toEqual([]);

@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await kubectl.run(['delete', 'bundles', '--all', '--wait=true', '--timeout=120s']);
+  await kubectl.deleteAll('bundles', { ignoreNotFound: true });
   await system.stop();
 });
 
@@ -262,7 +262,7 @@ describe('refused content', () => {
   });
 
   test('a deleted Bundle takes its archive along', async () => {
-    await kubectl.must(['delete', 'bundle', 'good-after', '--timeout=300s']);
+    await kubectl.deleteNamed('bundle', ['good-after']);
     expect(await kubectl.exists('bundle', 'good-after')).toBe(false);
   });
 

@@ -33,9 +33,9 @@ beforeAll(async () => {
 
 afterAll(async () => {
   for (const kind of ['bundledeployments', 'bundles']) {
-    await kubectl.run(['delete', kind, '--all', '--timeout=300s']);
+    await kubectl.deleteAll(kind, { ignoreNotFound: true });
   }
-  await kubectl.run(['delete', 'crd', ...foreignKinds, '--ignore-not-found']);
+  await kubectl.deleteNamed('crd', foreignKinds, { ignoreNotFound: true });
   await system?.stop();
   await kube?.close();
 });
@@ -81,7 +81,7 @@ async function untilInstalled(name: string): Promise<void> {
 }
 
 async function untilGone(name: string): Promise<void> {
-  await kubectl.must(['delete', 'bundledeployment', name, '--timeout=300s']);
+  await kubectl.deleteNamed('bundledeployment', [name]);
   const kinds = [
     'secrets',
     'services',
@@ -232,7 +232,7 @@ describe('core’s own certificates', () => {
     });
     expect(core.log).not.toContain('PRIVATE KEY');
 
-    await kubectl.must(['delete', 'widgets.certified.example.com', 'one', '-n', namespace]);
+    await kubectl.deleteNamed('widgets.certified.example.com', ['one'], { namespace });
     await untilGone('certified');
     await program.stop();
   });
@@ -252,7 +252,7 @@ describe('core’s own certificates', () => {
     await untilInstalled('certified');
     const first = await liveSecret();
     expect(Object.keys(first).toSorted()).toEqual(['ca.crt', 'tls.crt', 'tls.key']);
-    await kubectl.must(['delete', 'secret', secret, '-n', namespace]);
+    await kubectl.deleteNamed('secret', [secret], { namespace });
     await eventually(async () => expect(await liveSecret()).toEqual(first));
     const asked = 'core.rukpak.io/rotate-certificates=1';
     await kubectl.must(['annotate', 'bundledeployment', 'certified', asked]);
@@ -278,9 +278,9 @@ describe('core’s own certificates', () => {
         message: expect.stringContaining(`Secret "${secret}"`) as string,
       });
     });
-    await kubectl.must(['delete', 'bundledeployment', 'certified', '--timeout=300s']);
+    await kubectl.deleteNamed('bundledeployment', ['certified']);
     expect(await kubectl.exists('secret', secret, namespace)).toBe(true);
-    await kubectl.must(['delete', 'namespace', namespace]);
+    await kubectl.deleteNamed('namespace', [namespace]);
   });
 });
 
@@ -296,8 +296,8 @@ test('an account of a deployment that may not have Secrets is told so', async ()
     expect(condition?.message).toContain('secrets');
   });
   expect(await kubectl.exists('secret', secret, 'default')).toBe(false);
-  await kubectl.must(['delete', 'bundledeployment', name, '--timeout=300s']);
-  await kubectl.must(['delete', 'serviceaccount', name, '-n', 'default']);
+  await kubectl.deleteNamed('bundledeployment', [name]);
+  await kubectl.deleteNamed('serviceaccount', [name], { namespace: 'default' });
 });
 
 const foreignKinds = ['certificates.cert-manager.io', 'issuers.cert-manager.io'];

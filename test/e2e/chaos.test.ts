@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   const kubectl = new Kubectl({ path: plane.kubectl, kubeconfig: plane.kubeconfig });
-  await kubectl.must(['delete', 'bundledeployments', '--all', '--timeout=180s']);
+  await kubectl.deleteAll('bundledeployments');
   await bench[Symbol.asyncDispose]();
 });
 

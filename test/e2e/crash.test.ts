@@ -53,7 +53,7 @@ afterAll(async () => {
   try {
     await system.kill();
     await system.restart();
-    await kubectl.run(['delete', 'bundledeployments', '--all', '--timeout=180s']);
+    await kubectl.deleteAll('bundledeployments', { ignoreNotFound: true });
     await eventually(async () => expect(await kubectl.list('bundles')).toEqual([]), patiently);
   } finally {
     await system.stop();
@@ -253,7 +253,7 @@ describe(`killed at random moments (RUKPAK_CRASH_SEED=${seed} repeats them)`, {
   });
 
   test('once while all are deleted: nothing is left', async () => {
-    await kubectl.must(['delete', 'bundledeployments', '--all', '--wait=false']);
+    await kubectl.deleteAll('bundledeployments', { wait: false });
     await delay(random() * startup);
     await system.kill();
     await system.restart();

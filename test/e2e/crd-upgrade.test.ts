@@ -26,9 +26,11 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await kubectl.run(['delete', 'validatingwebhookconfiguration', 'crd-deletion-webhook']);
+  await kubectl.deleteNamed('validatingwebhookconfiguration', ['crd-deletion-webhook'], {
+    ignoreNotFound: true,
+  });
   for (const kind of ['bundledeployments', 'bundles']) {
-    await kubectl.run(['delete', kind, '--all', '--timeout=300s']);
+    await kubectl.deleteAll(kind, { ignoreNotFound: true });
   }
   const crds = (await kubectl.must(['get', 'crds', '--output=name'])).split('\n');
   const own = crds.filter((name) => name.endsWith(`.${group}`));
@@ -194,7 +196,7 @@ describe('kubectl', () => {
     await create('Free', 'one');
     const versions = [{ name: 'v1', spec: withColor }];
     expect((await replace(aCrd({ kind: 'Free', versions }))).stderr).toBe('');
-    await kubectl.must(['delete', 'crd', nameOf('Free'), '--timeout=600s']);
+    await kubectl.deleteNamed('crd', [nameOf('Free')]);
   });
 
   test('more objects than a page has are all looked at', async () => {
@@ -258,11 +260,16 @@ describe('a BundleDeployment', () => {
   test('is upgraded where the CRD says that it may', async () => {
     const metadata = { annotations: { [upgradeAnnotation]: 'false' } };
     const versions = [{ name: 'v1', spec: withColor }];
+    const activeBundle = async (): Promise<string | undefined> => {
+      const { status } = await kubectl.get('bundledeployment', name);
+      return (status as BundleDeploymentStatus).activeBundle;
+    };
+    const before = await activeBundle();
     await deploy(await push(3, aCrd({ kind: 'Gizmo', versions, metadata })));
-    await eventually(async () => {
-      const installed = conditionOf(await kubectl.get('bundledeployment', name), 'Installed');
-      expect(installed).toMatchObject({ status: 'True', reason: 'InstallationSucceeded' });
-    });
+    // What is installed is Installed while the new version is unpacked.
+    await eventually(async () => expect(await activeBundle()).not.toBe(before));
+    const installed = conditionOf(await kubectl.get('bundledeployment', name), 'Installed');
+    expect(installed).toMatchObject({ status: 'True', reason: 'InstallationSucceeded' });
     expect(JSON.stringify((await kubectl.get('crd', nameOf('Gizmo')))['spec'])).toContain('color');
   });
 
@@ -277,16 +284,16 @@ describe('a BundleDeployment', () => {
       `refusing to delete CRD "${nameOf('Gizmo')}": ${count} custom resources of it exist, e.g. ${count === 2 ? 'crd-e2e/other' : 'default/mine'}; delete them first, or set the annotation "${deletionAnnotation}" to "false"`;
     const remove = ['delete', 'crd', nameOf('Gizmo')];
     expect((await kubectl.run(remove)).stderr).toBe(refusal(text(2), 'deletion.crdvalidator.io'));
-    await kubectl.must(['delete', 'namespace', 'crd-e2e', '--timeout=600s']);
+    await kubectl.deleteNamed('namespace', ['crd-e2e']);
     expect((await kubectl.run(remove)).stderr).toBe(refusal(text(1), 'deletion.crdvalidator.io'));
-    await kubectl.must(['delete', 'bundledeployment', name, '--wait=false']);
+    await kubectl.deleteNamed('bundledeployment', [name], { wait: false });
     await eventually(async () => {
       const deployment = await kubectl.get('bundledeployment', name);
       const { message } = conditionOf(deployment, 'Progressing') ?? {};
       expect(message).toContain('1 custom resources of it exist, e.g. default/mine');
     }, patiently);
     await kubectl.must(['get', 'gizmos.crd-e2e.example.com', 'mine']);
-    await kubectl.must(['delete', 'gizmos.crd-e2e.example.com', 'mine']);
+    await kubectl.deleteNamed('gizmos.crd-e2e.example.com', ['mine']);
     await eventually(async () => {
       expect(await kubectl.exists('bundledeployment', name)).toBe(false);
       expect(await kubectl.exists('crd', nameOf('Gizmo'))).toBe(false);
@@ -298,6 +305,6 @@ describe('a BundleDeployment', () => {
     expect((await replace(anOwnedCrd({ kind: 'Doomed', metadata }))).stderr).toBe('');
     await established('Doomed');
     await create('Doomed', 'one');
-    await kubectl.must(['delete', 'crd', nameOf('Doomed'), '--timeout=600s']);
+    await kubectl.deleteNamed('crd', [nameOf('Doomed')]);
   });
 });

@@ -29,7 +29,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await system?.remove();
-  await kubectl.run(['delete', 'crd', crd, '--ignore-not-found', '--timeout=120s']);
+  await kubectl.deleteNamed('crd', [crd], { ignoreNotFound: true });
 });
 
 test('its pods are admitted', async () => {
@@ -89,7 +89,7 @@ test('with its own rights it refuses what existing objects would break', async (
   );
   expect(validator.log).not.toMatch(/forbidden/i);
   expect(core.log).not.toMatch(/forbidden/i);
-  await kubectl.must(['delete', 'crd', crd, '--timeout=120s']);
+  await kubectl.deleteNamed('crd', [crd]);
   await eventually(async () => {
     const role = await kubectl.get('clusterrole', 'crd-validation-webhook-resources');
     expect(JSON.stringify(role['rules'])).not.toContain('sprockets');

@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await kubectl.run(['delete', 'bundledeployments', '--all', '--wait=true', '--timeout=300s']);
+  await kubectl.deleteAll('bundledeployments', { ignoreNotFound: true });
   const namespaces = ['delete', 'namespace', app, team, leftTeam];
   await kubectl.run([...namespaces, '--ignore-not-found', '--wait=false']);
   await system?.stop();
@@ -64,7 +64,7 @@ async function install(name: string, serviceAccount: ServiceAccountRef): Promise
 }
 
 async function revoke({ name, namespace }: ServiceAccountRef): Promise<void> {
-  await kubectl.must(['delete', 'rolebinding', name, '-n', app]);
+  await kubectl.deleteNamed('rolebinding', [name], { namespace: app });
   await eventually(async () => {
     const user = `--as=system:serviceaccount:${namespace}:${name}`;
     const { stdout } = await kubectl.run([
@@ -81,7 +81,7 @@ async function revoke({ name, namespace }: ServiceAccountRef): Promise<void> {
 }
 
 async function startDeletion(name: string): Promise<void> {
-  await kubectl.must(['delete', 'bundledeployment', name, '--wait=false']);
+  await kubectl.deleteNamed('bundledeployment', [name], { wait: false });
 }
 
 /** Waits until condition Progressing names the missing permissions; its message. */
@@ -151,7 +151,7 @@ test('ends with the policy Orphan, though the account and its namespace are gone
   await revoke(serviceAccount);
   await startDeletion(name);
   await untilDenied(name);
-  await kubectl.must(['delete', 'namespace', leftTeam, '--timeout=300s']);
+  await kubectl.deleteNamed('namespace', [leftTeam]);
   await keepObjects(await untilDenied(name));
   await untilGone(name);
   const kept = await kubectl.get('configmap', name, app);
@@ -166,7 +166,7 @@ test('of an account that is gone says so, and ends by its permissions if they ar
   const serviceAccount = { ...account, name: 'gone' };
   await install(name, serviceAccount);
   await revoke(serviceAccount);
-  await kubectl.must(['delete', 'serviceaccount', 'gone', '-n', team]);
+  await kubectl.deleteNamed('serviceaccount', ['gone'], { namespace: team });
   await startDeletion(name);
   expect(await untilDenied(name)).toContain(
     `ServiceAccount "gone" in namespace "${team}" does not exist, and lacks permissions for the deletion: delete, get configmaps`,

@@ -31,8 +31,8 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await kubectl.run(['delete', operators, '--all', '--timeout=120s']);
-  await kubectl.run(['delete', 'catalogs', '--all', '--timeout=60s']);
+  await kubectl.deleteAll(operators, { ignoreNotFound: true });
+  await kubectl.deleteAll('catalogs', { ignoreNotFound: true });
   await system?.remove();
   await registries?.stop();
   await rm(dir, { recursive: true, force: true });

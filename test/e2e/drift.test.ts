@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  await kubectl.must(['delete', 'bundledeployments', '--all', '--wait=true', '--timeout=180s']);
+  await kubectl.deleteAll('bundledeployments');
   await eventually(async () => {
     expect(await kubectl.list('bundles')).toEqual([]);
     expect(await kubectl.list('deployments,configmaps', ownerLabel)).toEqual([]);
@@ -242,7 +242,7 @@ describe('fields that are left to others', () => {
   test('are created with everything when the object was deleted', async () => {
     await rollOut({ name: 'gone', objects: [aDeployment('drift-gone')], drift: replicasIgnored });
     await scale('drift-gone', 3);
-    await kubectl.must(['delete', 'deployment', 'drift-gone', '--namespace=default']);
+    await kubectl.deleteNamed('deployment', ['drift-gone'], { namespace: 'default' });
     await eventually(async () => {
       expect(await specOf('drift-gone')).toMatchObject({ replicas: 1 });
     });
@@ -258,7 +258,7 @@ describe('mode Warn', () => {
     expect(await driftOf('warned')).toBeUndefined();
 
     await edit('drift-a', { a: 'theirs' });
-    await kubectl.must(['delete', 'configmap', 'drift-b', '--namespace=default']);
+    await kubectl.deleteNamed('configmap', ['drift-b'], { namespace: 'default' });
     const both =
       '2 objects differ from the bundle: ConfigMap/default/drift-a (data.a), ' +
       'ConfigMap/default/drift-b (missing). Core reverts nothing while spec.drift.mode is Warn';

@@ -58,7 +58,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   for (const kind of ['bundledeployments', 'bundles']) {
-    await kubectl.run(['delete', kind, '--all', '--timeout=300s']);
+    await kubectl.deleteAll(kind, { ignoreNotFound: true });
   }
   await system?.stop();
 });
@@ -231,7 +231,7 @@ describe('a dry run refuses', () => {
       const text = await refusal({ ...installed, metadata, spec }, '--as=dry');
       expect(text).toContain('user "dry" may not impersonate ServiceAccount "default"');
     });
-    await kubectl.must(['delete', 'clusterrole,clusterrolebinding', 'dry-user']);
+    await kubectl.deleteNamed('clusterrole,clusterrolebinding', ['dry-user']);
   });
 });
 

@@ -56,7 +56,7 @@ async function start(flags: readonly string[]): Promise<void> {
 }
 
 async function stop(): Promise<void> {
-  await kubectl.must(['delete', 'bundledeployments', '--all', '--wait=true', '--timeout=120s']);
+  await kubectl.deleteAll('bundledeployments');
   await eventually(async () => expect(await kubectl.list('bundles')).toEqual([]), patiently);
   await system?.stop();
 }

@@ -26,12 +26,12 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  await kubectl.must(['delete', 'bundledeployments', '--all', '--timeout=300s']);
+  await kubectl.deleteAll('bundledeployments');
   await eventually(async () => expect(await kubectl.list('bundles')).toEqual([]), patiently);
 });
 
 afterAll(async () => {
-  await kubectl.run(['delete', 'namespace', other, '--wait=false']);
+  await kubectl.deleteNamed('namespace', [other], { wait: false, ignoreNotFound: true });
   await system.stop();
 });
 
@@ -134,7 +134,7 @@ data: {serves: {{ .Capabilities.APIVersions.Has "facts.example.com/v1/Gizmo" | q
   });
 
   afterEach(async () => {
-    await kubectl.must(['delete', 'crd', 'gizmos.facts.example.com', '--ignore-not-found']);
+    await kubectl.deleteNamed('crd', ['gizmos.facts.example.com'], { ignoreNotFound: true });
   });
 
   async function rollOut(name: string, spec: object = {}): Promise<void> {
@@ -153,7 +153,7 @@ data: {serves: {{ .Capabilities.APIVersions.Has "facts.example.com/v1/Gizmo" | q
   }
 
   async function loseKind(): Promise<void> {
-    await kubectl.must(['delete', 'crd', 'gizmos.facts.example.com', '--timeout=300s']);
+    await kubectl.deleteNamed('crd', ['gizmos.facts.example.com']);
     await eventually(async () => {
       expect(await kubectl.must(['get', '--raw', '/apis'])).not.toContain('facts.example.com');
     }, patiently);
@@ -185,7 +185,7 @@ data: {serves: {{ .Capabilities.APIVersions.Has "facts.example.com/v1/Gizmo" | q
       await expect(discovery.resourceForGroupKind(...gizmo)).rejects.toThrow(
         'does not list it now',
       );
-      await kubectl.must(['delete', 'crd', 'gizmos.facts.example.com', '--timeout=300s']);
+      await kubectl.deleteNamed('crd', ['gizmos.facts.example.com']);
       discovery.invalidate();
       expect(await discovery.resourceForGroupKind(...gizmo)).toBeUndefined();
       expect(await discovery.apiVersions()).toContain(served);
@@ -262,7 +262,7 @@ data: {password: {{ randAlphaNum 16 | b64enc | quote }}}
   async function loseSeed(): Promise<KubernetesObject> {
     await system.terminate();
     const { metadata, ...seed } = await kubectl.get('secret', 'rukpak-seed', systemNamespace);
-    await kubectl.must(['delete', 'secret', 'rukpak-seed', `--namespace=${systemNamespace}`]);
+    await kubectl.deleteNamed('secret', ['rukpak-seed'], { namespace: systemNamespace });
     const { name = '', namespace = '' } = metadata;
     return { ...seed, metadata: { name, namespace } };
   }
@@ -301,7 +301,7 @@ data: {password: {{ randAlphaNum 16 | b64enc | quote }}}
     await rollOut({ deletionPolicy: 'Orphan' });
     await isInstalled('generated');
     const before = await password();
-    await kubectl.must(['delete', 'bundledeployment', 'generated', '--timeout=300s']);
+    await kubectl.deleteNamed('bundledeployment', ['generated']);
     await loseSeed();
     await system.restart();
     await rollOut({ adoption: 'Always' });

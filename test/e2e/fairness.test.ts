@@ -46,12 +46,15 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  await kubectl.must(['delete', 'bundledeployments', '--all', '--timeout=180s']);
-  await kubectl.must(['delete', 'bundles', '--all', '--timeout=180s']);
+  await kubectl.deleteAll('bundledeployments');
+  await kubectl.deleteAll('bundles');
 });
 
 afterAll(async () => {
-  await kubectl.run(['delete', 'namespace', serviceAccount.namespace, '--wait=false']);
+  await kubectl.deleteNamed('namespace', [serviceAccount.namespace], {
+    wait: false,
+    ignoreNotFound: true,
+  });
   await system.stop();
   await Promise.all([...ports, ...machines, elsewhere].map((server) => server.close()));
 });

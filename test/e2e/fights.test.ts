@@ -23,9 +23,9 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  await kubectl.must(['delete', policies, 'fights', '--ignore-not-found']);
-  await kubectl.must(['delete', 'bundledeployments', '--all', '--timeout=180s']);
-  await kubectl.must(['delete', 'crd', 'fighters.e2e.example.com', '--ignore-not-found']);
+  await kubectl.deleteNamed(policies, ['fights'], { ignoreNotFound: true });
+  await kubectl.deleteAll('bundledeployments');
+  await kubectl.deleteNamed('crd', ['fighters.e2e.example.com'], { ignoreNotFound: true });
   await eventually(async () => expect(await kubectl.list('bundles')).toEqual([]), patiently);
 });
 
@@ -50,7 +50,7 @@ async function patch(kind: string, name: string, change: object): Promise<void> 
 /** A repair that comes after everything before shows that core has looked at all of it. */
 async function isReviewed(): Promise<void> {
   const { uid } = (await kubectl.get('configmap', marker, 'default')).metadata;
-  await kubectl.must(['delete', 'configmap', marker, '--namespace=default']);
+  await kubectl.deleteNamed('configmap', [marker], { namespace: 'default' });
   await eventually(async () => {
     const made = await kubectl.get('configmap', marker, 'default');
     expect(made.metadata.uid).not.toBe(uid);
@@ -167,7 +167,7 @@ test('a finalizer of others holds its object, not the upgrade that prunes it', a
 test('a template that is changed twice while its deployment is deleted changes nothing', async () => {
   await rollOut({ name: 'leaving', objects: [aConfigMap('fights-leaving')] });
   await patch('bundledeployment', 'leaving', { metadata: { finalizers: [hold] } });
-  await kubectl.must(['delete', 'bundledeployment', 'leaving', '--wait=false']);
+  await kubectl.deleteNamed('bundledeployment', ['leaving'], { wait: false });
   for (const version of [2, 3]) {
     const objects = [aConfigMap(`fights-leaving-${version}`)];
     const wanted = { name: 'leaving', version, objects };
@@ -217,7 +217,7 @@ describe('a kind that changes under its objects', () => {
   test('has them made anew where it became cluster-scoped', async () => {
     await define({});
     await rollOut({ name: 'scope', objects: [fighter, aConfigMap(marker)] });
-    await kubectl.must(['delete', 'crd', 'fighters.e2e.example.com', '--timeout=180s']);
+    await kubectl.deleteNamed('crd', ['fighters.e2e.example.com']);
     await define({ scope: 'Cluster' });
     await rollOut({ name: 'scope', version: 2, objects: [fighter, aConfigMap(marker)] });
     await eventually(async () => {

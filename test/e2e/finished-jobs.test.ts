@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  await kubectl.must(['delete', 'bundledeployments', '--all', '--timeout=180s']);
+  await kubectl.deleteAll('bundledeployments');
   await eventually(async () => expect(await kubectl.list('bundles')).toEqual([]), patiently);
 });
 
@@ -54,7 +54,7 @@ async function isGone(job: string): Promise<void> {
 
 /** A repair that comes after everything before shows that nothing else was repaired. */
 async function isReviewed(): Promise<void> {
-  await kubectl.must(['delete', 'configmap', marker, '--namespace=default']);
+  await kubectl.deleteNamed('configmap', [marker], { namespace: 'default' });
   await eventually(async () => {
     expect(await kubectl.exists('configmap', marker, 'default')).toBe(true);
   });
@@ -103,7 +103,7 @@ test('a Job that others deleted after its end is done as well, and one that ran 
   const objects = [aJob('finished-other'), aConfigMap(marker)];
   await rollOutPlain(place, { name: 'other', objects });
   await isFinished('other');
-  await kubectl.must(['delete', 'job', 'finished-other', '--namespace=default']);
+  await kubectl.deleteNamed('job', ['finished-other'], { namespace: 'default' });
   await isReviewed();
   expect(await kubectl.exists('job', 'finished-other', 'default')).toBe(false);
   await isHealthy('other');
@@ -113,7 +113,7 @@ test('a Job that others deleted after its end is done as well, and one that ran 
   const { metadata } = await eventually(
     async () => await kubectl.get('job', 'finished-suspended', 'default'),
   );
-  await kubectl.must(['delete', 'job', 'finished-suspended', '--namespace=default']);
+  await kubectl.deleteNamed('job', ['finished-suspended'], { namespace: 'default' });
   await eventually(async () => {
     const made = await kubectl.get('job', 'finished-suspended', 'default');
     expect(made.metadata.uid).not.toBe(metadata.uid);

@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   for (const kind of ['bundledeployments', 'bundles']) {
-    await kubectl.run(['delete', kind, '--all', '--timeout=300s']);
+    await kubectl.deleteAll(kind, { ignoreNotFound: true });
   }
   await system.stop();
 });

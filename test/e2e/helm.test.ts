@@ -33,7 +33,7 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  await kubectl.must(['delete', 'bundledeployments', '--all', '--timeout=180s']);
+  await kubectl.deleteAll('bundledeployments');
   await eventually(async () => {
     expect(await kubectl.list('bundles')).toEqual([]);
     expect(await kubectl.list('configmaps', 'core.rukpak.io/owner-name')).toEqual([]);
@@ -41,7 +41,7 @@ afterEach(async () => {
 });
 
 afterAll(async () => {
-  await kubectl.run(['delete', 'crd', 'gadgets.e2e.example.com']);
+  await kubectl.deleteNamed('crd', ['gadgets.e2e.example.com'], { ignoreNotFound: true });
   await system.stop();
 });
 
@@ -162,7 +162,7 @@ describe('a chart', () => {
     expect(data).toMatchObject({ kube: '1', serves: 'true' });
     const bundle = await kubectl.get('bundle', activeBundle);
     expect(JSON.stringify(bundle['status'])).toContain('/e2e/charts/oci@sha256:');
-    await kubectl.must(['delete', 'bundledeployment', 'oci', '--timeout=300s']);
+    await kubectl.deleteNamed('bundledeployment', ['oci']);
     await eventually(async () => {
       expect(await kubectl.exists('configmap', 'oci-settings', systemNamespace)).toBe(false);
     }, patiently);
@@ -220,8 +220,8 @@ describe('a chart', () => {
     expect({ stderr, code }).toEqual({ stderr: '', code: 0 });
     await isHealthy('uploaded');
     expect(await dataOf('uploaded-settings')).toMatchObject({ color: 'red' });
-    await kubectl.must(['delete', 'serviceaccount', account.name, '--namespace=default']);
-    await kubectl.must(['delete', 'clusterrolebinding', account.name]);
+    await kubectl.deleteNamed('serviceaccount', [account.name], { namespace: 'default' });
+    await kubectl.deleteNamed('clusterrolebinding', [account.name]);
     await rm(folder, { recursive: true });
   });
 
@@ -300,12 +300,7 @@ describe('values', () => {
         /^read chart values: key "v" of Secret "helm-values" \(spec.config.valuesFrom\[1\]\)(?:, line \d)?: it is not a YAML map; its content is not shown$/,
       ),
     });
-    await kubectl.must([
-      'delete',
-      'configmap,secret',
-      'helm-values',
-      `--namespace=${systemNamespace}`,
-    ]);
+    await kubectl.deleteNamed('configmap,secret', ['helm-values'], { namespace: systemNamespace });
   });
 
   test.each([
@@ -341,7 +336,7 @@ describe('what a chart has installed', () => {
     expect(before['namespace']).toBe('default');
     const patch = '{"data":{"color":"mine"}}';
     await kubectl.must(['patch', 'configmap', 'life-settings', '--namespace=default', '-p', patch]);
-    await kubectl.must(['delete', 'configmap', 'life-more', '--namespace=default']);
+    await kubectl.deleteNamed('configmap', ['life-more'], { namespace: 'default' });
     await eventually(async () => {
       expect(await dataOf('life-settings', 'default')).toEqual(before);
       expect(await kubectl.exists('configmap', 'life-more', 'default')).toBe(true);
@@ -411,7 +406,7 @@ describe('what a chart has installed', () => {
     await rollOut({ name, source: await pushed(name, aChart(crd('fourth'), 4), 4) });
     await isHealthy(name);
     await eventually(async () => expect(await description()).toContain('fourth'));
-    await kubectl.must(['delete', 'bundledeployment', name, '--timeout=300s']);
+    await kubectl.deleteNamed('bundledeployment', [name]);
     await stays();
     await rollOut({ name, source: await pushed(name, aChart(crd('fifth'), 5), 5) });
     await isHealthy(name);
@@ -441,8 +436,8 @@ test('CRDs of crds/ are upgraded as far as custom resources allow, or as told', 
   });
   await rollOut({ name, source: next, config: { crds: 'Replace' } });
   await isHealthy(name);
-  await kubectl.must(['delete', 'bundledeployment', name, '--timeout=300s']);
-  await kubectl.must(['delete', 'crd', 'widgets.e2e.example.com']);
+  await kubectl.deleteNamed('bundledeployment', [name]);
+  await kubectl.deleteNamed('crd', ['widgets.e2e.example.com']);
 });
 
 test('the session of the howto goes as it says', { tags: 'long' }, async () => {

@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterEach(async () => {
   const skip = ['core.rukpak.io/skip-hooks=true', '--overwrite'];
   await kubectl.run(['annotate', 'bundledeployments', '--all', ...skip]);
-  await kubectl.must(['delete', 'bundledeployments', '--all', '--timeout=600s']);
+  await kubectl.deleteAll('bundledeployments');
   await kubectl.must(['label', 'nodes', '--all', 'hooks-']);
   await eventually(async () => {
     expect(await kubectl.list('bundles')).toEqual([]);
@@ -37,7 +37,7 @@ afterAll(async () => {
   const contents = ['guestbook-v1', 'guestbook-v2', 'guestbook-v3', '--ignore-not-found'];
   // They are in use until the webhook knows that the Bundles are gone.
   await eventually(async () => {
-    await kubectl.must(['delete', 'configmap', '--namespace=rukpak-system', ...contents]);
+    await kubectl.deleteNamed('configmap', contents, { namespace: 'rukpak-system' });
   });
   await system.stop();
 });
@@ -231,7 +231,7 @@ describe('an install', () => {
     });
     expect(await uidOf('job', 'hooks-theirs')).toBe(theirs);
     expect(await exists('configmap', 'hooks-app')).toBe(false);
-    await kubectl.must(['delete', 'job', 'hooks-theirs', '--namespace=default']);
+    await kubectl.deleteNamed('job', ['hooks-theirs'], { namespace: 'default' });
     await isUp('polite');
   });
 
@@ -245,7 +245,7 @@ describe('an install', () => {
       message: expect.stringContaining('jobs.batch (hooks-secret) in namespace "default"'),
     });
     expect(await exists('configmap', 'hooks-app')).toBe(false);
-    await kubectl.must(['delete', 'serviceaccount', 'hooks-deployer', '--namespace=default']);
+    await kubectl.deleteNamed('serviceaccount', ['hooks-deployer'], { namespace: 'default' });
   });
 });
 
@@ -259,10 +259,10 @@ describe('what is installed', () => {
     await rollOut({ name: 'kept', objects });
     await isUp('kept');
     const job = await uidOf('job', 'hooks-once');
-    await kubectl.must(['delete', 'configmap', 'hooks-app', 'hooks-made', '--namespace=default']);
+    await kubectl.deleteNamed('configmap', ['hooks-app', 'hooks-made'], { namespace: 'default' });
     await eventually(async () => expect(await exists('configmap', 'hooks-app')).toBe(true));
     await crash();
-    await kubectl.must(['delete', 'configmap', 'hooks-app', '--namespace=default']);
+    await kubectl.deleteNamed('configmap', ['hooks-app'], { namespace: 'default' });
     await eventually(async () => expect(await exists('configmap', 'hooks-app')).toBe(true));
     await isUp('kept');
     expect(await uidOf('job', 'hooks-once')).toBe(job);
@@ -282,7 +282,7 @@ describe('what is installed', () => {
     await isUp('quiet');
     const position = await audit.position();
     await kubectl.must(['annotate', 'bundledeployment', 'quiet', 'looked-at=again']);
-    await kubectl.must(['delete', 'configmap', 'hooks-app', '--namespace=default']);
+    await kubectl.deleteNamed('configmap', ['hooks-app'], { namespace: 'default' });
     await eventually(async () => expect(await exists('configmap', 'hooks-app')).toBe(true));
     await isUp('quiet');
     // A watch begins with a list where the server is too slow to stream one.
@@ -355,7 +355,7 @@ describe('an upgrade', () => {
 
 describe('a deletion', () => {
   async function deleteIt(name: string): Promise<void> {
-    await kubectl.must(['delete', 'bundledeployment', name, '--wait=false']);
+    await kubectl.deleteNamed('bundledeployment', [name], { wait: false });
   }
 
   test('runs hooks before and after its objects are deleted, also across crashes', async () => {
@@ -427,9 +427,9 @@ describe('a deletion', () => {
     ];
     await rollOut({ name: 'left', objects, spec: { deletionPolicy: 'Orphan' } });
     await isUp('left');
-    await kubectl.must(['delete', 'bundledeployment', 'left', '--timeout=300s']);
+    await kubectl.deleteNamed('bundledeployment', ['left']);
     expect(await exists('job', 'hooks-drain')).toBe(false);
-    await kubectl.must(['delete', 'configmap', 'hooks-app', '--namespace=default']);
+    await kubectl.deleteNamed('configmap', ['hooks-app'], { namespace: 'default' });
   });
 });
 

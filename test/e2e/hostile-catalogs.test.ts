@@ -32,9 +32,9 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await kubectl.run(['delete', operators, '--all', '--wait=false']);
-  await kubectl.run(['delete', 'bundledeployments', '--all', '--timeout=120s']);
-  await kubectl.run(['delete', 'catalogs', '--all', '--timeout=60s']);
+  await kubectl.deleteAll(operators, { wait: false, ignoreNotFound: true });
+  await kubectl.deleteAll('bundledeployments', { ignoreNotFound: true });
+  await kubectl.deleteAll('catalogs', { ignoreNotFound: true });
   await system?.stop();
   await removeOperatorCrds(kubeconfig);
 });

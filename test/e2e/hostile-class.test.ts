@@ -64,7 +64,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   for (const kind of ['bundledeployments', 'bundles']) {
-    await kubectl.run(['delete', kind, '--all', '--wait=true', '--timeout=180s']);
+    await kubectl.deleteAll(kind, { ignoreNotFound: true });
   }
   await system.stop();
   await rm(folder, { recursive: true });
@@ -158,8 +158,8 @@ test('what a hostile class does is its own affair, and is said', async () => {
     await says('bundledeployment', 'loop-d', tooLong);
     await says('bundle', 'loop-bundle', tooLong);
     // They would be tried again, before others of their class.
-    await kubectl.must(['delete', 'bundledeployment', 'loop-d']);
-    await kubectl.must(['delete', 'bundle', 'loop-bundle']);
+    await kubectl.deleteNamed('bundledeployment', ['loop-d']);
+    await kubectl.deleteNamed('bundle', ['loop-bundle']);
     for (const [name, expected] of Object.entries(ofDeployments)) {
       await says('bundledeployment', `${name}-d`, expected);
     }
@@ -190,8 +190,11 @@ test('nobody waits for deployments and Bundles that loop', async () => {
       names.map(async (name) => JSON.stringify(await kubectl.get('bundledeployment', name))),
     );
     expect(said.filter((text) => !text.includes(tooLong)).length).toBeGreaterThan(10);
-    await kubectl.must(['delete', 'bundledeployments', ...names, '--wait=false']);
-    await kubectl.must(['delete', 'bundles', ...names.map((name) => `${name}-bundle`)]);
+    await kubectl.deleteNamed('bundledeployments', names, { wait: false });
+    await kubectl.deleteNamed(
+      'bundles',
+      names.map((name) => `${name}-bundle`),
+    );
   });
   expect(slowest).toBeLessThan(patience);
   expect(system.pid).toBe(pid);

@@ -32,7 +32,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   for (const kind of ['bundledeployments', 'bundles']) {
-    await kubectl.run(['delete', kind, '--all', '--wait=true', '--timeout=300s']);
+    await kubectl.deleteAll(kind, { ignoreNotFound: true });
   }
   await system.stop();
   await turns[Symbol.asyncDispose]();

@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await kubectl.run(['delete', 'bundledeployment', name]);
+  await kubectl.deleteNamed('bundledeployment', [name], { ignoreNotFound: true });
 });
 
 test('status shows control characters', async () => {

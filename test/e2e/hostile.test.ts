@@ -28,7 +28,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   for (const kind of ['bundledeployments', 'bundles']) {
-    await kubectl.run(['delete', kind, '--all', '--wait=true', '--timeout=180s']);
+    await kubectl.deleteAll(kind, { ignoreNotFound: true });
   }
   await system.stop();
   await evil.close();
@@ -124,7 +124,7 @@ async function installsSoon(): Promise<void> {
   const name = `good-${images}`;
   await deploy(name, await pushObjects(aConfigMap(name)));
   await condition(name, 'Installed', { status: 'True' });
-  await kubectl.must(['delete', 'bundledeployment', name]);
+  await kubectl.deleteNamed('bundledeployment', [name]);
 }
 
 describe('content', () => {
@@ -263,5 +263,5 @@ test('a Bundle is deleted at once while a server is sending it byte by byte', as
     const { status } = await kubectl.get('bundle', 'trickle');
     expect(status).toMatchObject({ phase: 'Unpacking' });
   });
-  await kubectl.must(['delete', 'bundle', 'trickle', '--timeout=60s']);
+  await kubectl.deleteNamed('bundle', ['trickle']);
 });

@@ -35,7 +35,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   try {
-    await kubectl.run(['delete', 'bundledeployments', '--all', '--timeout=300s']);
+    await kubectl.deleteAll('bundledeployments', { ignoreNotFound: true });
     await eventually(async () => expect(await kubectl.list('bundles')).toEqual([]), patiently);
   } finally {
     await system.stop();

@@ -20,7 +20,7 @@ const smoke = new SystemSmoke({
 let system: InClusterSystem;
 
 beforeAll(async () => {
-  await kubectl.must(['delete', 'namespace', team, '--ignore-not-found', '--timeout=300s']);
+  await kubectl.deleteNamed('namespace', [team], { ignoreNotFound: true });
   system = await InClusterSystem.install({ kubectl, registry, overlay: 'impersonation' });
   await system.startWebhooks(apiServerOnly(plane.clusterDir));
   await system.startCore();
@@ -34,7 +34,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await system?.remove();
-  await kubectl.run(['delete', 'namespace', team, '--ignore-not-found', '--wait=false']);
+  await kubectl.deleteNamed('namespace', [team], { wait: false, ignoreNotFound: true });
   const ours = 'deployer,unlisted'.split(',').map((name) => `impersonation-${name}`);
   const target = ['rolebinding,role', ...ours, '--namespace=default', '--ignore-not-found'];
   await kubectl.run(['delete', ...target]);
@@ -45,7 +45,7 @@ async function mayInstallConfigMaps(account: string): Promise<void> {
   const name = `impersonation-${account}`;
   const verbs = '--verb=get,list,watch,create,update,patch,delete';
   const place = '--namespace=default';
-  await kubectl.run(['delete', 'rolebinding,role', name, place, '--ignore-not-found']);
+  await kubectl.deleteNamed('rolebinding,role', [name], { ignoreNotFound: true });
   await kubectl.must(['create', 'role', name, verbs, '--resource=configmaps', place]);
   const subject = `--serviceaccount=${team}:${account}`;
   await kubectl.must(['create', 'rolebinding', name, `--role=${name}`, subject, place]);
@@ -107,7 +107,7 @@ test('as an account that is not listed, nothing is installed', async () => {
   expect(found.stderr).toContain('not found');
   await list('unlisted');
   await others.isInstalled(name);
-  await kubectl.must(['delete', 'bundledeployment', name, '--timeout=300s']);
+  await kubectl.deleteNamed('bundledeployment', [name]);
 });
 
 test('no other right was missing', () => {

@@ -43,7 +43,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await system?.remove();
   const kinds = 'namespaces,clusterrolebindings';
-  await kubectl.must(['delete', kinds, `--selector=${callers.selector}`]);
+  await kubectl.deleteAll(kinds, { selector: callers.selector });
 });
 
 /** Pushes content of a ConfigMap and more. */
@@ -147,7 +147,7 @@ describe('webhooks', () => {
     expect((await kubectl.run(remove)).stderr.trim()).toBe(
       `Error from server (${inUse}): admission webhook "vconfigmaps.core.rukpak.io" denied the request: ${inUse}`,
     );
-    await kubectl.must(['delete', 'bundle', 'names-a', 'names-b']);
+    await kubectl.deleteNamed('bundle', ['names-a', 'names-b']);
     await eventually(() => kubectl.must(remove));
   });
 
@@ -310,7 +310,7 @@ describe('certificates', () => {
 
   test('a Secret that is deleted comes back as it was', async () => {
     const { 'ca.crt': ca = '' } = await secretData(kubectl, webhookSecret);
-    await kubectl.must(['delete', 'secret', webhookSecret, `--namespace=${namespace}`]);
+    await kubectl.deleteNamed('secret', [webhookSecret], { namespace });
     await eventually(async () => {
       expect((await secretData(kubectl, webhookSecret))['ca.crt']).toBe(ca);
     });

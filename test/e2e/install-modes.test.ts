@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  await kubectl.must(['delete', 'bundledeployments', '--all', '--timeout=300s']);
+  await kubectl.deleteAll('bundledeployments');
   await eventually(async () => {
     expect(await kubectl.list('bundles')).toEqual([]);
     expect(await kubectl.list('roles', label.ownerName)).toEqual([]);
@@ -35,7 +35,7 @@ afterEach(async () => {
 });
 
 afterAll(async () => {
-  await kubectl.run(['delete', 'namespace', ...namespaces, '--wait=false']);
+  await kubectl.deleteNamed('namespace', namespaces, { wait: false, ignoreNotFound: true });
   await system.stop();
 });
 

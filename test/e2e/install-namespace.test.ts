@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  await kubectl.must(['delete', 'bundledeployments', '--all', '--timeout=300s']);
+  await kubectl.deleteAll('bundledeployments');
   await eventually(async () => {
     expect(await kubectl.list('bundles')).toEqual([]);
     expect(await kubectl.list('roles', label.ownerName)).toEqual([]);
@@ -28,7 +28,7 @@ afterEach(async () => {
 });
 
 afterAll(async () => {
-  await kubectl.run(['delete', 'namespace', ...namespaces, '--wait=false']);
+  await kubectl.deleteNamed('namespace', namespaces, { wait: false, ignoreNotFound: true });
   await system.stop();
 });
 
@@ -52,7 +52,7 @@ describe('the namespace to install to', () => {
     await operator.healthy();
     await operator.remove();
     expect(await kubectl.exists('namespace', 'settle-late')).toBe(true);
-    await kubectl.must(['delete', 'namespace', 'settle-late', '--wait=false']);
+    await kubectl.deleteNamed('namespace', ['settle-late'], { wait: false });
   });
 
   test('may have several operators, each of which goes alone', async () => {

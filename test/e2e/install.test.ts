@@ -129,7 +129,7 @@ test('objects stay where deployments are deleted without them', async () => {
   }
   const { metadata } = await kubectl.get('configmap', name, 'default');
   expect(metadata.ownerReferences ?? []).toEqual([]);
-  await kubectl.must(['delete', 'configmap', name, 'foreign', '--namespace=default']);
+  await kubectl.deleteNamed('configmap', [name, 'foreign'], { namespace: 'default' });
 });
 
 function secretImage(pullSecret: string): BundleSource {

@@ -21,10 +21,10 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  await kubectl.must(['delete', 'bundledeployments', '--all', '--timeout=180s']);
+  await kubectl.deleteAll('bundledeployments');
   const left = ['-l', 'app=kubectl-prune', '--namespace=default'];
   await kubectl.must(['delete', 'configmap', ...left]);
-  await kubectl.must(['delete', 'secret', 'theirs', '--namespace=default', '--ignore-not-found']);
+  await kubectl.deleteNamed('secret', ['theirs'], { namespace: 'default', ignoreNotFound: true });
   await eventually(async () => expect(await kubectl.list('bundles')).toEqual([]), patiently);
 });
 
@@ -95,7 +95,7 @@ test('with an ApplySet of its own it deletes nothing that core applied, nor core
   expect(refused?.message).toContain(
     `ConfigMap "${theirs}" in namespace "default" exists and cannot be imported`,
   );
-  await kubectl.must(['delete', 'bundledeployment', 'pruned', '--timeout=180s']);
+  await kubectl.deleteNamed('bundledeployment', ['pruned']);
   expect(await uidOf(theirs)).toBe(its);
   expect(await kubectl.exists('configmap', ours, 'default')).toBe(false);
 });

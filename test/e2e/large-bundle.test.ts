@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await kubectl.run(['delete', 'bundledeployment', name, '--timeout=300s']);
+  await kubectl.deleteNamed('bundledeployment', [name], { ignoreNotFound: true });
   await system.stop();
 });
 
@@ -133,7 +133,7 @@ test('500 objects and fifty CRDs of 200 KB install, are upgraded and deleted', {
   await rollOut('v2');
   await healthy('v2');
   await expectVersion('v2');
-  await kubectl.must(['delete', 'bundledeployment', name, '--timeout=300s']);
+  await kubectl.deleteNamed('bundledeployment', [name]);
   await eventually(
     async () => {
       for (const kind of [...kinds, 'crds']) {

@@ -74,7 +74,7 @@ async function measured(
   } finally {
     watched.stop();
     const all = [...names(sources.length), 'memory-good'];
-    await kubectl.run(['delete', 'bundles', ...all, '--timeout=120s']);
+    await kubectl.deleteNamed('bundles', all, { ignoreNotFound: true });
   }
 }
 

@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await system?.remove();
   const kinds = 'namespaces,clusterrolebindings';
-  await kubectl.must(['delete', kinds, `--selector=${callers.selector}`]);
+  await kubectl.deleteAll(kinds, { selector: callers.selector });
 });
 
 /** GET /metrics of core with the token of an account. */
@@ -79,7 +79,7 @@ test('an installation, a repair and what nobody serves move them', async () => {
     const bundle = await kubectl.get('bundle', 'measured-waiting');
     expect(conditionOf(bundle, 'Unpacked')?.reason).toBe('UnpackPending');
   });
-  await kubectl.must(['delete', 'configmap', name, '--namespace=default']);
+  await kubectl.deleteNamed('configmap', [name], { namespace: 'default' });
   await eventually(() => kubectl.get('configmap', name, 'default'));
 
   const healthy = { type: 'Healthy', status: 'True', reason: 'Healthy' };

@@ -57,10 +57,13 @@ insecure = true
 
 afterAll(async () => {
   if (!present) return;
-  await kubectl.run(['delete', `${operatorKind},clusterextensions`, '--all', '--wait=false']);
-  await kubectl.run(['delete', 'bundledeployments', '--all', '--timeout=300s']);
-  await kubectl.run(['delete', 'catalogs,clustercatalogs', '--all', '--timeout=60s']);
-  await kubectl.run(['delete', 'namespace', extension, '--ignore-not-found', '--wait=false']);
+  await kubectl.deleteAll(`${operatorKind},clusterextensions`, {
+    wait: false,
+    ignoreNotFound: true,
+  });
+  await kubectl.deleteAll('bundledeployments', { ignoreNotFound: true });
+  await kubectl.deleteAll('catalogs,clustercatalogs', { ignoreNotFound: true });
+  await kubectl.deleteNamed('namespace', [extension], { wait: false, ignoreNotFound: true });
   await system?.stop();
   await removeOperatorCrds(plane.kubeconfig);
   await internet.stop();

@@ -287,8 +287,8 @@ async function cleanUp(): Promise<void> {
   }
   const every = ['--all-namespaces', '--selector', selector, '--ignore-not-found'];
   await kubectl.run(['delete', 'configmaps,services,deployments,jobs', ...every]);
-  await kubectl.must(['delete', 'job', 'moved-hook', '--namespace=default', '--ignore-not-found']);
-  await kubectl.must(['delete', 'crd', crdName, '--ignore-not-found']);
+  await kubectl.deleteNamed('job', ['moved-hook'], { namespace: 'default', ignoreNotFound: true });
+  await kubectl.deleteNamed('crd', [crdName], { ignoreNotFound: true });
 }
 
 test('RukPak repairs as a program without a name', async () => {
@@ -451,7 +451,7 @@ async function namesOf(...from: readonly string[]): Promise<readonly string[]> {
 }
 
 test('what is deleted goes, and a user’s custom resource stays with its CRD', async () => {
-  await kubectl.must(['delete', 'bundledeployment', 'moved-app', '--timeout=300s']);
+  await kubectl.deleteNamed('bundledeployment', ['moved-app']);
   await eventually(async () => {
     expect(await kubectl.exists('deployment', 'moved-app', 'default')).toBe(false);
   }, patiently);

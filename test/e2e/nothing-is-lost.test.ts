@@ -20,10 +20,10 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  await kubectl.must(['delete', 'bundledeployments', '--all', '--timeout=300s']);
+  await kubectl.deleteAll('bundledeployments');
   // An orphaned one stays.
-  await kubectl.must(['delete', 'bundles', '--all', '--timeout=300s']);
-  await kubectl.must(['delete', 'configmaps,deployments', '--all', '--namespace=default']);
+  await kubectl.deleteAll('bundles');
+  await kubectl.deleteAll('configmaps,deployments', { namespace: 'default' });
   const leftovers = ['crd/losts.e2e.example.com', 'namespace/lost-ns'];
   await kubectl.must(['delete', '--ignore-not-found', '--timeout=300s', ...leftovers]);
 });
@@ -65,7 +65,7 @@ async function copy(from: string, name: string, change: Record<string, string> =
 }
 
 async function remove(name: string): Promise<void> {
-  await kubectl.must(['delete', 'bundledeployment', name, '--timeout=300s']);
+  await kubectl.deleteNamed('bundledeployment', [name]);
 }
 
 function aResource(name: string, metadata: object = {}): object {
@@ -106,7 +106,7 @@ describe('what core did not make for this very deployment', () => {
     await isInstalled('namesake');
     const [a, b] = [await uidOf('configmap', 'l-a'), await uidOf('configmap', 'l-b')];
     await system.stop();
-    await kubectl.must(['delete', 'bundledeployment', 'namesake', '--wait=false']);
+    await kubectl.deleteNamed('bundledeployment', ['namesake'], { wait: false });
     const patch = '{"metadata":{"finalizers":null}}';
     await kubectl.must(['patch', 'bd', 'namesake', '--type=merge', '--patch', patch]);
     system = await System.start({ kubeconfig, registry });
@@ -233,7 +233,7 @@ test('an operator runs until its custom resources are gone', async () => {
   await rollOut({ name: 'operator', objects, spec: { deletionPolicy: 'Delete' } });
   await isInstalled('operator');
   await eventually(async () => await kubectl.apply(aResource('theirs', { finalizers: [hold] })));
-  await kubectl.must(['delete', 'bundledeployment', 'operator', '--wait=false']);
+  await kubectl.deleteNamed('bundledeployment', ['operator'], { wait: false });
   await eventually(async () => {
     const condition = conditionOf(await kubectl.get('bundledeployment', 'operator'), 'Progressing');
     expect(condition?.message).toContain('CustomResourceDefinition/losts.e2e.example.com');
@@ -309,7 +309,7 @@ describe('a namespace of the bundle', () => {
     expect(await kubectl.exists('configmap', 'l-second', 'lost-ns')).toBe(true);
     await rollOut({ name: 'third', objects: [namespace, inside('l-third')] });
     await isInstalled('third');
-    await kubectl.must(['delete', 'bd', 'second', 'third', '--timeout=300s']);
+    await kubectl.deleteNamed('bd', ['second', 'third']);
     await isGone('namespace', 'lost-ns');
   });
 });

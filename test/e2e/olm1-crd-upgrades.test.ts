@@ -166,6 +166,6 @@ test('an upgrade of a ClusterExtension that breaks custom resources changes noth
   await olm1.isHealthyAt(extensions, name, '1.1.0');
   const { spec } = await kubectl.get('crd', `paints.${group(name)}`);
   expect(JSON.stringify(spec)).toContain('"required":["color"]');
-  await kubectl.must(['delete', extensions, name, '--timeout=60s']);
-  await kubectl.must(['delete', 'namespace', namespace, '--wait=false']);
+  await kubectl.deleteNamed(extensions, [name]);
+  await kubectl.deleteNamed('namespace', [namespace], { wait: false });
 });

@@ -40,12 +40,12 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await kubectl.run(['delete', operators, '--all', '--wait=false']);
+  await kubectl.deleteAll(operators, { wait: false, ignoreNotFound: true });
   await eventually(
     async () => expect(await kubectl.list('bundledeployments')).toEqual([]),
     patiently,
   );
-  await kubectl.run(['delete', 'catalogs', '--all', '--timeout=60s']);
+  await kubectl.deleteAll('catalogs', { ignoreNotFound: true });
   await system?.remove();
 });
 
@@ -81,7 +81,7 @@ test('its ServiceAccount may create and delete Operators, and delete nothing els
 });
 
 test('without these permissions, the condition names them and their cure; granted, it continues', async () => {
-  await kubectl.must(['delete', 'clusterrolebinding', permissions]);
+  await kubectl.deleteNamed('clusterrolebinding', [permissions]);
   await request('canvas');
   await eventually(async () => {
     const canvas = await kubectl.get(operators, 'canvas');
@@ -111,9 +111,9 @@ test('what was made goes with the last Operator that requires it', async () => {
   await request('easel');
   await ready('easel');
   await eventually(async () => expect(await owners('brush')).toEqual(['canvas', 'easel']));
-  await kubectl.must(['delete', operators, 'canvas', '--timeout=60s']);
+  await kubectl.deleteNamed(operators, ['canvas']);
   await eventually(async () => expect(await owners('brush')).toEqual(['easel']), patiently);
-  await kubectl.must(['delete', operators, 'easel', '--timeout=60s']);
+  await kubectl.deleteNamed(operators, ['easel']);
   await eventually(async () => {
     expect(await kubectl.exists(operators, 'brush')).toBe(false);
     expect(await kubectl.exists('bundledeployment', 'brush')).toBe(false);

@@ -56,12 +56,12 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await kubectl.run(['delete', operators, '--all', '--wait=false']);
+  await kubectl.deleteAll(operators, { wait: false, ignoreNotFound: true });
   await eventually(
     async () => expect(await kubectl.list('bundledeployments')).toEqual([]),
     patiently,
   );
-  await kubectl.must(['delete', 'catalogs', '--all', '--timeout=60s']);
+  await kubectl.deleteAll('catalogs');
   await system.stop();
   await removeOperatorCrds(kubeconfig);
   await rm(dir, { recursive: true, force: true });
@@ -105,7 +105,7 @@ test('the garbage collector waits for the last one, and a user can take an Opera
   const owners = async () =>
     (await kubectl.get(operators, 'easel')).metadata.ownerReferences?.map(({ name }) => name) ?? [];
   await eventually(async () => expect(await owners()).toEqual(['gallery', 'museum']));
-  await kubectl.must(['delete', operators, 'museum', '--timeout=60s']);
+  await kubectl.deleteNamed(operators, ['museum']);
   // The garbage collector or the controller, whoever is first.
   await eventually(async () => expect(await owners()).toEqual(['gallery']), patiently);
   const patch = JSON.stringify({ spec: { version: '1.0.0', upgradeConstraintPolicy: 'Ignore' } });
@@ -114,20 +114,20 @@ test('the garbage collector waits for the last one, and a user can take an Opera
     const { metadata } = await kubectl.get(operators, 'easel');
     expect([metadata.labels?.[mark], metadata.ownerReferences ?? []]).toEqual([undefined, []]);
   });
-  await kubectl.must(['delete', operators, 'gallery', '--timeout=60s']);
+  await kubectl.deleteNamed(operators, ['gallery']);
   await eventually(async () => {
     const easel = await kubectl.get(operators, 'easel');
     expect(easel['status']).toMatchObject({ installed: { version: '1.0.0' } });
     expect(await kubectl.exists('bundledeployment', 'gallery')).toBe(false);
   }, patiently);
-  await kubectl.must(['delete', operators, 'easel', '--timeout=60s']);
+  await kubectl.deleteNamed(operators, ['easel']);
 });
 
 test('nothing is deleted when the catalog is', async () => {
   await kubectl.apply(operator('gallery'));
   await ready('gallery');
   const { metadata } = await kubectl.get(operators, 'easel');
-  await kubectl.must(['delete', 'catalog', 'community', '--timeout=60s']);
+  await kubectl.deleteNamed('catalog', ['community']);
   await eventually(async () => {
     const gallery = await kubectl.get(operators, 'gallery');
     expect(conditionOf(gallery, 'Resolved')).toMatchObject({ status: 'False' });
@@ -139,7 +139,7 @@ test('nothing is deleted when the catalog is', async () => {
       ownerReferences: metadata.ownerReferences,
     });
   });
-  await kubectl.must(['delete', operators, 'gallery', '--timeout=60s']);
+  await kubectl.deleteNamed(operators, ['gallery']);
   await eventually(
     async () => expect(await kubectl.exists(operators, 'easel')).toBe(false),
     patiently,

@@ -38,9 +38,9 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await kubectl.run(['delete', `${operators},clusterextensions`, '--all', '--wait=false']);
-  await kubectl.run(['delete', 'bundledeployments', '--all', '--timeout=120s']);
-  await kubectl.run(['delete', 'catalogs,clustercatalogs', '--all', '--timeout=60s']);
+  await kubectl.deleteAll(`${operators},clusterextensions`, { wait: false, ignoreNotFound: true });
+  await kubectl.deleteAll('bundledeployments', { ignoreNotFound: true });
+  await kubectl.deleteAll('catalogs,clustercatalogs', { ignoreNotFound: true });
   await system?.stop();
   await removeOperatorCrds(kubeconfig);
   await rm(dir, { recursive: true, force: true });
@@ -72,7 +72,7 @@ test('from a package name to a running operator, and back', async () => {
   expect(output).toMatch(/community +Unpacked .* 2 +True +Serving/);
   expect(output).toMatch(/painter +\S+ +1\.0\.0 +2\.0\.0 +True +Healthy/);
   expect(output).toContain('(bundle "painter.v1.2.0" stays installed)');
-  await kubectl.must(['delete', 'catalog', 'community', '--timeout=60s']);
+  await kubectl.deleteNamed('catalog', ['community']);
   expect(await kubectl.exists('bundledeployment', 'painter')).toBe(false);
 });
 
@@ -111,7 +111,7 @@ test('with a ClusterCatalog, a namespace and a ServiceAccount', async () => {
   expect(output).toMatch(/printer +printer\.v1\.0\.0 +1\.0\.0 +True +True .* True +Healthy/);
   expect(output).toContain('use 1.1.0 or later');
   expect(output).toContain('error upgrading from currently installed version "2.0.0"');
-  await kubectl.must(['delete', 'clustercatalog', 'community', '--timeout=60s']);
+  await kubectl.deleteNamed('clustercatalog', ['community']);
   const granted = 'rukpak:printers:installer:printer';
-  await kubectl.must(['delete', 'clusterrole,clusterrolebinding', granted]);
+  await kubectl.deleteNamed('clusterrole,clusterrolebinding', [granted]);
 });

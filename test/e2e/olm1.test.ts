@@ -31,11 +31,11 @@ beforeAll(async () => {
 
 afterAll(async () => {
   for (const kind of [operators, 'clusterextensions']) {
-    await kubectl.run(['delete', kind, '--all', '--wait=false']);
+    await kubectl.deleteAll(kind, { wait: false, ignoreNotFound: true });
   }
   await eventually(async () => expect(await kubectl.list('bundledeployments')).toEqual([]));
   for (const kind of ['catalogs', 'clustercatalogs']) {
-    await kubectl.must(['delete', kind, '--all', '--timeout=60s']);
+    await kubectl.deleteAll(kind);
   }
   await system.stop();
   await removeOperatorCrds(kubeconfig);
@@ -119,7 +119,7 @@ describe('a Catalog and its Operators', () => {
       });
     });
     expect(await conditions()).toEqual(before);
-    await kubectl.must(['delete', operators, 'operator-impossible', '--timeout=60s']);
+    await kubectl.deleteNamed(operators, ['operator-impossible']);
   });
 
   test('the CRD is not deleted while there are Operators, which it would take along', async () => {
@@ -131,7 +131,7 @@ describe('a Catalog and its Operators', () => {
   });
 
   test('what is installed stays when its catalog goes, and goes with its Operator', async () => {
-    await kubectl.must(['delete', 'catalog', 'olm1', '--timeout=60s']);
+    await kubectl.deleteNamed('catalog', ['olm1']);
     await eventually(async () => {
       const operator = await kubectl.get(operators, name);
       expect(conditionOf(operator, 'Resolved')).toMatchObject({ status: 'False' });
@@ -139,7 +139,7 @@ describe('a Catalog and its Operators', () => {
     });
     const deployments = `core.rukpak.io/owner-name=${name}`;
     expect(await kubectl.list('deployments', deployments)).toHaveLength(1);
-    await kubectl.must(['delete', operators, name, '--timeout=60s']);
+    await kubectl.deleteNamed(operators, [name]);
     await eventually(async () => {
       expect(await kubectl.exists('bundledeployment', name)).toBe(false);
       expect(await kubectl.list('deployments', deployments)).toEqual([]);
@@ -177,12 +177,12 @@ describe('a ClusterCatalog and a ClusterExtension', () => {
   });
 
   afterAll(async () => {
-    await kubectl.run(['delete', 'clusterextension', name, '--timeout=60s']);
+    await kubectl.deleteNamed('clusterextension', [name], { ignoreNotFound: true });
     await eventually(async () => {
       expect(await kubectl.exists('bundledeployment', name)).toBe(false);
     });
-    await kubectl.must(['delete', 'clusterrolebinding', name]);
-    await kubectl.must(['delete', 'namespace', name, '--wait=false']);
+    await kubectl.deleteNamed('clusterrolebinding', [name]);
+    await kubectl.deleteNamed('namespace', [name], { wait: false });
   });
 
   test('is installed with its account, and upgraded along the graph', async () => {

@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  await kubectl.must(['delete', 'bundledeployments', '--all', '--timeout=300s']);
+  await kubectl.deleteAll('bundledeployments');
   await eventually(async () => {
     expect(await kubectl.list('bundles')).toEqual([]);
     expect(await kubectl.list('clusterroles', label.ownerName)).toEqual([]);
@@ -196,7 +196,7 @@ function aCrd(
 async function removeCrd(name: string): Promise<void> {
   if (!(await kubectl.exists('crd', name))) return;
   await eventually(async () => await kubectl.must(['get', name, '--all-namespaces']));
-  await kubectl.must(['delete', 'crd', name, '--timeout=600s']);
+  await kubectl.deleteNamed('crd', [name]);
 }
 
 describe('the proxies of a cluster', () => {
@@ -214,7 +214,7 @@ describe('the proxies of a cluster', () => {
     await operator.rollOut();
     await hasEnv(operator, { HTTPS_PROXY: 'http://proxy:3129' });
 
-    await kubectl.must(['delete', proxies, 'cluster']);
+    await kubectl.deleteNamed(proxies, ['cluster']);
     await hasEnv(operator, {});
   });
 
@@ -273,7 +273,7 @@ describe('what an operator needs of the cluster', () => {
       const [deployment] = await operator.objects('deployments');
       expect(containerOf(deployment as KubernetesObject).env).toEqual([watched]);
       const { namespace = '' } = deployment?.metadata ?? {};
-      await kubectl.run(['delete', 'deployments', '--all', '-n', namespace]);
+      await kubectl.deleteAll('deployments', { namespace, ignoreNotFound: true });
       await eventually(async () => expect(await operator.objects('deployments')).toHaveLength(1));
       await kubectl.apply(aCrd(crd, { kind: 'Gadget' }));
       await eventually(async () => expect(await next.healthy()).not.toBe(first));

@@ -40,9 +40,9 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await kubectl.run(['delete', `${operators},clusterextensions`, '--all', '--wait=false']);
-  await kubectl.run(['delete', 'bundledeployments', '--all', '--timeout=120s']);
-  await kubectl.run(['delete', 'catalogs,clustercatalogs', '--all', '--timeout=60s']);
+  await kubectl.deleteAll(`${operators},clusterextensions`, { wait: false, ignoreNotFound: true });
+  await kubectl.deleteAll('bundledeployments', { ignoreNotFound: true });
+  await kubectl.deleteAll('catalogs,clustercatalogs', { ignoreNotFound: true });
   await system?.stop();
   await removeOperatorCrds(kubeconfig);
 });

@@ -51,13 +51,13 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await kubectl.run(['delete', 'namespace', ...namespaces, '--wait=false']);
+  await kubectl.deleteNamed('namespace', namespaces, { wait: false, ignoreNotFound: true });
   await system?.stop();
 });
 
 async function cleanUp(): Promise<void> {
   await kubectl.run(['delete', widgets, '--all', '--all-namespaces', '--timeout=60s']);
-  await kubectl.run(['delete', 'bundledeployments', '--all', '--timeout=300s']);
+  await kubectl.deleteAll('bundledeployments', { ignoreNotFound: true });
   await operator?.stop();
   operator = undefined;
 }
@@ -251,8 +251,8 @@ describe('an operator of all namespaces', () => {
   });
 
   test('leaves nothing', async () => {
-    await kubectl.must(['delete', widgets, '--all', '--namespace=default']);
-    await kubectl.must(['delete', 'bundledeployment', name, '--timeout=300s']);
+    await kubectl.deleteAll(widgets, { namespace: 'default' });
+    await kubectl.deleteNamed('bundledeployment', [name]);
     await eventually(async () => {
       for (const kind of kindsOfOperators) expect(await owned(kind, name)).toEqual([]);
       expect(await kubectl.exists('namespace', namespace)).toBe(false);
@@ -271,7 +271,7 @@ test('an operator that no longer answers is deleted with its custom resources', 
     aWidget({ name: 'smaller', replicas: 1 }),
     'failed calling webhook "mwidget.e2e.example.com"',
   );
-  await kubectl.must(['delete', 'bundledeployment', name, '--timeout=300s']);
+  await kubectl.deleteNamed('bundledeployment', [name]);
   await eventually(async () => {
     for (const kind of kindsOfOperators) expect(await owned(kind, name)).toEqual([]);
     expect(await kubectl.exists('namespace', `${name}-system`)).toBe(false);
@@ -291,7 +291,7 @@ test('a CRD that outlives its operator and the conversion webhook is told of', a
     '-p',
     JSON.stringify({ spec }),
   ]);
-  await kubectl.must(['delete', 'bundledeployment', name, '--timeout=300s']);
+  await kubectl.deleteNamed('bundledeployment', [name]);
   expect(await conversionStrategy()).toBe('Webhook');
   await eventually(async () => {
     const events = (await kubectl.list('events')).filter(
@@ -308,7 +308,7 @@ test('a CRD that outlives its operator and the conversion webhook is told of', a
       }),
     );
   });
-  await kubectl.must(['delete', 'customresourcedefinition', widgets, '--timeout=60s']);
+  await kubectl.deleteNamed('customresourcedefinition', [widgets]);
 });
 
 describe('an operator of some namespaces', () => {

@@ -30,7 +30,7 @@ afterAll(async () => {
   if (await kubectl.exists('crd', definition)) await kubectl.delete([catalog]);
   await removeOperatorCrds(kubeconfig);
   await system.stop();
-  await kubectl.run(['delete', 'namespace', 'crdvalidator-system', '--ignore-not-found']);
+  await kubectl.deleteNamed('namespace', ['crdvalidator-system'], { ignoreNotFound: true });
 });
 
 async function rukpak(...args: readonly string[]): Promise<RukpakInProcess> {

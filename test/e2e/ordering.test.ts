@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  await kubectl.must(['delete', 'bundledeployments', '--all', '--wait=true', '--timeout=300s']);
+  await kubectl.deleteAll('bundledeployments');
   await kubectl.must(['label', 'nodes', '--all', 'ordering-']);
   await eventually(async () => {
     expect(await kubectl.list('bundles')).toEqual([]);
@@ -35,7 +35,7 @@ afterAll(async () => {
   const contents = ['shop-content', 'catalog-content', '--ignore-not-found'];
   // They are in use until the webhook knows that the Bundles are gone.
   await eventually(async () => {
-    await kubectl.must(['delete', 'configmap', '--namespace=rukpak-system', ...contents]);
+    await kubectl.deleteNamed('configmap', contents, { namespace: 'rukpak-system' });
   });
   await system.stop();
 });
@@ -77,7 +77,7 @@ async function breakDown(deployment: string): Promise<void> {
   await eventually(
     async () => {
       // One that the scheduler placed before it knew of the label is deleted with the next try.
-      await kubectl.must(['delete', 'pods', '--all', '--namespace=default', '--wait=false']);
+      await kubectl.deleteAll('pods', { namespace: 'default', wait: false });
       const live = await kubectl.get('bundledeployment', deployment);
       expect(conditionOf(live, 'Healthy')).toMatchObject({ status: 'False' });
     },
@@ -171,7 +171,7 @@ describe('stages', () => {
     ];
     await rollOut({ name: 'repaired', objects, spec: waits });
     await condition('repaired', 'Progressing', { reason: 'WaitingForStage' });
-    await kubectl.must(['delete', 'configmap', 'ordering-config', '--namespace=default']);
+    await kubectl.deleteNamed('configmap', ['ordering-config'], { namespace: 'default' });
     await eventually(async () => {
       expect(await kubectl.exists('configmap', 'ordering-config', 'default')).toBe(true);
     });
@@ -232,14 +232,14 @@ describe('stages', () => {
     await rollOut({ name: 'drifted', objects, spec: waits });
     await isUp('drifted');
     await breakDown('drifted');
-    await kubectl.must(['delete', 'configmap', 'ordering-config', '--namespace=default']);
+    await kubectl.deleteNamed('configmap', ['ordering-config'], { namespace: 'default' });
     await eventually(async () => {
       expect(await kubectl.exists('configmap', 'ordering-config', 'default')).toBe(true);
     });
     await condition('drifted', 'Installed', { status: 'True' });
     // A process that never saw it whole repairs it as well.
     await system.kill();
-    await kubectl.must(['delete', 'configmap', 'ordering-config', '--namespace=default']);
+    await kubectl.deleteNamed('configmap', ['ordering-config'], { namespace: 'default' });
     await system.restart();
     await eventually(async () => {
       expect(await kubectl.exists('configmap', 'ordering-config', 'default')).toBe(true);
@@ -332,7 +332,7 @@ describe('dependencies', () => {
 
     // Once installed it stays, and is repaired; the next Bundle waits again.
     await breakDown('base');
-    await kubectl.must(['delete', 'configmap', 'ordering-app', '--namespace=default']);
+    await kubectl.deleteNamed('configmap', ['ordering-app'], { namespace: 'default' });
     await eventually(async () => {
       expect(await kubectl.exists('configmap', 'ordering-app', 'default')).toBe(true);
     });
@@ -385,7 +385,7 @@ describe('dependencies', () => {
     // Nobody is asked while the webhook answers for no deployment.
     const configuration = 'rukpak-validating-webhook-configuration';
     const kept = await kubectl.get('validatingwebhookconfiguration', configuration);
-    await kubectl.must(['delete', 'validatingwebhookconfiguration', configuration]);
+    await kubectl.deleteNamed('validatingwebhookconfiguration', [configuration]);
     await rollOut({ name: 'a', objects: [aConfigMap('ordering-a')], spec: after('b') });
     await eventually(async () => {
       await rollOut({ name: 'b', objects: [aConfigMap('ordering-b')], spec: after('a') });
@@ -426,6 +426,6 @@ test('the howto’s session does what it says', { tags: 'long' }, async () => {
   const [cache, web] = printed.trimEnd().split('\n').slice(-2);
   expect(cache).toMatch(/^cache /);
   expect(web).toMatch(/^web /);
-  await kubectl.must(['delete', 'bundledeployments', 'shop', 'catalog', '--timeout=300s']);
+  await kubectl.deleteNamed('bundledeployments', ['shop', 'catalog']);
   await removeNamespaces();
 });

@@ -67,8 +67,8 @@ beforeAll(async () => {
 
 afterAll(async () => {
   answered.resolve();
-  await kubectl.run(['delete', 'validatingwebhookconfiguration', webhook]);
-  await kubectl.run(['delete', 'bundledeployments', '--all', '--timeout=60s']);
+  await kubectl.deleteNamed('validatingwebhookconfiguration', [webhook], { ignoreNotFound: true });
+  await kubectl.deleteAll('bundledeployments', { ignoreNotFound: true });
   // Core takes its finalizer off them.
   await eventually(async () => expect(await kubectl.list('bundles')).toEqual([]), patiently);
   await system.stop();

@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  await kubectl.must(['delete', 'bundledeployments', '--all', '--wait=true', '--timeout=300s']);
+  await kubectl.deleteAll('bundledeployments');
   await eventually(async () => {
     expect(await kubectl.list('bundles')).toEqual([]);
     const left = await kubectl.list('configmaps', ownerLabel);
@@ -38,7 +38,7 @@ afterEach(async () => {
 afterAll(async () => {
   await eventually(async () => {
     const names = ['ownership-shop-content', 'ownership-prices-content', '--ignore-not-found'];
-    await kubectl.must(['delete', 'configmap', '--namespace=rukpak-system', ...names]);
+    await kubectl.deleteNamed('configmap', names, { namespace: 'rukpak-system' });
   }, patiently);
   await system.stop();
 });
@@ -230,7 +230,7 @@ describe('two deployments that want one object', () => {
     await rollOut({ name: 'second', objects: second });
     await hasOwner('own-shared', 'second');
     await isUp('second');
-    await kubectl.must(['delete', 'bundledeployment', 'second']);
+    await kubectl.deleteNamed('bundledeployment', ['second']);
     const made = await hasOwner('own-shared', 'first');
     expect(made['data']).toEqual({ from: 'first' });
     await isUp('first');
@@ -243,7 +243,7 @@ describe('two deployments that want one object', () => {
     await rollOut({ name: 'leaver', objects: second, spec: { deletionPolicy: 'Orphan' } });
     const { uid } = (await hasOwner('own-shared', 'leaver')).metadata;
     await isUp('heir');
-    await kubectl.must(['delete', 'bundledeployment', 'leaver']);
+    await kubectl.deleteNamed('bundledeployment', ['leaver']);
     const { metadata, ...content } = await hasOwner('own-shared', 'heir');
     expect(metadata.uid).toBe(uid);
     expect(content['data']).toEqual({ from: 'first' });

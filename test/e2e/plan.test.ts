@@ -42,7 +42,7 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  await kubectl.must(['delete', 'bundledeployments', '--all', '--timeout=300s']);
+  await kubectl.deleteAll('bundledeployments');
 });
 
 afterAll(async () => {
@@ -149,16 +149,10 @@ test('the session of the page', { tags: 'long' }, async () => {
   expect(printed).not.toMatch(
     /correct horse|battery staple|Y29ycmVjdCBob3JzZQ|YmF0dGVyeSBzdGFwbGU/,
   );
-  await kubectl.must(['delete', 'bundledeployment', 'store', '--timeout=300s']);
+  await kubectl.deleteNamed('bundledeployment', ['store']);
   const contents = ['store-content-v1', 'store-content-v2'];
   await eventually(async () => {
-    await kubectl.must([
-      'delete',
-      'configmap',
-      `--namespace=${namespace}`,
-      ...contents,
-      '--ignore-not-found',
-    ]);
+    await kubectl.deleteNamed('configmap', contents, { namespace, ignoreNotFound: true });
   }, patiently);
   await kubectl.must(['delete', ...store]);
 });
@@ -198,7 +192,7 @@ describe('while a plan waits', () => {
     const { activeBundle } = await statusOf(name);
     expect(activeBundle).not.toBe(plan.bundle);
     expect(await message(name)).toContain(`rukpakctl approve ${name}`);
-    await kubectl.must(['delete', 'configmap', 'pw-b', '--namespace=default']);
+    await kubectl.deleteNamed('configmap', ['pw-b'], { namespace: 'default' });
     await eventually(async () => {
       expect(await kubectl.exists('configmap', 'pw-b', 'default')).toBe(true);
     });
@@ -252,7 +246,7 @@ describe('an approval', () => {
       '{"data":{"a":"9"}}',
     ]);
     await eventually(async () => expect(await dataOf('pa-a')).toEqual({ a: '1' }));
-    await kubectl.must(['delete', 'configmap', 'pa-a', '--namespace=default']);
+    await kubectl.deleteNamed('configmap', ['pa-a'], { namespace: 'default' });
     await eventually(async () => expect(await dataOf('pa-a')).toEqual({ a: '1' }));
     await eventually(async () => {
       const events = await kubectl.must(['get', 'events', '-A', '-o=jsonpath={.items[*].reason}']);
@@ -277,7 +271,7 @@ describe('an approval', () => {
     const refused = await ctl('approve', name);
     expect(refused.code).toBe(1);
     expect(refused.stderr).toContain(`the plan of "${name}" would fail: ConfigMap "po-a"`);
-    await kubectl.must(['delete', 'configmap', 'po-a', '--namespace=default']);
+    await kubectl.deleteNamed('configmap', ['po-a'], { namespace: 'default' });
     // The approval holds for the cluster as it was, and is again.
     await eventually(async () => expect((await statusOf(name)).activeBundle).toBe(plan.bundle));
   });
@@ -453,8 +447,8 @@ describe('a plan', () => {
     expect(await planOf(name)).toMatchObject({ create: 1 });
     await approve(name);
     expect(await kubectl.exists('configmap', 'pp', 'default')).toBe(true);
-    await kubectl.must(['delete', 'bundledeployment', name, '--timeout=300s']);
-    await kubectl.must(['delete', 'role,rolebinding,serviceaccount', name, '--namespace=default']);
+    await kubectl.deleteNamed('bundledeployment', [name]);
+    await kubectl.deleteNamed('role,rolebinding,serviceaccount', [name], { namespace: 'default' });
   });
 
   test('is shown to those who may get the deployment, and to nobody else', async () => {
@@ -487,7 +481,7 @@ describe('a plan', () => {
       expect(JSON.parse(body.toString())).toMatchObject({ bundleDeployment: name, create: 1 });
     });
     expect((await tlsGet(server, path.replace(name, 'other'), token)).status).toBe(403);
-    await kubectl.must(['delete', 'clusterrole,clusterrolebinding', 'plan-reader']);
-    await kubectl.must(['delete', 'serviceaccount', account.name]);
+    await kubectl.deleteNamed('clusterrole,clusterrolebinding', ['plan-reader']);
+    await kubectl.deleteNamed('serviceaccount', [account.name]);
   });
 });

@@ -89,11 +89,11 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await kubectl.run(['delete', 'bundledeployments,bundles', '--all', '--timeout=300s']);
+  await kubectl.deleteAll('bundledeployments,bundles', { ignoreNotFound: true });
   await eventually(async () => expect(await kubectl.list('bundles')).toEqual([]), patiently);
   const contents = ['greeting-values', 'greeting-v1', 'greeting-v2', '--ignore-not-found'];
   await eventually(async () => {
-    await kubectl.must(['delete', 'configmap', '--namespace=rukpak-system', ...contents]);
+    await kubectl.deleteNamed('configmap', contents, { namespace: 'rukpak-system' });
   }, patiently);
   await system.stop();
   await stopServer();
@@ -126,7 +126,7 @@ async function removeSample(): Promise<void> {
   await eventually(async () => {
     // Those that go at the first try are not there at the next one.
     const contents = ['greeting-values', 'greeting-v1', 'greeting-v2', '--ignore-not-found'];
-    await kubectl.must(['delete', 'configmap', '-n', 'rukpak-system', ...contents]);
+    await kubectl.deleteNamed('configmap', contents, { namespace: 'rukpak-system' });
   }, patiently);
 }
 
@@ -223,7 +223,7 @@ test('drift is repaired, also while the server is away; plain deployments do not
   await installed('beside-http');
   const before = await kubectl.get('configmap', 'beside-http', 'default');
   await stopServer();
-  await kubectl.must(['delete', 'configmap', 'greeting-texts', '-n', 'default']);
+  await kubectl.deleteNamed('configmap', ['greeting-texts'], { namespace: 'default' });
   await eventually(async () => {
     const texts = await kubectl.get('configmap', 'greeting-texts', 'default');
     expect(texts['data']).toEqual({ greeting: 'Hello' });
@@ -275,7 +275,7 @@ test('a server that wants token and client certificate is shown both, and given 
     seed: expect.stringMatching(/^[A-Za-z0-9+/]{43}=$/),
   });
   expect(system.log).not.toContain(token);
-  await kubectl.must(['delete', 'configmap', 'guarded-input', '-n', 'rukpak-system']);
+  await kubectl.deleteNamed('configmap', ['guarded-input'], { namespace: 'rukpak-system' });
 });
 
 test('content that a server adapts is deployed by another class', async () => {
@@ -313,7 +313,7 @@ test('a server that never answers holds up none of other classes, and no deletio
   // Far less than --content-timeout, after which the others would make room.
   await installed('beside-hung', 100_000);
   expect(hung.received.every(({ call }) => call === 'GET /v1/class')).toBe(true);
-  await kubectl.must(['delete', 'bundledeployments', '--all', '--timeout=300s']);
+  await kubectl.deleteAll('bundledeployments');
   await eventually(async () => expect(await kubectl.list('bundles')).toEqual([]), patiently);
 });
 

@@ -29,12 +29,12 @@ afterEach(async () => {
   for (const { kind, metadata } of await kubectl.list('configmaps,deployments', ownerLabel)) {
     if (metadata.finalizers?.includes(hold)) await letGo(kind, metadata.name ?? '');
   }
-  await kubectl.must(['delete', 'bundledeployments', '--all', '--timeout=300s']);
+  await kubectl.deleteAll('bundledeployments');
   await eventually(async () => {
     expect(await kubectl.list('bundles')).toEqual([]);
     expect(await kubectl.list('configmaps,deployments', ownerLabel)).toEqual([]);
   }, patiently);
-  await kubectl.must(['delete', 'configmaps', '--all', '--namespace=default']);
+  await kubectl.deleteAll('configmaps', { namespace: 'default' });
 });
 
 afterAll(async () => await system.stop());
@@ -251,7 +251,7 @@ describe('deletion', () => {
     expect(told).toContainEqual(
       expect.stringMatching(/^Core orphaned ConfigMap\/default\/d-b: .*annotation/),
     );
-    await kubectl.must(['delete', 'configmap', 'd-b', '--namespace=default']);
+    await kubectl.deleteNamed('configmap', ['d-b'], { namespace: 'default' });
   });
 
   test('of stages goes in reverse, waits for finalizers of others, and survives crashes', {
@@ -316,7 +316,7 @@ describe('deletion', () => {
     await expectNobodys('deployment', 'd-running', 'default');
     const taken = JSON.stringify(aConfigMap('d-left', { a: '2' }));
     await kubectl.must(['apply', '--server-side', '--field-manager=others', '-f', '-'], taken);
-    await kubectl.must(['delete', 'deployment', 'd-running', '--namespace=default']);
+    await kubectl.deleteNamed('deployment', ['d-running'], { namespace: 'default' });
   });
 
   test.each(['foreground', 'orphan'])(
@@ -328,7 +328,7 @@ describe('deletion', () => {
       await remove(`orphan-${cascade}`, `--cascade=${cascade}`);
       await isGone('bundledeployment', `orphan-${cascade}`);
       await eventually(async () => await expectNobodys('configmap', 'd-left', 'default'));
-      await kubectl.must(['delete', 'bundles', '--all']);
+      await kubectl.deleteAll('bundles');
     },
   );
 
@@ -342,7 +342,7 @@ describe('deletion', () => {
     await isGone('bundledeployment', 'cascade');
     await expectNobodys('configmap', 'd-left', 'default');
     await expectNobodys('configmap', 'd-left-too', 'default');
-    await kubectl.must(['delete', 'bundles', '--all']);
+    await kubectl.deleteAll('bundles');
   });
 
   test('with --cascade=orphan leaves everything also where core comes to it late, with an adopted Bundle', async () => {
@@ -368,7 +368,7 @@ describe('deletion', () => {
     await remove('late-user');
     await isGone('bundledeployment', 'late');
     await expectNobodys('configmap', 'd-left', 'default');
-    await kubectl.must(['delete', 'bundles', '--all']);
+    await kubectl.deleteAll('bundles');
   });
 
   test('of many objects is resumed wherever it is killed, and leaves none', {
@@ -560,6 +560,6 @@ test('the howto’s session does what it says', { tags: 'long' }, async () => {
   expect(end).toContain('"core.rukpak.io/left-by":"notes"');
   await eventually(async () => {
     const contents = ['notes-content-1', 'notes-content-2', '--ignore-not-found'];
-    await kubectl.must(['delete', 'configmap', '--namespace=rukpak-system', ...contents]);
+    await kubectl.deleteNamed('configmap', contents, { namespace: 'rukpak-system' });
   });
 });

@@ -34,8 +34,8 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await kubectl.run(['delete', 'bundledeployments', '--all', '--wait=true', '--timeout=300s']);
-  await kubectl.run(['delete', 'namespaces', `--selector=${madeHere}`, '--wait=false']);
+  await kubectl.deleteAll('bundledeployments', { ignoreNotFound: true });
+  await kubectl.deleteAll('namespaces', { selector: madeHere, wait: false, ignoreNotFound: true });
   await system.stop();
 });
 

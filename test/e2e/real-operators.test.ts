@@ -28,7 +28,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   if (!present) return;
-  await kubectl.run(['delete', 'bundledeployments', '--all', '--wait=true', '--timeout=300s']);
+  await kubectl.deleteAll('bundledeployments', { ignoreNotFound: true });
   await system.stop();
 });
 
@@ -167,7 +167,7 @@ describe.skipIf(!present)('vault-config-operator', () => {
 
   test('is deleted, and leaves nothing', async () => {
     await life.remove(name, newer);
-    await kubectl.must(['delete', 'crd', 'servicemonitors.monitoring.coreos.com']);
+    await kubectl.deleteNamed('crd', ['servicemonitors.monitoring.coreos.com']);
     await expectOnly(before);
   }, 1_800_000);
 });

@@ -54,10 +54,10 @@ beforeAll(async () => {
 
 afterAll(async () => {
   if (!present) return;
-  await kubectl.run(['delete', `${operators},clusterextensions`, '--all', '--wait=false']);
-  await kubectl.run(['delete', 'bundledeployments', '--all', '--timeout=300s']);
-  await kubectl.run(['delete', 'catalogs,clustercatalogs', '--all', '--timeout=60s']);
-  await kubectl.run(['delete', 'namespaces', `--selector=${madeHere}`, '--wait=false']);
+  await kubectl.deleteAll(`${operators},clusterextensions`, { wait: false, ignoreNotFound: true });
+  await kubectl.deleteAll('bundledeployments', { ignoreNotFound: true });
+  await kubectl.deleteAll('catalogs,clustercatalogs', { ignoreNotFound: true });
+  await kubectl.deleteAll('namespaces', { selector: madeHere, wait: false, ignoreNotFound: true });
   await system.stop();
   await removeOperatorCrds(kubeconfig);
   await rm(dir, { recursive: true, force: true });
@@ -153,7 +153,7 @@ async function conditionWith(
 }
 
 async function remove(kind: string, name: string): Promise<void> {
-  await kubectl.must(['delete', kind, name, '--timeout=300s']);
+  await kubectl.deleteNamed(kind, [name]);
   await eventually(async () => {
     expect(await kubectl.exists('bundledeployment', name)).toBe(false);
   }, patiently);

@@ -94,7 +94,7 @@ describe('each way installs the image that was pushed:', () => {
     expect(podSpecOf(core).containers[0].args.at(-1)).toBe('--workers=16');
     // No webhook answers here, which would have to allow it.
     const guards = ['rukpak-validating-webhook-configuration', 'crd-validation-webhook'];
-    await kubectl.must(['delete', 'validatingwebhookconfigurations', ...guards]);
+    await kubectl.deleteNamed('validatingwebhookconfigurations', guards);
     await helm.run(['uninstall', 'rukpak', ...place]);
     await kubectl.get('crd', 'bundledeployments.core.rukpak.io');
     const rest = await kubectl.list('deployments');

@@ -121,7 +121,7 @@ describe('nothing of the release is left after the howto’s uninstallation of',
     await follow(`${installChart} ${values}`);
     // No webhook answers here, which would have to allow the deletions.
     const guards = ['rukpak-validating-webhook-configuration', 'crd-validation-webhook'];
-    await kubectl.must(['delete', 'validatingwebhookconfigurations', ...guards]);
+    await kubectl.deleteNamed('validatingwebhookconfigurations', guards);
     await uninstall(uninstallChart);
     await nothingIsLeft(kubectl, before);
   });

@@ -62,7 +62,7 @@ test('a deletion that waits when its class is removed continues without it', asy
     const live = await kubectl.get('bundledeployment', name);
     expect(conditionOf(live, 'Installed')).toMatchObject({ status: 'True' });
   });
-  await kubectl.must(['delete', 'bundledeployment', name, '--wait=false']);
+  await kubectl.deleteNamed('bundledeployment', [name], { wait: false });
   const held = `Waiting for ConfigMap/default/${name} to be deleted`;
   await eventually(async () => expect(await waiting()).toMatch(new RegExp(`^${held}`)));
   await system.terminate();

@@ -34,10 +34,13 @@ beforeAll(async () => {
 
 afterAll(async () => {
   try {
-    await kubectl.run(['delete', 'bundledeployments', '--all', '--timeout=120s']);
+    await kubectl.deleteAll('bundledeployments', { ignoreNotFound: true });
     await eventually(async () => expect(await kubectl.list('bundles')).toEqual([]), settling);
-    await kubectl.run(['delete', 'clusterrolebinding', reader.name]);
-    await kubectl.run(['delete', 'serviceaccount', reader.name, '--namespace=default']);
+    await kubectl.deleteNamed('clusterrolebinding', [reader.name], { ignoreNotFound: true });
+    await kubectl.deleteNamed('serviceaccount', [reader.name], {
+      namespace: 'default',
+      ignoreNotFound: true,
+    });
   } finally {
     await Promise.all(replicas.map((replica) => replica.stop()));
   }
@@ -48,7 +51,7 @@ async function install(): Promise<void> {
   const isWebhook = ({ kind }: { kind: string }) => kind.endsWith('WebhookConfiguration');
   const manifests = installManifests();
   for (const { kind, metadata } of manifests.filter(isWebhook)) {
-    await kubectl.must(['delete', kind, metadata.name ?? '', '--ignore-not-found']);
+    await kubectl.deleteNamed(kind, [metadata.name ?? ''], { ignoreNotFound: true });
   }
   await kubectl.apply(
     ...manifests.filter((object) => !isWebhook(object)),
@@ -234,7 +237,7 @@ describe('three replicas of core', () => {
   test('forget Bundles that are deleted, wherever they are stored', async () => {
     await sameAnswers(replicas);
     const bundles = await theBundles();
-    await kubectl.must(['delete', 'bundledeployments', '--all', '--timeout=300s']);
+    await kubectl.deleteAll('bundledeployments');
     await eventually(async () => expect(await theBundles()).toEqual([]), settling);
     for (const replica of replicas) {
       await eventually(async () => expect(await replica.archives()).toEqual([]), settling);

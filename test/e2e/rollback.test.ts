@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  await kubectl.must(['delete', 'bundledeployments', '--all', '--wait=true', '--timeout=300s']);
+  await kubectl.deleteAll('bundledeployments');
   await eventually(async () => {
     expect(await kubectl.list('bundles')).toEqual([]);
     expect(await kubectl.list('deployments,configmaps', ownerLabel)).toEqual([]);
@@ -281,7 +281,7 @@ test('a paused deployment changes nothing but its status, and a deletion of it g
   });
   const audit = new AuditLog(plane.clusterDir);
   const position = await audit.position();
-  await kubectl.must(['delete', 'configmap', 'paused', '--namespace=default']);
+  await kubectl.deleteNamed('configmap', ['paused'], { namespace: 'default' });
   await rollOut('paused', { version: 2, objects: objects.slice(0, 1), spec: { paused: true } });
   await eventually(async () => {
     const live = await kubectl.get('bundledeployment', 'paused');
@@ -296,7 +296,7 @@ test('a paused deployment changes nothing but its status, and a deletion of it g
   expect(new Set(changes)).toEqual(new Set(['bundledeployments/status']));
   expect(await kubectl.exists('configmap', 'paused', 'default')).toBe(false);
   expect(await kubectl.list('bundles')).toHaveLength(1);
-  await kubectl.must(['delete', 'bundledeployment', 'paused', '--timeout=300s']);
+  await kubectl.deleteNamed('bundledeployment', ['paused']);
   await eventually(async () => {
     expect(await kubectl.exists('configmap', 'paused-too', 'default')).toBe(false);
   }, patiently);

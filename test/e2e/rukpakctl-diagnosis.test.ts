@@ -68,7 +68,7 @@ async function deploy(
 }
 
 async function drop(...names: readonly string[]): Promise<void> {
-  await kubectl.must(['delete', 'bundledeployment', ...names, '--timeout=300s']);
+  await kubectl.deleteNamed('bundledeployment', names);
 }
 
 async function aDirectory(name: string, files: Readonly<Record<string, string>>): Promise<string> {
@@ -222,7 +222,7 @@ describe('a deployment from its Pods to its end', () => {
     expect((await ctl('reconcile', 'life', '--wait')).code).toBe(0);
     expect(await kubectl.exists('deployment', 'life', 'default')).toBe(true);
     await drop('life');
-    await kubectl.must(['delete', 'configmap', 'life-kept', '--namespace=default']);
+    await kubectl.deleteNamed('configmap', ['life-kept'], { namespace: 'default' });
   });
 
   test('is tried again at once when that is asked for', async () => {
@@ -344,7 +344,7 @@ describe('rukpakctl diff', () => {
         `^${stamp}ConfigMap "di-theirs" in namespace "default" exists and has no owner, so the upgrade would be refused: `,
       ),
     );
-    await kubectl.must(['delete', 'configmap', 'di-theirs', '--namespace=default']);
+    await kubectl.deleteNamed('configmap', ['di-theirs'], { namespace: 'default' });
   });
 
   test('shows an adopted object, a new namespace, and a field that nobody knows', async () => {
@@ -373,7 +373,7 @@ describe('rukpakctl diff', () => {
     );
     const live = await kubectl.get('configmap', 'di-adopted', 'default');
     expect(live.metadata.ownerReferences).toEqual(ownerReferences);
-    await kubectl.must(['delete', 'configmap', 'di-adopted', '--namespace=default']);
+    await kubectl.deleteNamed('configmap', ['di-adopted'], { namespace: 'default' });
   });
 
   test('fails with 2, never with what means a difference', async () => {
@@ -503,7 +503,7 @@ describe('rukpakctl verify', () => {
 
   test('notices that a webhook configuration is gone', async () => {
     const live = await kubectl.get('validatingwebhookconfiguration', configuration);
-    await kubectl.must(['delete', 'validatingwebhookconfiguration', configuration]);
+    await kubectl.deleteNamed('validatingwebhookconfiguration', [configuration]);
     await eventually(async () => {
       const { code, stdout } = await verify();
       expect(code).toBe(1);
@@ -553,6 +553,6 @@ describe('rukpakctl verify', () => {
     expect((await verify()).stdout).toContain(`${subject}expired at `);
     await put(authority, validity.notAfter);
     await eventually(async () => expect(await verify()).toMatchObject({ code: 0 }));
-    await kubectl.must(['delete', 'secret', 'core-cert', '--namespace', namespace]);
+    await kubectl.deleteNamed('secret', ['core-cert'], { namespace });
   });
 });

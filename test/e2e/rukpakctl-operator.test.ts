@@ -65,11 +65,11 @@ beforeAll(async () => {
 
 afterAll(async () => {
   for (const kind of [operators, 'clusterextensions']) {
-    await kubectl.run(['delete', kind, '--all', '--wait=false']);
+    await kubectl.deleteAll(kind, { wait: false, ignoreNotFound: true });
   }
   await eventually(async () => expect(await kubectl.list('bundledeployments')).toEqual([]));
   for (const kind of ['catalogs', 'clustercatalogs']) {
-    await kubectl.must(['delete', kind, '--all', '--timeout=60s']);
+    await kubectl.deleteAll(kind);
   }
   await system.stop();
   await removeOperatorCrds(kubeconfig);

@@ -42,9 +42,9 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await kubectl.run(['delete', 'bundledeployments', '--all', '--timeout=300s']);
-  await kubectl.run(['delete', 'clusterrolebinding', runner.name]);
-  await kubectl.run(['delete', 'namespace', ...namespaces, '--wait=false']);
+  await kubectl.deleteAll('bundledeployments', { ignoreNotFound: true });
+  await kubectl.deleteNamed('clusterrolebinding', [runner.name], { ignoreNotFound: true });
+  await kubectl.deleteNamed('namespace', namespaces, { wait: false, ignoreNotFound: true });
   await system?.stop();
   await rm(folder, { recursive: true, force: true });
 });

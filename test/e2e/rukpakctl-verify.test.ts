@@ -59,7 +59,7 @@ test('every part of an installation in the cluster is looked at', async () => {
 
 test('a missing permission and a process that is not there fail', async () => {
   const place = ['--namespace', namespace];
-  await kubectl.must(['delete', 'clusterrolebinding', 'rukpak-webhooks-admin']);
+  await kubectl.deleteNamed('clusterrolebinding', ['rukpak-webhooks-admin']);
   await kubectl.must([
     'patch',
     'deployment',

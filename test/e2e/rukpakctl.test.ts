@@ -44,7 +44,7 @@ beforeAll(async () => {
   await system.startWebhooks();
   core = await system.startCore();
   // No validator of CRDs runs here, and without it none could be bootstrapped.
-  await kubectl.must(['delete', 'validatingwebhookconfiguration', 'crd-validation-webhook']);
+  await kubectl.deleteNamed('validatingwebhookconfiguration', ['crd-validation-webhook']);
   node = await ForwardingNode.start({
     kubectl,
     kubeconfig: plane.kubeconfig,
@@ -97,7 +97,7 @@ async function installed(name: string, bundle: string): Promise<void> {
 }
 
 async function drop(...names: readonly string[]): Promise<void> {
-  await kubectl.must(['delete', 'bundledeployment', ...names, '--timeout=300s']);
+  await kubectl.deleteNamed('bundledeployment', names);
 }
 
 describe('rukpakctl run', () => {
@@ -150,7 +150,7 @@ describe('rukpakctl run', () => {
     expect(listed[1]).toMatch(/^ctl-wait +Healthy /);
     expect(listed).toHaveLength(3);
     await drop('ctl-wait');
-    await kubectl.must(['delete', 'namespace', 'ctl-wait']);
+    await kubectl.deleteNamed('namespace', ['ctl-wait']);
   });
 
   test('goes to a server directly, and with a token', async () => {
@@ -178,8 +178,8 @@ describe('rukpakctl run', () => {
     expect(code).toBe(0);
     expect(stdout).toContain('successfully uploaded bundle content for "ctl-direct-');
     await drop('ctl-direct');
-    await kubectl.must(['delete', 'clusterrolebinding', 'ctl-uploader']);
-    await kubectl.must(['delete', 'serviceaccount', account.name, '--namespace', namespace]);
+    await kubectl.deleteNamed('clusterrolebinding', ['ctl-uploader']);
+    await kubectl.deleteNamed('serviceaccount', [account.name], { namespace });
   });
 
   test('sends many megabytes, and hears of it where they are too many', async () => {
@@ -217,7 +217,7 @@ describe('rukpakctl run', () => {
     const metadata = { name: 'rukpak-ca', namespace };
     await kubectl.apply({ apiVersion: 'v1', kind: 'Secret', metadata, data });
     const { code, stderr } = await ctl(['run', 'ctl-stale', directory]);
-    await kubectl.must(['delete', 'secret', 'rukpak-ca', '--namespace', namespace]);
+    await kubectl.deleteNamed('secret', ['rukpak-ca'], { namespace });
     expect(stderr).toBe('');
     expect(code).toBe(0);
     await drop('ctl-stale');
@@ -330,7 +330,7 @@ describe('rukpakctl alpha bootstrap', () => {
       ),
     );
     expect(await kubectl.exists('bundledeployment', 'ctl-thief')).toBe(false);
-    await kubectl.must(['delete', 'configmap', 'ctl-theirs', '--namespace=default']);
+    await kubectl.deleteNamed('configmap', ['ctl-theirs'], { namespace: 'default' });
   });
 });
 
@@ -351,7 +351,7 @@ describe('kubectl bundle', () => {
     await eventually(async () => {
       expect(await run('__complete', 'bundle', 'content', 'ctl-na')).toMatch(/^ctl-named\n/);
     });
-    await kubectl.must(['delete', 'bundle', 'ctl-named']);
+    await kubectl.deleteNamed('bundle', ['ctl-named']);
   });
 });
 
@@ -385,7 +385,7 @@ describe('rukpakctl content', () => {
       entries: [{ path: '.' }, { path: 'manifests' }, { path: 'manifests/all.yaml', size }],
     });
     await nothingLeft();
-    await kubectl.must(['delete', 'bundle', 'ctl-content']);
+    await kubectl.deleteNamed('bundle', ['ctl-content']);
   });
 
   test('cleans up when it is interrupted', async () => {
@@ -404,7 +404,7 @@ describe('rukpakctl content', () => {
     expect(code).toBe(1);
     expect(stderr).toContain('content command failed: received SIGINT');
     await nothingLeft();
-    await kubectl.must(['delete', 'bundle', 'ctl-stop']);
+    await kubectl.deleteNamed('bundle', ['ctl-stop']);
   });
 
   test('says that there is no such Bundle', async () => {
@@ -421,6 +421,6 @@ describe('rukpakctl content', () => {
     expect(stderr).toMatch(
       new RegExp(`^${stamp}content command failed: error: url is not available\n$`),
     );
-    await kubectl.must(['delete', 'bundle', 'ctl-empty']);
+    await kubectl.deleteNamed('bundle', ['ctl-empty']);
   });
 });

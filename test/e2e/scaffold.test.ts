@@ -189,11 +189,11 @@ describe('as a process of its own', () => {
     const flags = [`--kubeconfig=${kubeconfig}`, '--timeout=10m'];
     const printed = await project.must('npm', 'run', 'sample', '--', ...flags);
     expect(printed).toContain(`BundleDeployment/${sample}  Healthy  class ${name}`);
-    await kubectl.must(['delete', 'service', sample, '-n', 'default']);
+    await kubectl.deleteNamed('service', [sample], { namespace: 'default' });
     await eventually(async () => {
       expect(await kubectl.exists('service', sample, 'default')).toBe(true);
     });
-    await kubectl.must(['delete', 'bundledeployment', sample, '--wait=true', '--timeout=300s']);
+    await kubectl.deleteNamed('bundledeployment', [sample]);
     await eventually(async () => {
       expect(await kubectl.exists('deployment', sample, 'default')).toBe(false);
       // They go after their deployment, and only this process takes their finalizers off them.

@@ -35,8 +35,11 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await kubectl.run(['delete', 'bundledeployments', '--all', '--wait=true', '--timeout=300s']);
-  await kubectl.run(['delete', 'namespace', namespace, installNamespace, '--wait=false']);
+  await kubectl.deleteAll('bundledeployments', { ignoreNotFound: true });
+  await kubectl.deleteNamed('namespace', [namespace, installNamespace], {
+    wait: false,
+    ignoreNotFound: true,
+  });
   await rm(folder, { recursive: true, force: true });
   await system.stop();
 });
@@ -116,7 +119,7 @@ function permissionsSuffice(installed: readonly Installed[]): void {
       const owned = `core.rukpak.io/owner-name=${name}`;
       const definitions = await kubectl.list('customresourcedefinitions', owned);
       await customResourcesAreServed(kubectl, definitions);
-      await kubectl.must(['delete', 'bundledeployment', name, '--timeout=600s']);
+      await kubectl.deleteNamed('bundledeployment', [name]);
       await kubectl.must(['delete', '-f', '-', '--ignore-not-found'], stdout);
     },
     1_800_000,

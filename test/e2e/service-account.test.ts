@@ -42,12 +42,12 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await kubectl.run(['delete', 'bundledeployments', '--all', '--wait=true', '--timeout=300s']);
-  await kubectl.run(['delete', 'namespace', ...namespaces, '--ignore-not-found', '--wait=false']);
+  await kubectl.deleteAll('bundledeployments', { ignoreNotFound: true });
+  await kubectl.deleteNamed('namespace', namespaces, { wait: false, ignoreNotFound: true });
   const roles = ['bundledeployment-editor', 'privilege-editor'];
-  await kubectl.run(['delete', 'clusterrole', ...roles, '--ignore-not-found']);
+  await kubectl.deleteNamed('clusterrole', roles, { ignoreNotFound: true });
   const bindings = ['jane-edits', 'privilege-jim-edits'];
-  await kubectl.run(['delete', 'clusterrolebinding', ...bindings, '--ignore-not-found']);
+  await kubectl.deleteNamed('clusterrolebinding', bindings, { ignoreNotFound: true });
   await eventually(async () => {
     const found = ['delete', 'configmap', 'web-content', '-n', 'rukpak-system'];
     await kubectl.must([...found, '--ignore-not-found']);
@@ -224,7 +224,7 @@ describe('an account', () => {
     await grantMissing('own');
     await nudge('own');
     await untilInstalled('own', installed);
-    await kubectl.must(['delete', 'configmap', 'one', '-n', 'privilege-app']);
+    await kubectl.deleteNamed('configmap', ['one'], { namespace: 'privilege-app' });
     await eventually(async () => {
       expect(await kubectl.exists('configmap', 'one', 'privilege-app')).toBe(true);
     });
@@ -283,7 +283,7 @@ describe('an account', () => {
       const question = ['auth', 'can-i', 'patch', 'configmaps/lost', user, '-n', 'privilege-app'];
       expect((await kubectl.run(question)).stdout.trim()).toBe('no');
     });
-    await kubectl.must(['delete', 'configmap', 'lost', 'bystander', '-n', 'privilege-app']);
+    await kubectl.deleteNamed('configmap', ['lost', 'bystander'], { namespace: 'privilege-app' });
     await eventually(async () => {
       expect(await kubectl.exists('configmap', 'bystander', 'privilege-app')).toBe(true);
     });
@@ -335,7 +335,7 @@ describe('an account', () => {
     expect(printed).toMatch(/resourceNames:\n {2}- privilege-gathered\n {2}verbs:\n {2}- escalate/);
     await nudge('gatherer');
     await untilInstalled('gatherer', installed);
-    await kubectl.must(['delete', 'bundledeployment', 'gatherer', '--timeout=300s']);
+    await kubectl.deleteNamed('bundledeployment', ['gatherer']);
     await kubectl.must(['delete', '-f', '-', '--ignore-not-found'], printed);
 
     function roleRef(name: string): object {
@@ -364,7 +364,7 @@ describe('an account', () => {
     const user = '--as=system:serviceaccount:privilege-team:settler';
     const elsewhere = ['auth', 'can-i', 'create', 'configmaps', user, '-n', 'privilege-other'];
     expect((await kubectl.run(elsewhere)).stdout.trim()).toBe('no');
-    await kubectl.must(['delete', 'bundledeployment', 'settler', '--timeout=300s']);
+    await kubectl.deleteNamed('bundledeployment', ['settler']);
     await kubectl.must(['delete', '-f', '-', '--ignore-not-found'], printed);
   });
 
@@ -372,7 +372,7 @@ describe('an account', () => {
     await untilInstalled('own', installed);
     // They are tried again, and ask.
     const refused = ['orphan', 'local', 'loser'];
-    await kubectl.must(['delete', 'bundledeployment', ...refused, '--timeout=300s']);
+    await kubectl.deleteNamed('bundledeployment', refused);
     // Not at once: what was under way when they were deleted may still ask.
     await eventually(async () => {
       const position = await audit.position();

@@ -26,11 +26,14 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await system?.remove();
-  await kubectl.run(['delete', 'crd', crd, '--ignore-not-found', '--timeout=120s']);
-  await kubectl.run(['delete', 'namespace', ...namespaces, '--ignore-not-found', '--wait=false']);
-  await kubectl.run(['delete', 'configmaps', '--all', '--namespace=default']);
+  await kubectl.deleteNamed('crd', [crd], { ignoreNotFound: true });
+  await kubectl.deleteNamed('namespace', namespaces, { wait: false, ignoreNotFound: true });
+  await kubectl.deleteAll('configmaps', { namespace: 'default', ignoreNotFound: true });
   // It has no seed in it, which charts of the next test file would need.
-  await kubectl.run(['delete', 'secret', 'rukpak-seed', '--namespace=rukpak-system']);
+  await kubectl.deleteNamed('secret', ['rukpak-seed'], {
+    namespace: 'rukpak-system',
+    ignoreNotFound: true,
+  });
 });
 
 interface Given {

@@ -48,7 +48,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await kubectl.run(['delete', 'bundles', '--all', '--wait=true', '--timeout=120s']);
+  await kubectl.deleteAll('bundles', { ignoreNotFound: true });
   await system.stop();
   await Promise.all([busy, silent, silentGit, cutting, git].map((server) => server.close()));
   await rm(repositories, { recursive: true });
@@ -128,7 +128,7 @@ test('registries and git servers that are busy, silent or cut connections delay 
 
   await unpacked(names('busy'));
   await unpacked(names('cut'));
-  await kubectl.must(['delete', 'bundle', ...names('silent', 1), '--timeout=60s']);
+  await kubectl.deleteNamed('bundle', names('silent', 1));
   await silent.close();
   await eventually(
     async () => {

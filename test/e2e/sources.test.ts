@@ -37,7 +37,7 @@ async function start(flags: readonly string[] = []): Promise<void> {
 
 /** Other objects go while the webhooks still answer. */
 async function stop(...others: readonly (readonly string[])[]): Promise<void> {
-  await kubectl.run(['delete', 'bundledeployments,bundles', '--all', '--timeout=300s']);
+  await kubectl.deleteAll('bundledeployments,bundles', { ignoreNotFound: true });
   await eventually(async () => expect(await kubectl.list('bundles')).toEqual([]), patiently);
   for (const object of others) await kubectl.run(['delete', ...object]);
   await system.stop();
@@ -377,7 +377,7 @@ describe.each(storages)('uploads in --upload-storage=%s', (storage) => {
 
   test('go with their Bundles', async () => {
     expect(await stored()).toBeGreaterThan(0);
-    await kubectl.must(['delete', 'bundledeployments,bundles', '--all', '--wait=true']);
+    await kubectl.deleteAll('bundledeployments,bundles');
     await eventually(async () => expect(await stored()).toBe(0));
   });
 });

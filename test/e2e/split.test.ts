@@ -42,9 +42,9 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await system?.remove();
-  await kubectl.run(['delete', 'crd', crd, '--ignore-not-found', '--timeout=120s']);
+  await kubectl.deleteNamed('crd', [crd], { ignoreNotFound: true });
   const kinds = 'namespaces,clusterrolebindings';
-  await kubectl.must(['delete', kinds, `--selector=${callers.selector}`]);
+  await kubectl.deleteAll(kinds, { selector: callers.selector });
 });
 
 test.each(['core', 'core-apply', 'rukpak-webhooks'])('pods of %s are admitted', async (name) => {
@@ -97,8 +97,8 @@ describe('who unpacks', () => {
     await eventually(async () => {
       expect((await kubectl.get('bundle', name))['status']).toMatchObject({ phase: 'Unpacked' });
     });
-    await kubectl.must(['delete', 'bundle', name]);
-    await kubectl.must(['delete', 'secret,role,rolebinding', name, place]);
+    await kubectl.deleteNamed('bundle', [name]);
+    await kubectl.deleteNamed('secret,role,rolebinding', [name], { namespace });
   });
 
   test('an upload is kept in the namespace of uploads', async () => {
@@ -133,7 +133,7 @@ describe('who unpacks', () => {
       kubectl.must(['get', 'secrets', `--namespace=${where}`, ...isUpload]);
     expect(await list('rukpak-uploads')).not.toBe('');
     expect(await list(namespace)).toBe('');
-    await kubectl.must(['delete', 'bundle', name]);
+    await kubectl.deleteNamed('bundle', [name]);
     expect(await list('rukpak-uploads')).toBe('');
   });
 
@@ -188,7 +188,7 @@ test('a CRD is not changed to what its custom resources break', async () => {
     const { message = '' } = conditionOf(deployment, 'Installed') ?? {};
     expect(message).toContain('[].spec.size: Required value');
   });
-  await kubectl.must(['delete', 'bundledeployment', name, '--timeout=300s']);
+  await kubectl.deleteNamed('bundledeployment', [name]);
 });
 
 // A Bundle may say nothing for half a minute before its deployment tells of it.
@@ -205,7 +205,7 @@ test('who applies fetches nothing itself', { tags: 'long' }, async () => {
   await unpack.start();
   await smoke.isInstalled(name);
   expect(apply.log).not.toContain(`e2e/${name}`);
-  await kubectl.must(['delete', 'bundledeployment', name, '--timeout=300s']);
+  await kubectl.deleteNamed('bundledeployment', [name]);
 });
 
 test('content that is lost is fetched again, while what is installed stands', {
@@ -225,10 +225,10 @@ test('content that is lost is fetched again, while what is installed stands', {
   expect(conditionOf(deployment, 'Installed')?.status).toBe('True');
   expect(conditionOf(deployment, 'HasValidBundle')?.status).toBe('True');
   await unpack.start();
-  await kubectl.must(['delete', 'configmap', name, '--namespace=default']);
+  await kubectl.deleteNamed('configmap', [name], { namespace: 'default' });
   await eventually(() => kubectl.get('configmap', name, 'default'));
   await smoke.isInstalled(name);
-  await kubectl.must(['delete', 'bundledeployment', name, '--timeout=300s']);
+  await kubectl.deleteNamed('bundledeployment', [name]);
 });
 
 test('the namespace of uploads is not deleted while there are Bundles', async () => {
@@ -237,7 +237,7 @@ test('the namespace of uploads is not deleted while there are Bundles', async ()
   await kubectl.apply(aBundleDeployment({ name, source }));
   const { stderr } = await kubectl.run(['delete', 'namespace', 'rukpak-uploads', '--wait=false']);
   expect(stderr).toContain('it holds the uploads of their content');
-  await kubectl.must(['delete', 'bundledeployment', name, '--timeout=300s']);
+  await kubectl.deleteNamed('bundledeployment', [name]);
 });
 
 test('no right was missing but the one that was granted later', () => {

@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await kubectl.run(['delete', 'namespace', team, '--wait=false']);
+  await kubectl.deleteNamed('namespace', [team], { wait: false, ignoreNotFound: true });
 });
 
 beforeEach(async () => {
@@ -36,7 +36,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  await kubectl.run(['delete', 'bundledeployments,bundles', '--all', '--timeout=300s']);
+  await kubectl.deleteAll('bundledeployments,bundles', { ignoreNotFound: true });
   await eventually(async () => expect(await kubectl.list('bundles')).toEqual([]), patiently);
   await files.stop();
 });
@@ -117,7 +117,7 @@ describe('where their servers may be reached', () => {
     const annotations = hosts === undefined ? {} : { 'core.rukpak.io/source-hosts': hosts };
     const stringData = { username: 'robot', password: `of-${namespace}` };
     const metadata = { name: 'login', namespace, annotations };
-    await kubectl.run(['delete', 'secret', 'login', '--namespace', namespace]);
+    await kubectl.deleteNamed('secret', ['login'], { namespace, ignoreNotFound: true });
     await kubectl.apply({ apiVersion: 'v1', kind: 'Secret', metadata, stringData });
   }
 
@@ -167,7 +167,7 @@ describe('where their servers may be reached', () => {
   test('a deployment with a ServiceAccount has no Secret of the system, paused or orphaned', async () => {
     files.files.set('/p.tgz', await content('private'));
     await aSecret(systemNamespace, new URL(files.url).host);
-    await kubectl.run(['delete', 'secret', 'login', '--namespace', team]);
+    await kubectl.deleteNamed('secret', ['login'], { namespace: team, ignoreNotFound: true });
     const metadata = { name: 'deployer', namespace: team };
     await kubectl.apply({ apiVersion: 'v1', kind: 'ServiceAccount', metadata });
     const name = 'tenants-private';
@@ -251,7 +251,7 @@ describe('where their servers may be reached', () => {
     await installed('tenants-kept');
     const { metadata } = await bundleOf('tenants-kept');
     files.files.delete('/d.tgz');
-    await kubectl.must(['delete', 'bundle', metadata.name ?? '', '--wait=false']);
+    await kubectl.deleteNamed('bundle', [metadata.name ?? ''], { wait: false });
     await eventually(async () => {
       const made = await bundleOf('tenants-kept');
       expect(made.metadata.uid).not.toBe(metadata.uid);
@@ -262,7 +262,7 @@ describe('where their servers may be reached', () => {
         await system.kill();
         await system.restart();
       }
-      await kubectl.must(['delete', 'configmap', 'kept-installed', '--namespace=default']);
+      await kubectl.deleteNamed('configmap', ['kept-installed'], { namespace: 'default' });
       await eventually(async () =>
         expect(await kubectl.exists('configmap', 'kept-installed', 'default')).toBe(true),
       );
@@ -280,7 +280,7 @@ describe('with --require-service-account', () => {
 
   afterAll(async () => {
     await system.stop();
-    await kubectl.run(['delete', 'clusterrolebinding', 'tenants-admin']);
+    await kubectl.deleteNamed('clusterrolebinding', ['tenants-admin'], { ignoreNotFound: true });
   });
 
   test('objects without a namespace are not installed in the system’s', async () => {

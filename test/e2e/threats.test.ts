@@ -29,8 +29,8 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  await kubectl.must(['delete', 'bundledeployments,bundles', '--all', '--timeout=300s']);
-  await kubectl.must(['delete', 'configmaps', '--all', '--namespace=default']);
+  await kubectl.deleteAll('bundledeployments,bundles');
+  await kubectl.deleteAll('configmaps', { namespace: 'default' });
 });
 
 afterAll(async () => {
@@ -136,7 +136,7 @@ test('who may create Bundles alone gets nothing installed, and is named where on
   expect(await kubectl.exists('configmap', 'threat-evil', 'default')).toBe(false);
   expect((await kubectl.get('configmap', 'threat', 'default'))['data']).not.toEqual({ a: '2' });
   // kubectl would wait for ever where it sees the Bundle before and after core has made it anew.
-  await kubectl.must(['delete', 'bundle', metadata.name ?? '', '--wait=false']);
+  await kubectl.deleteNamed('bundle', [metadata.name ?? ''], { wait: false });
   await isInstalled();
   expect((await kubectl.get('configmap', 'threat', 'default'))['data']).toEqual({ a: '2' });
   expect(await kubectl.exists('configmap', 'threat-evil', 'default')).toBe(false);
@@ -160,7 +160,7 @@ test('who may write the status of Bundles alone sends core’s token to nobody',
   const target = ['patch', bundleResource.plural, name, '--subresource=status', '--type=merge'];
   await does(mallory, [...target, '--patch', patch]);
   // Core installs again from what it has.
-  await kubectl.must(['delete', 'configmap', 'threat', '--namespace=default']);
+  await kubectl.deleteNamed('configmap', ['threat'], { namespace: 'default' });
   await eventually(async () => {
     expect((await kubectl.get('configmap', 'threat', 'default'))['data']).toEqual({ a: '1' });
   });
@@ -289,7 +289,7 @@ test('who may edit labels alone neither takes an object from its deployment nor 
   await eventually(async () => {
     expect(await kubectl.exists('configmap', 'threat-old', 'default')).toBe(false);
   });
-  await kubectl.must(['delete', 'bundledeployment', 'victim', '--timeout=300s']);
+  await kubectl.deleteNamed('bundledeployment', ['victim']);
   expect(await kubectl.exists('configmap', 'threat', 'default')).toBe(false);
   expect(await kubectl.exists('configmap', 'threat-own', 'default')).toBe(true);
 });

@@ -74,9 +74,9 @@ test('two managers at once delete nothing that is wanted, and leave nothing that
     const still = made.filter(({ metadata }) => !metadata.name?.endsWith('-added'));
     for (const { metadata } of still) expect(metadata.uid).toBe(before.get(metadata.name));
   }, patiently);
-  await kubectl.must(['delete', 'bundledeployments', '--all', '--timeout=300s']);
+  await kubectl.deleteAll('bundledeployments');
   expect(await owned()).toEqual([]);
   expect(await kubectl.get('configmap', 'two-foreign', 'default')).toMatchObject(foreign);
-  await kubectl.must(['delete', 'configmap', 'two-foreign', '--namespace=default']);
+  await kubectl.deleteNamed('configmap', ['two-foreign'], { namespace: 'default' });
   await eventually(async () => expect(await kubectl.list('bundles')).toEqual([]), patiently);
 });

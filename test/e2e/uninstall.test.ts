@@ -21,12 +21,15 @@ beforeAll(async () => {
 
 afterAll(async () => {
   // Their kinds are gone by now, unless something has failed.
-  await kubectl.run(['delete', 'bundledeployments,bundles', '--all', '--timeout=60s']);
+  await kubectl.deleteAll('bundledeployments,bundles', { ignoreNotFound: true });
   await system.stop();
-  await kubectl.run(['delete', 'configmaps', '--all', '--namespace=default']);
-  await kubectl.run(['delete', 'namespace', 'crdvalidator-system', '--ignore-not-found']);
+  await kubectl.deleteAll('configmaps', { namespace: 'default', ignoreNotFound: true });
+  await kubectl.deleteNamed('namespace', ['crdvalidator-system'], { ignoreNotFound: true });
   // It has no seed in it, which charts of the next test file would need.
-  await kubectl.run(['delete', 'secret', 'rukpak-seed', '--namespace=rukpak-system']);
+  await kubectl.deleteNamed('secret', ['rukpak-seed'], {
+    namespace: 'rukpak-system',
+    ignoreNotFound: true,
+  });
 });
 
 /** One of a deployment that removes its objects itself. */
@@ -81,7 +84,7 @@ test('our CRDs and the system namespace are not deleted while there are deployme
   await areThere();
   const { status } = await kubectl.get('namespace', 'rukpak-system');
   expect(status).toMatchObject({ phase: 'Active' });
-  await kubectl.must(['delete', 'bundledeployments,bundles', '--all', '--timeout=300s']);
+  await kubectl.deleteAll('bundledeployments,bundles');
   await kubectl.must(['delete', 'crd', ...crds, '--dry-run=server']);
 });
 
@@ -110,7 +113,7 @@ test('an uninstallation keeps what is installed, and the next installation takes
   await kubectl.must(['delete', 'bundledeployment', 'kept', '--dry-run=server']);
   await system.stop();
   system = await System.start({ kubeconfig, registry });
-  await kubectl.must(['delete', 'configmap', 'kept', '--namespace=default']);
+  await kubectl.deleteNamed('configmap', ['kept'], { namespace: 'default' });
   await eventually(async () => expect(await uidOf('kept')).not.toBe(uid));
   await isHealthy('kept');
 });
@@ -118,7 +121,7 @@ test('an uninstallation keeps what is installed, and the next installation takes
 test('core orphans everything where nothing guards our CRD, and it is deleted', async () => {
   const uid = await uidOf('kept');
   const guard = 'rukpak-validating-webhook-configuration';
-  await kubectl.must(['delete', 'validatingwebhookconfiguration', guard]);
+  await kubectl.deleteNamed('validatingwebhookconfiguration', [guard]);
   await eventually(async () => {
     await kubectl.must(['delete', 'crd', crds[1] ?? '', '--wait=false']);
   });

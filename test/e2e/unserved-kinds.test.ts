@@ -25,8 +25,8 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  await kubectl.must(['delete', 'crd', plural, '--ignore-not-found', '--timeout=180s']);
-  await kubectl.must(['delete', 'bundledeployments', '--all', '--timeout=180s']);
+  await kubectl.deleteNamed('crd', [plural], { ignoreNotFound: true });
+  await kubectl.deleteAll('bundledeployments');
   await eventually(async () => expect(await kubectl.list('bundles')).toEqual([]), patiently);
 });
 
@@ -86,7 +86,7 @@ test('a kind whose CRD is deleted is no longer waited for', async () => {
   await rollOutPlain(place, { name: 'forgotten', version: 2, objects: [aConfigMap('unserved')] });
   await says('forgotten', { reason: 'KindNotServed' });
   await isServed(true);
-  await kubectl.must(['delete', 'crd', plural, '--timeout=180s']);
+  await kubectl.deleteNamed('crd', [plural]);
   await eventually(async () => {
     const found = await kubectl.get('bundledeployment', 'forgotten');
     expect(found.metadata.annotations?.[kinds]).toBe('ConfigMap');
@@ -105,7 +105,7 @@ test('a deletion waits for a kind that is not served, and says so', async () => 
     expect(metadata.finalizers).toContain('core.rukpak.io/delete-objects');
   });
   await isServed(false);
-  await kubectl.must(['delete', 'bundledeployment', name, '--wait=false']);
+  await kubectl.deleteNamed('bundledeployment', [name], { wait: false });
   const awaited = 'Waiting for the API server to serve UnservedGizmo.e2e.example.com: ';
   await says(name, { reason: 'Deleting', message: expect.stringContaining(awaited) });
   await isServed(true);
@@ -130,6 +130,6 @@ test('an optional object is left out until its kind is served', { tags: 'long' }
     async () => expect(await kubectl.exists(plural, 'unserved', 'default')).toBe(true),
     patiently,
   );
-  await kubectl.must(['delete', 'bundledeployment', 'optional', '--timeout=180s']);
+  await kubectl.deleteNamed('bundledeployment', ['optional']);
   expect(await kubectl.exists(plural, 'unserved', 'default')).toBe(false);
 });

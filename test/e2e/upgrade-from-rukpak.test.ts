@@ -108,7 +108,7 @@ afterAll(cleanUp);
 /** Of this run, or of one that was cut short. */
 async function cleanUp(): Promise<void> {
   await system?.remove();
-  await kubectl.must(['delete', 'configmap', 'former-kept', '--ignore-not-found']);
+  await kubectl.deleteNamed('configmap', ['former-kept'], { ignoreNotFound: true });
   // What had no owner but in words is collected by nobody.
   const every = ['--all-namespaces', '--selector', selector, '--wait=false'];
   await kubectl.run(['delete', kinds, ...every]);

@@ -66,7 +66,7 @@ export class ClassSession {
     const { kubectl, name } = this.#options;
     const patch = ['--type=merge', '--patch', '{"data":{"version":"drifted"}}'];
     await kubectl.must(['patch', 'configmap', `${name}-kept`, '--namespace=default', ...patch]);
-    await kubectl.must(['delete', 'deployment', `${name}-web`, '--namespace=default']);
+    await kubectl.deleteNamed('deployment', [`${name}-web`], { namespace: 'default' });
     await eventually(async () => {
       expect(await this.#version()).toBe('2');
       expect(await kubectl.exists('deployment', `${name}-web`, 'default')).toBe(true);
@@ -78,7 +78,7 @@ export class ClassSession {
   async leavesOthersAlone(): Promise<void> {
     const { kubectl, name } = this.#options;
     await this.#neighbour.isUntouched();
-    await kubectl.must(['delete', 'bundledeployment', name, '--wait=true', '--timeout=300s']);
+    await kubectl.deleteNamed('bundledeployment', [name]);
     await eventually(async () => {
       expect(await kubectl.exists('deployment', `${name}-web`, 'default')).toBe(false);
       expect(await kubectl.exists('configmap', `${name}-kept`, 'default')).toBe(false);

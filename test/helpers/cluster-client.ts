@@ -7,7 +7,7 @@ import {
   type Resource,
 } from '../../core/platform/kube/index.ts';
 import { ChangeFeed, noteRead } from './changes.ts';
-import { eventually } from './eventually.ts';
+import { eventually, patiently } from './eventually.ts';
 
 /** The parts of aggregated discovery that are read here. */
 interface GroupList {
@@ -29,6 +29,20 @@ interface DiscoveredResource {
 }
 
 const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+
+export interface DeletionOptions {
+  readonly namespace?: string;
+  /** Whether to wait until they are gone (default: true). */
+  readonly wait?: boolean;
+  /** Missing objects and kinds are no error (default: they are). */
+  readonly ignoreNotFound?: boolean;
+}
+
+interface Existing {
+  readonly resource: Resource;
+  readonly key: { readonly name: string };
+  readonly uid: string | undefined;
+}
 
 const open = new Map<string, ClusterClient>();
 
@@ -107,41 +121,95 @@ export class ClusterClient {
    * second.
    */
   async delete(objects: readonly object[]): Promise<void> {
-    const left = await Promise.all(
-      (objects as readonly KubernetesObject[]).map(async (object) => await this.#delete(object)),
-    );
-    await eventually(async () => {
-      for (const { resource, key } of left.flat()) {
-        if (await this.#has(resource, key)) throw new Error(`${resource.kind} ${key.name} is left`);
-      }
+    const found = (objects as readonly KubernetesObject[]).map(async (object) => {
+      const { group, version, kind } = gvkOf(object);
+      const { name = '', namespace = 'default' } = object.metadata;
+      const options = { namespace, ignoreNotFound: true };
+      return await this.#find(`${kind}.${version}.${group}`, [name], options);
     });
+    await this.#deleteFound((await Promise.all(found)).flat());
   }
 
-  /** The deleted object; nothing when it did not exist. */
-  async #delete(object: KubernetesObject) {
-    const { group, version, kind } = gvkOf(object);
-    const resource = await this.#resource(`${kind}.${version}.${group}`).catch(() => undefined);
-    if (resource === undefined) return [];
-    const { name = '', namespace = 'default' } = object.metadata;
-    const key = keyIn(resource, namespace, name);
-    try {
-      await this.#connection.client.delete(resource, key);
-      return [{ resource, key }];
-    } catch (error) {
-      if (isNotFound(error)) return [];
-      throw error;
+  /** As `kubectl delete KINDS NAME…`, in namespace default unless another one is given. */
+  async deleteNamed(
+    kinds: string,
+    names: readonly string[],
+    options: DeletionOptions,
+  ): Promise<void> {
+    const found = kinds.split(',').map((kind) => this.#find(kind, names, options));
+    await this.#deleteFound((await Promise.all(found)).flat(), options);
+  }
+
+  /** As `kubectl delete KINDS --all`, in namespace default unless another one is given. */
+  async deleteAll(kinds: string, options: DeletionOptions & { selector?: string }): Promise<void> {
+    const { namespace = 'default', selector, ignoreNotFound = false } = options;
+    const found: Existing[] = [];
+    for (const kind of kinds.split(',')) {
+      const resource = await this.#resource(kind).catch(unless(ignoreNotFound));
+      if (resource === undefined) continue;
+      const { items } = await this.#connection.client.list(resource, { labelSelector: selector });
+      const own = items.filter(
+        ({ metadata }) => !resource.namespaced || metadata.namespace === namespace,
+      );
+      found.push(...own.map((object) => existing(resource, object)));
     }
+    await this.#deleteFound(found, options);
+  }
+
+  /** The objects of one kind. */
+  async #find(
+    kind: string,
+    names: readonly string[],
+    { namespace = 'default', ignoreNotFound = false }: DeletionOptions,
+  ): Promise<readonly Existing[]> {
+    const resource = await this.#resource(kind).catch(unless(ignoreNotFound));
+    if (resource === undefined) return [];
+    const { client } = this.#connection;
+    const found = names.map(async (name) => {
+      const key = keyIn(resource, namespace, name);
+      const object = await client
+        .get(resource, key)
+        .catch((error: unknown) => unless(ignoreNotFound && isNotFound(error))(error));
+      return object === undefined ? [] : [existing(resource, object)];
+    });
+    return (await Promise.all(found)).flat();
+  }
+
+  /** Waits until each is gone, or another one has its name. */
+  async #deleteFound(
+    found: readonly Existing[],
+    { wait = true }: DeletionOptions = {},
+  ): Promise<void> {
+    const { client } = this.#connection;
+    await Promise.all(
+      found.map(async ({ resource, key }) => {
+        await client
+          .delete(resource, key, { propagationPolicy: 'Background' })
+          .catch((error: unknown) => unless(isNotFound(error))(error));
+      }),
+    );
+    if (!wait) return;
+    await eventually(async () => {
+      for (const { resource, key, uid } of found) {
+        const live = await this.#live(resource, key);
+        if (live?.metadata.uid !== uid) continue;
+        throw new Error(`${resource.kind} ${key.name} is left`);
+      }
+    }, patiently);
   }
 
   async #has(resource: Resource, key: { readonly name: string }): Promise<boolean> {
+    return (await this.#live(resource, key)) !== undefined;
+  }
+
+  async #live(
+    resource: Resource,
+    key: { readonly name: string },
+  ): Promise<KubernetesObject | undefined> {
     this.#note(resource);
-    try {
-      await this.#connection.client.get(resource, key);
-      return true;
-    } catch (error) {
-      if (isNotFound(error)) return false;
-      throw error;
-    }
+    return await this.#connection.client
+      .get(resource, key)
+      .catch((error: unknown) => unless(isNotFound(error))(error));
   }
 
   async #apply(object: KubernetesObject, fieldManager: string): Promise<void> {
@@ -203,6 +271,18 @@ function addNames(
       if (!names.has(name)) names.set(name, resource);
     }
   }
+}
+
+function existing(resource: Resource, { metadata }: KubernetesObject): Existing {
+  const { name = '', namespace = '', uid } = metadata;
+  return { resource, key: keyIn(resource, namespace, name), uid };
+}
+
+/** For an error that is none when it is expected. */
+function unless(isExpected: boolean): (error: unknown) => undefined {
+  return (error) => {
+    if (!isExpected) throw error;
+  };
 }
 
 function keyIn({ namespaced }: Resource, namespace: string, name: string) {

@@ -61,7 +61,7 @@ export class ForwardingNode {
 
   async remove(): Promise<void> {
     const { kubectl, name } = this.#options;
-    await kubectl.must(['delete', 'node', name, '--ignore-not-found']);
+    await kubectl.deleteNamed('node', [name], { ignoreNotFound: true });
     const child = this.#process;
     if (child?.exitCode === null && child.signalCode === null) {
       const ended = once(child, 'exit');

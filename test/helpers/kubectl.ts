@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import type { Condition, KubernetesObject } from '../../api/meta.ts';
-import { ClusterClient } from './cluster-client.ts';
+import { ClusterClient, type DeletionOptions } from './cluster-client.ts';
 
 export interface KubectlResult {
   readonly code: number;
@@ -66,6 +66,23 @@ export class Kubectl {
   /** Deletes the existing ones, and waits for their deletion. */
   async delete(objects: readonly object[]): Promise<void> {
     await ClusterClient.of(this.#kubeconfig).delete(objects);
+  }
+
+  /** `kubectl delete KINDS NAME…`. */
+  async deleteNamed(
+    kinds: string,
+    names: readonly string[],
+    options: DeletionOptions = {},
+  ): Promise<void> {
+    await ClusterClient.of(this.#kubeconfig).deleteNamed(kinds, names, options);
+  }
+
+  /** `kubectl delete KINDS --all`, or those with labels. */
+  async deleteAll(
+    kinds: string,
+    options: DeletionOptions & { selector?: string } = {},
+  ): Promise<void> {
+    await ClusterClient.of(this.#kubeconfig).deleteAll(kinds, options);
   }
 
   /** Where no manager runs that would take its finalizers away. */

@@ -95,7 +95,7 @@ export class OperatorLife {
   async remove(name: string, version?: OperatorVersion): Promise<void> {
     const { kubectl } = this.#options;
     const objects = version === undefined ? [] : await this.objectsOf(version);
-    await kubectl.must(['delete', 'bundledeployment', name, '--timeout=300s']);
+    await kubectl.deleteNamed('bundledeployment', [name]);
     // A CRD that is gone took its kind along.
     const kinds = [...objects, ...servingSecrets(objects)].filter(isBuiltIn);
     if (kinds.length === 0) return;

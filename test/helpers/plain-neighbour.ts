@@ -40,7 +40,7 @@ export function plainNeighbour({ kubectl, registry, name }: NeighbourOptions): P
       expect(await look()).toEqual(before);
     },
     async remove() {
-      await kubectl.must(['delete', 'bundledeployment', name, '--wait=true', '--timeout=300s']);
+      await kubectl.deleteNamed('bundledeployment', [name]);
     },
   };
 }

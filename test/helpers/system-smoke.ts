@@ -40,7 +40,7 @@ export class SystemSmoke {
     const [kept, dropped] = [aConfigMap(`${name}-kept`), aConfigMap(`${name}-dropped`)];
     await this.rollOut({ name, source: await this.content(name, 1, [kept, dropped]) });
     await this.isInstalled(name);
-    await kubectl.must(['delete', 'configmap', `${name}-kept`, '--namespace=default']);
+    await kubectl.deleteNamed('configmap', [`${name}-kept`], { namespace: 'default' });
     await eventually(() => kubectl.get('configmap', `${name}-kept`, 'default'));
     const changed = aConfigMap(`${name}-kept`, { version: '2' });
     await this.rollOut({ name, source: await this.content(name, 2, [changed]) });
@@ -52,7 +52,7 @@ export class SystemSmoke {
       expect(await this.#configMaps(name)).toEqual([`${name}-kept`]);
     });
     await this.isInstalled(name);
-    await kubectl.must(['delete', 'bundledeployment', name, '--timeout=300s']);
+    await kubectl.deleteNamed('bundledeployment', [name]);
     expect(await this.#configMaps(name)).toEqual([]);
   }
 
@@ -72,7 +72,7 @@ export class SystemSmoke {
     await this.rollOut({ name, source, className: helmClass });
     await this.isInstalled(name);
     expect(await this.#configMaps(name)).toEqual([`${name}-settings`]);
-    await kubectl.must(['delete', 'bundledeployment', name, '--timeout=300s']);
+    await kubectl.deleteNamed('bundledeployment', [name]);
     expect(await this.#configMaps(name)).toEqual([]);
   }
 

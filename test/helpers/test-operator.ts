@@ -66,7 +66,7 @@ export class TestOperator {
 
   async remove(): Promise<void> {
     const { kubectl, name } = this.#options;
-    await kubectl.must(['delete', 'bundledeployment', name, '--timeout=300s']);
+    await kubectl.deleteNamed('bundledeployment', [name]);
   }
 
   /** Of a kind, those that it has. */

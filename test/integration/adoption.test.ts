@@ -69,7 +69,7 @@ afterEach(async () => {
 });
 
 afterAll(async () => {
-  await kubectl.run(['delete', 'namespace', namespace, '--wait=false']);
+  await kubectl.deleteNamed('namespace', [namespace], { wait: false, ignoreNotFound: true });
   await connection.close();
 });
 

@@ -80,11 +80,11 @@ beforeEach(() => {
 afterEach(() => stop.abort());
 
 afterAll(async () => {
-  await kubectl.run(['delete', 'namespace', namespace, '--wait=false']);
+  await kubectl.deleteNamed('namespace', [namespace], { wait: false, ignoreNotFound: true });
   await kubectl.run(['label', 'nodes', '--all', `${namespace}-`]);
   // Core of a later file would wait for kinds with the marks of deployments that never existed.
   const applied = '--selector=core.rukpak.io/owner-kind=BundleDeployment';
-  await kubectl.run(['delete', 'crd', applied, '--wait=false']);
+  await kubectl.deleteNamed('crd', [applied], { wait: false, ignoreNotFound: true });
   await connection.close();
 });
 
@@ -273,7 +273,7 @@ test('a deleted and an edited object are repaired, and only these', async () => 
   const objects = [configMap(one), configMap(two), configMap(three, { a: '1', b: '2' })];
   await apply(owner, ...objects);
   client.taken();
-  await kubectl.must(['delete', 'configmap', one, '-n', namespace]);
+  await kubectl.deleteNamed('configmap', [one], { namespace });
   await eventually(() => expect(changes).toEqual([owner.metadata.name]));
   expect(engine.health(owner)).toEqual([
     { message: `(/v1, Kind=ConfigMap)(${namespace}/${one}): configmaps "${one}" not found` },
@@ -438,7 +438,7 @@ test('a CRD and its custom resource install together, and again after the CRD wa
   expect(await apply(owner, ...objects)).toMatchObject({ changes: 0 });
   expect(client.taken()).toEqual([]);
   await customResourcesAreServed(kubectl, [aCRD(kind)]);
-  await kubectl.must(['delete', 'crd', `${kind.toLowerCase()}s.apply.example.com`]);
+  await kubectl.deleteNamed('crd', [`${kind.toLowerCase()}s.apply.example.com`]);
   await eventually(async () => {
     await apply(installed(owner), ...objects);
     expect(await kubectl.exists(`${kind.toLowerCase()}s.apply.example.com`, name, namespace)).toBe(
@@ -564,7 +564,7 @@ test('a refused install leaves nothing behind, names all that is in its way, and
   expect(changes).toEqual([]);
   await failure(apply(owner, ...set));
   expect(client.taken()).not.toContain(created);
-  await kubectl.must(['delete', 'configmap', first, second, '-n', namespace]);
+  await kubectl.deleteNamed('configmap', [first, second], { namespace });
   expect(await apply(owner, ...set)).toMatchObject({ changes: 4 });
 });
 
@@ -578,10 +578,10 @@ test('a refused install does not delete the namespace that it has made: others m
   expect(client.taken()).not.toContain(`delete Namespace/${own}`);
   const { metadata } = await kubectl.get('namespace', own);
   expect(metadata.deletionTimestamp).toBeUndefined();
-  await kubectl.must(['delete', 'configmap', foreign, '-n', namespace]);
+  await kubectl.deleteNamed('configmap', [foreign], { namespace });
   await apply(owner, made, configMap(foreign));
   expect((await kubectl.get('namespace', own)).metadata.uid).toBe(metadata.uid);
-  await kubectl.must(['delete', 'namespace', own, '--wait=false']);
+  await kubectl.deleteNamed('namespace', [own], { wait: false });
 });
 
 test('an install reads nothing, and never takes over what was created meanwhile', async () => {
@@ -593,7 +593,7 @@ test('an install reads nothing, and never takes over what was created meanwhile'
     `apply ConfigMap/${one}`,
     `apply ConfigMap/${two}`,
   ]);
-  await kubectl.must(['delete', 'configmap', one, '-n', namespace]);
+  await kubectl.deleteNamed('configmap', [one], { namespace });
   await eventually(() => expect(changes).toEqual([owner.metadata.name]));
   await kubectl.apply(configMap(one, { a: 'theirs' }, { namespace }));
   const error = await failure(apply(installed(owner), configMap(one), configMap(two)));

@@ -258,7 +258,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await kubectl.run(['delete', 'crd', `samples.${group}`, '--wait=false', '--ignore-not-found']);
+  await kubectl.deleteNamed('crd', [`samples.${group}`], { wait: false, ignoreNotFound: true });
   await kube?.close();
 });
 

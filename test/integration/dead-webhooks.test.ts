@@ -39,9 +39,9 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await kubectl.run(['delete', configuration, id, '--ignore-not-found']);
+  await kubectl.deleteNamed(configuration, [id], { ignoreNotFound: true });
   await kubectl.remove('bundle', id);
-  await kubectl.run(['delete', 'namespace', id, '--ignore-not-found', '--wait=false']);
+  await kubectl.deleteNamed('namespace', [id], { wait: false, ignoreNotFound: true });
 });
 
 /** The shipped webhooks of Bundles and ConfigMaps, for the objects of this file alone. */
@@ -82,7 +82,7 @@ test('what core writes to Bundles waits for none, and a pin that is there stays'
   const spec = '{"spec":{"provisionerClassName":"other"}}';
   await refusalOf(['patch', 'bundle', id, '--type=merge', '-p', spec]);
   await kubectl.must(['label', 'bundle', id, 'a=b']);
-  await kubectl.must(['delete', 'bundle', id, '--wait=false']);
+  await kubectl.deleteNamed('bundle', [id], { wait: false });
   const finalizers = '{"metadata":{"finalizers":null}}';
   await kubectl.must(['patch', 'bundle', id, '--type=merge', '-p', finalizers]);
   await eventually(async () => expect(await kubectl.exists('bundle', id)).toBe(false));
@@ -90,5 +90,5 @@ test('what core writes to Bundles waits for none, and a pin that is there stays'
 
 test('the deletion of the system namespace ends, which deletes its ConfigMaps', async () => {
   await refusalOf(['create', 'configmap', 'b', `--namespace=${id}`]);
-  await kubectl.must(['delete', 'namespace', id, '--timeout=120s']);
+  await kubectl.deleteNamed('namespace', [id]);
 });

@@ -103,7 +103,7 @@ describe.each([...overlays, ...otherOverlays])('%s', (overlay) => {
         await dryRun([{ ...template, apiVersion: 'v1', kind: 'Pod', metadata }]);
       }
     } finally {
-      await kubectl.must(['delete', 'namespace', namespace, '--wait=false']);
+      await kubectl.deleteNamed('namespace', [namespace], { wait: false });
     }
   });
 });

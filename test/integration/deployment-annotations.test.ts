@@ -82,8 +82,8 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await kubectl.run(['delete', configuration, id, '--ignore-not-found']);
-  await kubectl.run(['delete', kind, guarded, free, '--ignore-not-found']);
+  await kubectl.deleteNamed(configuration, [id], { ignoreNotFound: true });
+  await kubectl.deleteNamed(kind, [guarded, free], { ignoreNotFound: true });
   await kubectl.run(['delete', 'clusterrole,clusterrolebinding', '--selector', `test=${id}`]);
   await server?.close(0);
   await kube?.close();

@@ -139,8 +139,8 @@ test('says what is wrong with a source, and which there are', async () => {
       'source type "example-com-s4" not supported: this process serves configMaps, example-com-s3, git, http, image',
     ),
   });
-  await kubectl.must(['delete', 'bundledeployment', 's3', '--timeout=120s']);
+  await kubectl.deleteNamed('bundledeployment', ['s3']);
   // Without its manager nobody could delete them.
   await eventually(async () => expect(await kubectl.list('bundles')).toEqual([]));
-  await kubectl.must(['delete', 'secret', 's3', '--namespace=rukpak-system']);
+  await kubectl.deleteNamed('secret', ['s3'], { namespace: 'rukpak-system' });
 });

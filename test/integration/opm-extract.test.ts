@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await kubectl.must(['delete', 'namespace', namespace]);
+  await kubectl.deleteNamed('namespace', [namespace]);
   await rm(dir, { recursive: true, force: true });
 });
 

@@ -52,7 +52,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await kube.close();
-  await kubectl.must(['delete', 'namespace', ...namespaces, '--wait=false']);
+  await kubectl.deleteNamed('namespace', namespaces, { wait: false });
 });
 
 /** What one bundle in one mode would be to the API server, with the certificates that core gives. */

@@ -29,7 +29,7 @@ afterAll(async () => {
 /** No core runs here: what is applied stays as it is, and no Bundle is made. */
 async function ctl(args: readonly string[], input = ''): Promise<CtlResult> {
   onTestFinished(async () => {
-    await kubectl.run(['delete', 'bundledeployment', name, '--ignore-not-found']);
+    await kubectl.deleteNamed('bundledeployment', [name], { ignoreNotFound: true });
   });
   return await rukpakctl([...args, '--timeout=100ms'], {
     input,
@@ -90,7 +90,7 @@ test('alpha bootstrap marks what it applies as Helm and RukPak do', async () => 
   const input = plainFiles([aConfigMap(name, { a: '1' })])['manifests/all.yaml'];
   const { code, stdout } = await ctl(['alpha', 'bootstrap', name], input);
   onTestFinished(async () => {
-    await kubectl.run(['delete', 'configmap', name, '--namespace=default', '--ignore-not-found']);
+    await kubectl.deleteNamed('configmap', [name], { namespace: 'default', ignoreNotFound: true });
   });
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   const { metadata }: KubernetesObject = await kubectl.get('configmap', name, 'default');

@@ -73,7 +73,7 @@ beforeAll(async () => {
 afterAll(async () => {
   stop.abort();
   await running;
-  await kubectl.must(['delete', 'namespace', namespace, '--wait=false']);
+  await kubectl.deleteNamed('namespace', [namespace], { wait: false });
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -104,7 +104,7 @@ async function installed(className: string): Promise<Readonly<Record<string, str
       return (JSON.parse(text) as { data: Record<string, string> }).data;
     });
   } finally {
-    await kubectl.must(['delete', 'bundledeployment', className, '--timeout=240s']);
+    await kubectl.deleteNamed('bundledeployment', [className]);
     // Its class ends with the last test: then nobody could delete them.
     await eventually(async () => {
       expect(await kubectl.list('bundles')).toEqual([]);

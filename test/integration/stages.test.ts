@@ -27,7 +27,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   stop.abort();
-  await kubectl.run(['delete', 'namespace', namespace, '--wait=false']);
+  await kubectl.deleteNamed('namespace', [namespace], { wait: false, ignoreNotFound: true });
   await kubectl.run(['label', 'nodes', '--all', `${namespace}-`]);
   await connection.close();
 });
@@ -152,7 +152,7 @@ test('an owner that is gone while it waits is forgotten with what was found of i
     signal: stop.signal,
   });
   // Its deletion comes by the watch of Deployments after all that happened to the first one.
-  await kubectl.must(['delete', 'deployment', 'later', `--namespace=${namespace}`]);
+  await kubectl.deleteNamed('deployment', ['later'], { namespace });
   await eventually(() => expect(next.woken).toContain(another.metadata.name));
   expect(next.woken).not.toContain(name);
 });

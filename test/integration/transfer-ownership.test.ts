@@ -53,7 +53,7 @@ beforeAll(async () => {
 afterAll(async () => {
   stop.abort();
   for (const name of [giver, taker]) await kubectl.remove('bundledeployment', name);
-  await kubectl.run(['delete', 'namespace', namespace, '--wait=false']);
+  await kubectl.deleteNamed('namespace', [namespace], { wait: false, ignoreNotFound: true });
   await connection.close();
 });
 

@@ -100,12 +100,12 @@ beforeAll(async () => {
 
 afterAll(async () => {
   for (const kind of ['validatingwebhookconfiguration', 'mutatingwebhookconfiguration']) {
-    await kubectl.run(['delete', kind, id, '--ignore-not-found']);
+    await kubectl.deleteNamed(kind, [id], { ignoreNotFound: true });
   }
   abort.abort();
   await Promise.all(running);
   await server?.close();
-  await kubectl.run(['delete', 'namespace', id, '--wait=false']);
+  await kubectl.deleteNamed('namespace', [id], { wait: false, ignoreNotFound: true });
   await kube?.close();
 });
 
@@ -250,7 +250,7 @@ test('a ConfigMap in use is not created mutable and not deleted', async () => {
     refusal('configmap "used" is in-use by bundle "b1"', { webhook, doing: '' }),
   );
   references.delete('used');
-  await kubectl.must(['delete', 'configmap', 'used', '--namespace', id]);
+  await kubectl.deleteNamed('configmap', ['used'], { namespace: id });
 });
 
 /** What the API server makes of a change of a BundleDeployment by a user. */
@@ -301,7 +301,7 @@ test('a Secret that someone deletes is put back, and the webhooks go on', async 
     return secret['data'];
   };
   const before = await secretOf();
-  await kubectl.must(['delete', 'secret', 'rukpak-webhook-certificate', '--namespace', id]);
+  await kubectl.deleteNamed('secret', ['rukpak-webhook-certificate'], { namespace: id });
   await eventually(async () => expect(await secretOf()).toEqual(before));
   await webhooksAreAsked();
 });

@@ -77,7 +77,7 @@ export class CertManager {
     const files = this.#crds.flatMap((file) => ['-f', file]);
     const { kubectl } = this.#options;
     await kubectl.must(['delete', '--ignore-not-found', ...files]);
-    await kubectl.must(['delete', 'namespace', namespace, '--ignore-not-found']);
+    await kubectl.deleteNamed('namespace', [namespace], { ignoreNotFound: true });
   }
 }
 
