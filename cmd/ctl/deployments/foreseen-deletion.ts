@@ -11,6 +11,7 @@ import {
 } from '../../../core/apply/index.ts';
 import type { Cluster } from '../cluster.ts';
 import { ownedObjects } from '../objects/owned-objects.ts';
+import { type ForeseenPolicy, foreseenPolicy } from './deletion-policy.ts';
 
 /** The objects that a deletion would delete and orphan, as far as they are known before. */
 export interface ForeseenDeletion {
@@ -47,9 +48,10 @@ export async function foreseeDeletion(
   const deployment = live as BundleDeployment;
   const owned = await ownedObjects(cluster, { owner: deployment, systemNamespace, signal });
   await cluster.client.delete(bundleDeploymentResource, { name }, { dryRun: true, signal });
-  const { deletionPolicy: policy = 'Delete' } = deployment.spec;
+  const request = { owner: deployment, systemNamespace, signal };
+  const inForce = await foreseenPolicy(cluster.client, request);
   const { inventory, hidden } = owned;
-  const plan = planRemoval(inventory, { owner: deployment, policy });
+  const plan = planRemoval(inventory, { owner: deployment, policy: inForce.policy });
   const { remove, orphan } = plan;
   const lost = await lostConversions(plan, { client: cluster.client, signal });
   const reasonOf = (entry: InventoryEntry): string =>
@@ -62,7 +64,7 @@ export async function foreseeDeletion(
   return {
     deployment,
     deletes: [...inOrder(remove), ...inOrder(hooks)].map((entry) =>
-      foreseen(entry, dependsOn(entry, deployment)),
+      foreseen(entry, dependsOn(entry, inForce)),
     ),
     keeps: [
       ...inOrder([...orphan.keys()]).map((entry) => foreseen(entry, reasonOf(entry))),
@@ -88,11 +90,11 @@ function foreseen({ resource, key }: InventoryEntry, note: string | undefined): 
   };
 }
 
-function dependsOn(entry: InventoryEntry, { spec }: BundleDeployment): string | undefined {
+function dependsOn(entry: InventoryEntry, { isCertain }: ForeseenPolicy): string | undefined {
   if (isNamespace(entry.resource)) {
     return 'unless it contains objects of other owners';
   }
-  return isDefinition(entry.resource) && spec.deletionPolicy === undefined
+  return isDefinition(entry.resource) && !isCertain
     ? 'with its custom resources, unless core runs with --default-deletion-policy KeepCRDs or Orphan'
     : undefined;
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { deploymentApplySetID } from '../../../core/apply/index.ts';
-import { anOwnedEntry, aResource } from '../../../test/helpers/owned-entry.ts';
+import { anOwnedCRD, anOwnedEntry, aResource } from '../../../test/helpers/owned-entry.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import { shownObject, upgradeDiff } from './upgrade-diff.ts';
 
@@ -80,5 +80,49 @@ test.each([
       name: 'kept',
       diff: `orphan ConfigMap/n/kept (${why})\n`,
     },
+  ]);
+});
+
+const kind = 'CustomResourceDefinition.apiextensions.k8s.io';
+
+async function diffWithoutCRD(args: readonly string[]) {
+  const { object } = anOwnedCRD('Gizmo');
+  const containers = [{ name: 'core', args }];
+  const core = { metadata: { name: 'core' }, spec: { template: { spec: { containers } } } };
+  const cluster = {
+    client: {
+      get: async () => core,
+      list: async () => ({ metadata: { resourceVersion: '1' }, items: [object] }),
+    } as never,
+    discovery: { resourceForGroupKind: async () => aResource(kind) } as never,
+  };
+  const labels = { 'applyset.kubernetes.io/id': deploymentApplySetID('demo') };
+  const annotations = { 'applyset.kubernetes.io/contains-group-kinds': kind };
+  const metadata = { name: 'demo', uid: 'uid-of-demo', labels, annotations };
+  const owner = aStoredDeployment({ className: 'core-rukpak-io-plain', metadata });
+  const { signal } = new AbortController();
+  const request = { owner, objects: [], systemNamespace: 'rukpak-system', signal };
+  return await upgradeDiff(cluster, request);
+}
+
+test('a CRD that the upgrade drops stays if that is the default of core', async () => {
+  const { changes, warnings } = await diffWithoutCRD([
+    'core',
+    '--default-deletion-policy=KeepCRDs',
+  ]);
+  expect(warnings).toEqual([]);
+  expect(changes).toMatchObject([
+    {
+      action: 'orphan',
+      diff: 'orphan CustomResourceDefinition/gizmos.example.com (the deletion policy is KeepCRDs)\n',
+    },
+  ]);
+});
+
+test('a CRD that the upgrade drops comes with a warning if the default of core is unknown', async () => {
+  const { changes, warnings } = await diffWithoutCRD([]);
+  expect(changes).toMatchObject([{ action: 'prune' }]);
+  expect(warnings).toEqual([
+    'CustomResourceDefinition/gizmos.example.com is pruned with its custom resources, unless core runs with --default-deletion-policy KeepCRDs or Orphan',
   ]);
 });

@@ -9,6 +9,7 @@ import {
   type ForeseenObject,
   forecastObjects,
   type InventoryEntry,
+  isDefinition,
   isSecret,
   lostConversions,
   mask,
@@ -24,6 +25,7 @@ import type { LeftOutObject } from '../../../core/contracts/applier.ts';
 import { toYaml } from '../../../core/manifests/index.ts';
 import { systemClock } from '../../../core/platform/clock.ts';
 import type { Cluster } from '../cluster.ts';
+import { foreseenPolicy } from '../deployments/deletion-policy.ts';
 import { ownedObjects } from '../objects/owned-objects.ts';
 import { unifiedDiff } from './unified-diff.ts';
 
@@ -70,7 +72,7 @@ export async function upgradeDiff(
   const { objects } = splitHooks(request.objects);
   const set = await desiredSet({ ...request, objects, operation: 'upgrade', discovery });
   const { inventory, hidden } = await ownedObjects(cluster, request);
-  const { deletionPolicy: policy = 'Delete' } = owner.spec;
+  const { policy, isCertain } = await foreseenPolicy(client, request);
   const plan = planRemoval(inventory, { owner, policy, wanted: set });
   const forecasts = await forecastObjects(
     {
@@ -91,9 +93,21 @@ export async function upgradeDiff(
   return {
     ...forecasts,
     changes: [...forecasts.changes, ...[...plan.orphan].map(orphaned)],
-    warnings: [...forecasts.warnings, ...lost.values()],
+    warnings: [
+      ...forecasts.warnings,
+      ...lost.values(),
+      ...(isCertain ? [] : plan.remove.flatMap(unsure)),
+    ],
     problems: [...forecasts.problems, ...unseen],
   };
+}
+
+/** What is said of a CRD when the policy is a guess. */
+function unsure({ resource, key }: InventoryEntry): readonly string[] {
+  if (!isDefinition(resource)) return [];
+  return [
+    `${objectPath(resource.kind, key)} is pruned with its custom resources, unless core runs with --default-deletion-policy KeepCRDs or Orphan`,
+  ];
 }
 
 function changeOf({ resource, key, ...states }: ForeseenObject): ObjectChange | undefined {
