@@ -110,6 +110,17 @@ function owned(
   };
 }
 
+/** As everybody may make it who may create Bundles. */
+function aLabelledBundle(name: string, metadata: object = {}): KubernetesObject {
+  const labels = {
+    [label.ownerKind]: 'BundleDeployment',
+    [label.ownerName]: 'web',
+    [label.templateHash]: 'x',
+  };
+  const spec = web.spec.template.spec;
+  return anObjectOf(bundleResource, name, { metadata: { labels, ...metadata }, spec });
+}
+
 function madeFor(uid: string, kind: string, object: KubernetesObject): KubernetesObject {
   const name = uid.slice(kind.length + 1);
   const owner = { apiVersion: 'apps/v1', kind, name, uid, controller: true };
@@ -145,6 +156,18 @@ describe('rukpakctl tree', () => {
       objects: [{ name: 'notes' }, { name: 'web', made: [{ made: [{ name: 'web-7d4-x2' }] }] }],
     });
   });
+});
+
+test('rukpakctl status lists no Bundle that only has the labels of the deployment', async () => {
+  api.put(bundleResource, aLabelledBundle('made-by-others'));
+  const of = { kind: 'BundleDeployment', name: 'web', controller: true };
+  const owned = (uid: string) => ({ ownerReferences: [{ ...of, uid }] });
+  api.put(bundleResource, aLabelledBundle('former', owned('uid-of-web')));
+  api.put(bundleResource, aLabelledBundle('of-one-before', owned('uid-of-another')));
+  const { stdout } = await ctl('status', 'web', '-o', 'json');
+  const { bundles } = JSON.parse(stdout) as { bundles: readonly { name: string }[] };
+  // One that the template asks for may stand in the way.
+  expect(bundles.map(({ name }) => name)).toEqual([bundle, 'former']);
 });
 
 describe('rukpakctl trace', () => {
@@ -349,6 +372,48 @@ describe('rukpakctl logs', () => {
       stdout: '',
       stderr: 'nothing of level info or above is logged about "nobody" in the last 60 minutes\n',
     });
+  });
+
+  test('leaves out what is said of a Bundle that only has the labels of the deployment', async () => {
+    api.put(pods, anObjectOf(pods, 'core-1', system));
+    api.put(bundleResource, aLabelledBundle('made-by-others'));
+    const owner = { kind: 'BundleDeployment', name: 'web', uid: 'uid-of-web', controller: true };
+    api.put(bundleResource, aLabelledBundle('former', { ownerReferences: [owner] }));
+    const lines = ['made-by-others', 'former'].map((name) => entry('info', 'unpacked', { name }));
+    api.answer(log, () => lines.join(''));
+    expect((await ctl('logs', 'web')).stdout).toBe('00:00:00 info  unpacked name="former"\n');
+  });
+
+  test.each(['-05:00', '+02:00'])('reads times of a node whose clock is at %s', async (zone) => {
+    api.put(pods, anObjectOf(pods, 'core-1', system));
+    const clock = (minutes: number): string => {
+      const hours = Number.parseInt(zone, 10);
+      const local = new Date(Date.now() + hours * 3_600_000 - minutes * 60_000);
+      return local.toISOString().replace('Z', `456789${zone}`);
+    };
+    const line = (minutes: number): string =>
+      `${clock(minutes)} ${JSON.stringify({ level: 'info', time, msg: `${minutes} min ago` })}\n`;
+    api.answer(log, () => line(90) + line(20) + line(10));
+    expect((await ctl('logs')).stdout).toBe(
+      '00:00:00 info  20 min ago\n00:00:00 info  10 min ago\n',
+    );
+  });
+
+  test('reads on where a log is too long for one answer', async () => {
+    api.put(pods, anObjectOf(pods, 'core-1', system));
+    const at = (second: number): string => `2030-01-01T00:00:0${second}.000000000Z`;
+    const long = 'x'.repeat(1.5 * 1024 * 1024);
+    const written = [1, 2, 3].map((second) => `${at(second)} ${long}\n`);
+    const all = [...written, entry('info', 'the last').replace(time, at(4))];
+    api.answer(log, ({ query }) => {
+      const since = query.get('sinceTime') ?? '';
+      const asked = all.filter((line) => line.slice(0, at(0).length) >= since).join('');
+      return asked.slice(0, Number(query.get('limitBytes')));
+    });
+    const { stdout } = await ctl('logs', '-o', 'json');
+    const read = stdout.trimEnd().split('\n');
+    expect(read.slice(0, 3).map((line) => line.length)).toEqual([1, 2, 3].map(() => long.length));
+    expect(read.slice(3)).toEqual([expect.stringContaining('the last')]);
   });
 
   test('says where the log is of a system outside the cluster', async () => {

@@ -1,13 +1,15 @@
 import { z } from 'zod';
-import { label } from '../../../api/v1alpha1/labels.ts';
-import { bundleDeploymentResource, bundleResource } from '../../../api/v1alpha1/resources.ts';
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
 import { TerminalError } from '../../../core/errors.ts';
 import {
   ApiError,
   type KubeClient,
+  liveObject,
   podResource,
   queryString,
 } from '../../../core/platform/kube/index.ts';
+import { bundlesOf } from '../deployments/own-bundles.ts';
 
 const levels = ['debug', 'info', 'warn', 'error'] as const;
 
@@ -21,22 +23,35 @@ interface LogSelection {
 }
 
 interface LoggedLine {
-  /** RFC 3339, by the node's clock. */
+  /** RFC 3339 in UTC with nanoseconds, by the node's clock. */
   readonly time: string;
   readonly text: string;
 }
 
 /** Maximum bytes of a Pod's log per request. */
-const limitBytes = 16 * 1024 * 1024;
+const limitBytes = 4 * 1024 * 1024;
+/** Bytes in UTF-8. */
+const longestCharacter = 4;
+
+interface Source {
+  readonly pod: string;
+  readonly container: string;
+}
+
+interface Page {
+  readonly lines: readonly LoggedLine[];
+  /** Whether there are more lines. */
+  readonly isCut: boolean;
+}
 
 /** Reads the logs of the system's Pods, and each line once. */
 export class LogReader {
-  readonly #client: Pick<KubeClient, 'list' | 'request'>;
+  readonly #client: Pick<KubeClient, 'get' | 'list' | 'request'>;
   readonly #selection: LogSelection;
   /** Time of the last line that was read, by Pod and container. */
   readonly #last = new Map<string, string>();
 
-  constructor(client: Pick<KubeClient, 'list' | 'request'>, selection: LogSelection) {
+  constructor(client: Pick<KubeClient, 'get' | 'list' | 'request'>, selection: LogSelection) {
     this.#client = client;
     this.#selection = selection;
   }
@@ -54,30 +69,44 @@ export class LogReader {
       );
     }
     const names = await this.#names(signal);
-    const lines: LoggedLine[] = [];
+    const lines: LoggedLine[][] = [];
     for (const pod of items) {
       for (const container of containersOf(pod)) {
-        lines.push(...(await this.#linesOf(pod.metadata.name ?? '', container, signal)));
+        const source = { pod: pod.metadata.name ?? '', container };
+        for await (const some of this.#pages(source, signal)) {
+          lines.push(some.filter(({ text }) => this.#isWanted(text, names)));
+        }
       }
     }
-    return lines
-      .filter(({ text }) => this.#isWanted(text, names))
-      .toSorted((a, b) => (a.time < b.time ? -1 : 1));
+    return lines.flat().toSorted(byTime);
   }
 
-  async #linesOf(pod: string, container: string, signal: AbortSignal): Promise<LoggedLine[]> {
+  /** A request gets the oldest lines, if there are too many for one. */
+  async *#pages(source: Source, signal: AbortSignal): AsyncGenerator<readonly LoggedLine[]> {
+    for (;;) {
+      const { lines, isCut } = await this.#page(source, signal);
+      yield lines;
+      if (!isCut || lines.length === 0) return;
+    }
+  }
+
+  async #page({ pod, container }: Source, signal: AbortSignal): Promise<Page> {
     const { namespace, since } = this.#selection;
     const source = `${pod}/${container}`;
-    const last = this.#last.get(source) ?? since.toISOString();
+    const last = this.#last.get(source) ?? inUTC(since.toISOString());
     const query = queryString({ container, timestamps: true, sinceTime: last, limitBytes });
     const place = [namespace, pod].map(encodeURIComponent).join('/pods/');
     const path = `/api/v1/namespaces/${place}/log${query}`;
     const text = await this.#logOf(path, signal);
+    const isCut = Buffer.byteLength(text) > limitBytes - longestCharacter;
+    const whole = isCut ? text.slice(0, text.lastIndexOf('\n') + 1) : text;
     // `sinceTime` has whole seconds, so lines of the same second come again.
-    const lines = text.split('\n').flatMap(loggedLine);
-    const fresh = lines.filter(({ time }) => time > last);
-    this.#last.set(source, fresh.at(-1)?.time ?? last);
-    return fresh;
+    const lines = whole
+      .split('\n')
+      .flatMap(loggedLine)
+      .filter(({ time }) => time > last);
+    this.#last.set(source, lines.at(-1)?.time ?? last);
+    return { lines, isCut };
   }
 
   /** Empty for a container that has not started, or was deleted since the list. */
@@ -94,9 +123,11 @@ export class LogReader {
   async #names(signal: AbortSignal): Promise<ReadonlySet<string> | undefined> {
     const { name } = this.#selection;
     if (name === undefined) return undefined;
-    const labelSelector = `${label.ownerKind}=${bundleDeploymentResource.kind},${label.ownerName}=${name}`;
-    const { items } = await this.#client.list(bundleResource, { labelSelector, signal });
-    return new Set([name, ...items.map(({ metadata }) => metadata.name ?? '')]);
+    const target = { resource: bundleDeploymentResource, key: { name } };
+    const live = await liveObject(this.#client, target, signal);
+    const bundles =
+      live === undefined ? [] : await bundlesOf(this.#client, live as BundleDeployment, signal);
+    return new Set([name, ...bundles.map(({ metadata }) => metadata.name ?? '')]);
   }
 
   #isWanted(text: string, names: ReadonlySet<string> | undefined): boolean {
@@ -106,6 +137,11 @@ export class LogReader {
     if (levels.indexOf(entry.level) < levels.indexOf(this.#selection.level)) return false;
     return names === undefined || mentions(entry, names);
   }
+}
+
+function byTime(one: LoggedLine, other: LoggedLine): number {
+  if (one.time === other.time) return 0;
+  return one.time < other.time ? -1 : 1;
 }
 
 const containersSchema = z.object({
@@ -120,7 +156,15 @@ function containersOf(pod: object): readonly string[] {
 /** `<time> <line>`. */
 function loggedLine(line: string): readonly LoggedLine[] {
   const space = line.indexOf(' ');
-  return space === -1 ? [] : [{ time: line.slice(0, space), text: line.slice(space + 1) }];
+  return space === -1 ? [] : [{ time: inUTC(line.slice(0, space)), text: line.slice(space + 1) }];
+}
+
+/** Texts that sort by time: a node writes times with the offset of its own zone. */
+function inUTC(time: string): string {
+  const at = Date.parse(time);
+  if (Number.isNaN(at)) return time;
+  const fraction = /\.(\d+)/.exec(time)?.[1] ?? '';
+  return `${new Date(at).toISOString().slice(0, -'.000Z'.length)}.${fraction.padEnd(9, '0')}Z`;
 }
 
 const entrySchema = z.looseObject({ level: z.enum(levels), msg: z.string() });

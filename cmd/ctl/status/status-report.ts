@@ -1,11 +1,9 @@
 import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
-import { label } from '../../../api/v1alpha1/labels.ts';
-import { bundleDeploymentResource, bundleResource } from '../../../api/v1alpha1/resources.ts';
-import { generatedFor } from '../../../api/v1alpha1/rules/generated-bundle.ts';
+import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
 import type { InventoryEntry } from '../../../core/apply/index.ts';
-import { listAll } from '../../../core/platform/kube/index.ts';
 import type { Cluster } from '../cluster.ts';
+import { bundlesOf } from '../deployments/own-bundles.ts';
 import { ownedObjects } from '../objects/owned-objects.ts';
 import { type BundleReport, bundleReports } from './bundle-report.ts';
 import { customStatuses, isHealthy, type ObjectReport, objectReports } from './object-report.ts';
@@ -74,7 +72,7 @@ export async function readDeployment(
   const { client } = cluster;
   const live = await client.get(bundleDeploymentResource, { name }, signal);
   const deployment = live as BundleDeployment;
-  const bundles = await bundlesOf(client, name, signal);
+  const bundles = await bundlesOf(client, deployment, signal);
   const owned = await ownedObjects(cluster, { owner: deployment, systemNamespace, signal });
   const entries = owned.inventory
     .ownedBy(name)
@@ -82,18 +80,4 @@ export async function readDeployment(
   const custom = await customStatuses({ deployment, entries, signal });
   const objects = objectReports(entries, custom, Date.now());
   return { deployment, bundles, entries, objects, hidden: owned.hidden };
-}
-
-/** The Bundles of a deployment. */
-async function bundlesOf(
-  client: Cluster['client'],
-  name: string,
-  signal: AbortSignal,
-): Promise<readonly Bundle[]> {
-  const { items } = await listAll(client, bundleResource, {
-    labelSelector: `${label.ownerKind}=${bundleDeploymentResource.kind},${label.ownerName}=${name}`,
-    transform: (bundle) => bundle as Bundle,
-    signal,
-  });
-  return items.filter((bundle) => generatedFor(bundle) === name);
 }
