@@ -423,6 +423,33 @@ describe('rukpakctl logs', () => {
   });
 });
 
+test('a --watch ends when nobody reads it any more', { tags: ['process'] }, async () => {
+  const system = {
+    metadata: { namespace: 'rukpak-system' },
+    spec: { containers: [{ name: 'core' }] },
+  };
+  api.put(pods, anObjectOf(pods, 'core-1', system));
+  let second = 0;
+  api.answer('/api/v1/namespaces/rukpak-system/pods/core-1/log', () => {
+    second += 1;
+    return `${new Date(Date.UTC(2030, 0, 1, 0, 0, second)).toISOString()} line ${second}\n`;
+  });
+  const { code, stderr } = await spawnRukpakctl(['logs', '--watch'], {
+    env: { KUBECONFIG: api.kubeconfig },
+    onStart: ({ stdout }) => stdout?.once('data', () => stdout.destroy()),
+  });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+});
+
+test('a closed stderr leaves the exit code as it is', { tags: ['process'] }, async () => {
+  const { code } = await spawnRukpakctl(['diff', './nothing', 'web'], {
+    env: { KUBECONFIG: api.kubeconfig },
+    onStart: ({ stderr }) => stderr?.destroy(),
+  });
+  // 1 would say that something would change.
+  expect(code).toBe(2);
+});
+
 describe('rukpakctl status --watch', { tags: ['process'] }, () => {
   test('shows a change when it comes, and nothing twice, until Ctrl-C', async () => {
     let printed = '';

@@ -6,6 +6,7 @@ import { isMap } from '../../api/json-fields.ts';
 import { errorMessage, TerminalError } from '../../core/errors.ts';
 import type { KubeconfigOptions } from '../../core/platform/kube/index.ts';
 import { durationOption, hideRefusedFlags, httpUrl } from '../flags/flag-values.ts';
+import { isUnread } from './output/write-output.ts';
 
 /** The cluster that a command talks to, and the identity that it uses. */
 export interface ClusterFlags {
@@ -158,7 +159,10 @@ export function watchOption(meaning: string): Option {
 /** Milliseconds. */
 const pause = 1_000;
 
-/** Runs `work` once, or every second until the signal is aborted, which is not an error. */
+/**
+ * Runs `work` once, or every second until the signal is aborted or nobody reads standard output any
+ * more (`| head`), which is no error.
+ */
 export async function repeated(
   { watch, signal }: { readonly watch: boolean; readonly signal: AbortSignal },
   work: () => Promise<void>,
@@ -167,6 +171,7 @@ export async function repeated(
   try {
     for (;;) {
       await work();
+      if (isUnread(process.stdout)) return;
       await delay(pause, undefined, { signal });
     }
   } catch (error) {

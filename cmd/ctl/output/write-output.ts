@@ -12,10 +12,19 @@ export async function writeOutput(
   try {
     for await (const chunk of chunks) await write(chunk, output);
   } catch (error) {
-    if (isClosed(error)) return;
-    throw error;
+    if (!isClosed(error)) throw error;
+    unread.add(output);
+    return;
   }
   output.off('error', ignore);
+}
+
+/** Node itself does not mark standard output. */
+const unread = new WeakSet<Writable>();
+
+/** Whether the reader of an output has gone, as far as writes have shown. */
+export function isUnread(output: Writable): boolean {
+  return unread.has(output);
 }
 
 /** The failing write rejects; the event after it adds nothing. */
