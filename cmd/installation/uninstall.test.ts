@@ -17,6 +17,13 @@ const deployment = {
   plural: 'deployments',
   namespaced: true,
 };
+const binding = {
+  group: 'rbac.authorization.k8s.io',
+  version: 'v1',
+  kind: 'ClusterRoleBinding',
+  plural: 'clusterrolebindings',
+  namespaced: false,
+};
 let api: FakeApiServer;
 
 beforeAll(async () => {
@@ -53,4 +60,19 @@ test('does not warn otherwise', async () => {
   const lines = await linesOf('rukpak-system');
   expect(lines).toContain('deployment.apps/core deleted (dry run)');
   expect(lines.filter((line) => line.startsWith('Warning'))).toEqual([]);
+});
+
+test('deletes nothing of an installation in another namespace', async () => {
+  const subjects = [{ kind: 'ServiceAccount', name: 'core-admin', namespace: 'rukpak-system' }];
+  api.put(binding, anObjectOf(binding, 'core-admin', { subjects }));
+  const { kubeconfig } = api;
+  const options = { kubeconfig, deleteWorkloads: true, dryRun: false, timeout: 10_000 };
+  const mistyped = uninstall({ ...options, systemNamespace: 'rukpack' }, () => undefined);
+  await expect(mistyped).rejects.toThrow(
+    'nothing is deleted: ClusterRoleBinding "core-admin" belongs to the installation in namespace "rukpak-system", not to one in "rukpack": name that with --system-namespace',
+  );
+  expect(api.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+  expect(await linesOf('rukpak-system')).toContain(
+    'clusterrolebinding.rbac.authorization.k8s.io/core-admin deleted (dry run)',
+  );
 });

@@ -14,6 +14,7 @@ import {
 import { everyManifest } from '../../deploy/install-manifests.ts';
 import { describe } from './install.ts';
 import { definitionName, installedKinds, isOfOperators } from './installed-kinds.ts';
+import { refuseOther } from './other-installation.ts';
 import { returnToRukpak } from './return-to-rukpak.ts';
 
 interface UninstallOptions {
@@ -40,7 +41,8 @@ const pollInterval = 250;
 /**
  * Deletes the programs from a cluster, with their permissions and webhooks. Keeps the installed
  * objects, the CRDs and the namespaces, so that a later installation continues with them.
- * @throws Error when a deletion does not finish in time; another run continues.
+ * @throws Error before any deletion when the system is in another namespace, and when a deletion does
+ * not finish in time; another run continues.
  */
 export async function uninstall(
   options: UninstallOptions,
@@ -55,6 +57,7 @@ export async function uninstall(
     const kinds = await installedKinds(kube.client);
     const run = { ...options, kinds, kube, print };
     const manifests = everyManifest(systemNamespace);
+    await refuseOther(kube.client, manifests, systemNamespace);
     // Core deletes the objects of its deployments, and removes their finalizers.
     if (deleteWorkloads) for (const resource of kinds) await deleteAll(resource, run);
     let ownDeployments = 0;

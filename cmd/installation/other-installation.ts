@@ -1,0 +1,39 @@
+import { listOf, stringAt } from '../../api/json-fields.ts';
+import type { KubernetesObject } from '../../api/meta.ts';
+import { type KubeClient, liveObject, type Resource } from '../../core/platform/kube/index.ts';
+
+const bindingResource: Resource = {
+  group: 'rbac.authorization.k8s.io',
+  version: 'v1',
+  kind: 'ClusterRoleBinding',
+  plural: 'clusterrolebindings',
+  namespaced: false,
+};
+
+/**
+ * Bindings are of the whole cluster, and say where the processes run: those would go on without
+ * permissions and webhooks if a mistyped namespace were uninstalled.
+ * @throws Error when only accounts of other namespaces have one of the bindings.
+ */
+export async function refuseOther(
+  client: Pick<KubeClient, 'get'>,
+  manifests: readonly KubernetesObject[],
+  systemNamespace: string,
+): Promise<void> {
+  for (const binding of manifests.filter(({ kind }) => kind === bindingResource.kind)) {
+    const { name = '' } = binding.metadata;
+    const live = await liveObject(client, { resource: bindingResource, key: { name } });
+    const namespaces = live === undefined ? [] : namespacesOf(live);
+    const [other] = namespaces;
+    // Somebody may have bound more accounts.
+    const isOwn = namespacesOf(binding).some((namespace) => namespaces.includes(namespace));
+    if (other === undefined || isOwn) continue;
+    throw new Error(
+      `nothing is deleted: ClusterRoleBinding "${name}" belongs to the installation in namespace "${other}", not to one in "${systemNamespace}": name that with --system-namespace`,
+    );
+  }
+}
+
+function namespacesOf(binding: KubernetesObject): readonly string[] {
+  return listOf(binding['subjects']).flatMap((subject) => stringAt(subject, 'namespace') ?? []);
+}
