@@ -116,6 +116,27 @@ test('alpha bootstrap takes objects without an owner, and those of its own relea
   });
 });
 
+test.each([
+  ['that it asks for', {}, { installNamespace: 'prod' }, 'prod'],
+  [
+    'in which it is installed',
+    { annotations: { 'core.rukpak.io/install-namespace': 'shop:live' } },
+    { installNamespace: 'prod' },
+    'live',
+  ],
+  ['of the system otherwise', {}, {}, 'rukpak-system'],
+])(
+  'objects without a namespace of a deployment go to the one %s',
+  async (_which, metadata, spec, namespace) => {
+    const deployment = aStoredDeployment({ name: 'shop', metadata: { name: 'shop', ...metadata } });
+    const template = { spec: { ...deployment.spec.template.spec, source: { type: 'upload' } } };
+    const asked = { ...deployment.spec, ...spec, template };
+    api.put(bundleDeploymentResource, { ...deployment, spec: asked });
+    await bootstrap({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'free' } });
+    expect(writes()).toContain(`/api/v1/namespaces/${namespace}/configmaps/free`);
+  },
+);
+
 describe('a namespace that exists', () => {
   const shown = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'prod' } };
 

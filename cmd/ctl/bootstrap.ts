@@ -1,5 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import { Argument, Command } from 'commander';
+import { installNamespaceOf } from '../../api/v1alpha1/rules/install-namespace.ts';
 import { TerminalError } from '../../core/errors.ts';
 import { distinctObjects } from '../../core/manifests/index.ts';
 import { BundleFilesBuilder, defaultLimits, readPlainBundle } from '../../core/sdk.ts';
@@ -56,9 +57,11 @@ async function bootstrap(name: string, flags: BootstrapFlags): Promise<void> {
     const { signal } = cluster;
     // Before anything is applied for it.
     await kubeconfigCaller(cluster);
-    await uploadTarget(name, { cluster, signal });
+    const before = await uploadTarget(name, { cluster, signal });
+    const installNamespace =
+      before === undefined ? systemNamespace : installNamespaceOf(before, systemNamespace);
     const used = await progress(`applying ${objects.length} objects`, () =>
-      applyAsRelease(objects, { name, systemNamespace, signal }, cluster),
+      applyAsRelease(objects, { name, systemNamespace, installNamespace, signal }, cluster),
     );
     await report.lines(
       used.map(

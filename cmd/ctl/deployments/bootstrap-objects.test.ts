@@ -8,7 +8,8 @@ import type { Cluster } from '../cluster.ts';
 import { applyAsRelease } from './bootstrap-objects.ts';
 
 const { signal } = new AbortController();
-const release = { name: 'shop', systemNamespace: 'rukpak-system', signal };
+const namespaces = { systemNamespace: 'rukpak-system', installNamespace: 'rukpak-system' };
+const release = { name: 'shop', ...namespaces, signal };
 const carts: Resource = {
   group: 'e2e.example.com',
   version: 'v1',

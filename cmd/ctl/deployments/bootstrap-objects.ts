@@ -34,6 +34,8 @@ interface Release {
   /** Name of the BundleDeployment that will own the objects. */
   readonly name: string;
   readonly systemNamespace: string;
+  /** Namespace of objects that name none. */
+  readonly installNamespace: string;
   readonly signal: AbortSignal;
 }
 
@@ -160,7 +162,9 @@ function holderOf(live: KubernetesObject, { name, systemNamespace }: Release): H
 
 function placed(object: KubernetesObject, resource: Resource, release: Release): ObjectKey {
   const { namespace, name } = keyOf(object);
-  return resource.namespaced ? { namespace: namespace || release.systemNamespace, name } : { name };
+  return resource.namespaced
+    ? { namespace: namespace || release.installNamespace, name }
+    : { name };
 }
 
 /** The API server lists a kind some time after its CRD is established. */
