@@ -127,7 +127,7 @@ test.each([
   ['of the system otherwise', {}, {}, 'rukpak-system'],
 ])(
   'objects without a namespace of a deployment go to the one %s',
-  async (_which, metadata, spec, namespace) => {
+  async (...[, metadata, spec, namespace]) => {
     const deployment = aStoredDeployment({ name: 'shop', metadata: { name: 'shop', ...metadata } });
     const template = { spec: { ...deployment.spec.template.spec, source: { type: 'upload' } } };
     const asked = { ...deployment.spec, ...spec, template };
