@@ -26,7 +26,7 @@ interface Check {
 
 /** The checks of custom resources that a change of a CRD needs. */
 export function checksOf(change: CrdChange): readonly Check[] {
-  return [...checksOfChanged(change), ...checksOfAdded(change)];
+  return [...checksOfChanged(change), ...checksOfAdded(change), ...checksOfUnconverted(change)];
 }
 
 interface Checking {
@@ -67,14 +67,34 @@ function checksOfChanged(change: CrdChange): readonly Check[] {
 /** Without a conversion, objects of other versions are served unchanged in a new version. */
 function checksOfAdded(change: CrdChange): readonly Check[] {
   const { live, next } = change;
-  const { strategy = 'None' } = next.spec.conversion ?? {};
-  if (strategy !== 'None') return [];
+  if (isConverted(next)) return [];
   const added = sortedNames(next).filter((name) => find(live, name) === undefined);
   return added.flatMap((name) => {
     const target = find(next, name);
     if (target === undefined) return [];
     return commonServed(change).map(({ old }) => ({ listed: old.name, target }));
   });
+}
+
+/** When a conversion ends, each object is served in all versions as it is stored. */
+function checksOfUnconverted(change: CrdChange): readonly Check[] {
+  const { live, next } = change;
+  if (!isConverted(live) || isConverted(next)) return [];
+  const stored = new Set(live.status?.storedVersions);
+  const common = commonServed(change);
+  return common
+    .filter(({ old }) => stored.has(old.name))
+    .flatMap(({ old }) =>
+      common
+        .filter(({ target }) => target.served && target.name !== old.name)
+        .flatMap(({ target }) =>
+          haveSameSchema(old, target) ? [] : [{ listed: old.name, target }],
+        ),
+    );
+}
+
+function isConverted({ spec }: CustomResourceDefinition): boolean {
+  return (spec.conversion?.strategy ?? 'None') !== 'None';
 }
 
 function commonServed({

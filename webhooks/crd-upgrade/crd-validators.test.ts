@@ -127,6 +127,46 @@ test.each([[{}], [{ conversion: { strategy: 'None' } }]])(
   },
 );
 
+const webhook = { spec: { conversion: { strategy: 'Webhook' } } };
+
+test('a conversion stays while what is stored is invalid in another version', async () => {
+  const versions = [{ name: 'v1' }, { name: 'v2', spec: requiredSpec }, { name: 'v3' }];
+  const live = { ...aWidgetCrd(versions, webhook), status: { storedVersions: ['v1'] } };
+  const stored = new WidgetCluster(live, [aWidget({})]);
+  const cause = `${invalidPrefix}existing custom object ns/w failed validation for new schema version v2: [].spec.a: Required value`;
+  expect(await judgeCrd(stored, aWidgetCrd(versions))).toEqual(unsafe(cause));
+  expect(stored.asked.map(({ version }) => version)).toEqual(['v1']);
+});
+
+test.each<
+  [what: string, next: object, storedVersions: readonly string[], asked: readonly string[]]
+>([
+  [
+    'what is stored is valid in all versions',
+    aWidgetCrd([{ name: 'v1' }, { name: 'v2', spec: requiredSpec }]),
+    ['v2'],
+    ['v2'],
+  ],
+  [
+    'the other version is no more served',
+    aWidgetCrd([{ name: 'v1' }, { name: 'v2', spec: requiredSpec, served: false }]),
+    ['v1'],
+    [],
+  ],
+  [
+    'it stays',
+    aWidgetCrd([{ name: 'v1' }, { name: 'v2', spec: requiredSpec }], webhook),
+    ['v1'],
+    [],
+  ],
+])('a conversion is no obstacle if %s', async (...[, next, storedVersions, asked]) => {
+  const versions = [{ name: 'v1' }, { name: 'v2', spec: requiredSpec }];
+  const live = { ...aWidgetCrd(versions, webhook), status: { storedVersions } };
+  const cluster = new WidgetCluster(live, [aWidget({ a: 'x' })]);
+  expect(await judgeCrd(cluster, next)).toEqual({ allowed: true });
+  expect(cluster.asked.map(({ version }) => version)).toEqual(asked);
+});
+
 test('a version that objects are stored in stays', async () => {
   const live = aWidgetCrd([{ name: 'v1' }, { name: 'v2' }]);
   const both = { ...live, status: { storedVersions: ['v2', 'v1'] } };
