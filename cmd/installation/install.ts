@@ -10,6 +10,7 @@ import {
   type Resource,
 } from '../../core/platform/kube/index.ts';
 import { installManifests } from '../../deploy/install-manifests.ts';
+import { otherInstallation } from './other-installation.ts';
 
 interface InstallOptions {
   readonly kubeconfig?: string;
@@ -30,6 +31,7 @@ const fieldManager = 'rukpak-install';
 /**
  * Applies the system's objects: CRDs, namespaces, RBAC and the webhook configurations. Applying
  * again changes nothing.
+ * @throws Error before any change when the system is in another namespace.
  */
 export async function install(
   options: InstallOptions,
@@ -46,6 +48,7 @@ export async function install(
     userAgent: fieldManager,
   });
   try {
+    await checkPlace(kube, objects, options.systemNamespace);
     for (const object of objects) {
       await applyObject(kube, object);
       print(`${describe(object)} applied`);
@@ -58,6 +61,19 @@ export async function install(
   } finally {
     await kube.close();
   }
+}
+
+/** @throws Error when the system is in another namespace. */
+async function checkPlace(
+  { client }: KubeConnection,
+  objects: readonly KubernetesObject[],
+  systemNamespace: string,
+): Promise<void> {
+  const other = await otherInstallation(client, objects, systemNamespace);
+  if (other === undefined) return;
+  throw new Error(
+    `nothing is applied: ${other.reason}, or first run "rukpak uninstall --system-namespace ${other.namespace}", which keeps everything that is installed`,
+  );
 }
 
 async function applyObject(kube: KubeConnection, object: KubernetesObject): Promise<void> {

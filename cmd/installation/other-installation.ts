@@ -10,16 +10,21 @@ const bindingResource: Resource = {
   namespaced: false,
 };
 
+interface OtherInstallation {
+  readonly namespace: string;
+  /** For a message. */
+  readonly reason: string;
+}
+
 /**
- * Bindings are of the whole cluster, and say where the processes run: those would go on without
- * permissions and webhooks if a mistyped namespace were uninstalled.
- * @throws Error when only accounts of other namespaces have one of the bindings.
+ * Where else the system is installed; undefined when it is not. Bindings are of the whole cluster, and
+ * say where the processes run: with another namespace these would go on without permissions.
  */
-export async function refuseOther(
+export async function otherInstallation(
   client: Pick<KubeClient, 'get'>,
   manifests: readonly KubernetesObject[],
   systemNamespace: string,
-): Promise<void> {
+): Promise<OtherInstallation | undefined> {
   for (const binding of manifests.filter(({ kind }) => kind === bindingResource.kind)) {
     const { name = '' } = binding.metadata;
     const live = await liveObject(client, { resource: bindingResource, key: { name } });
@@ -28,10 +33,10 @@ export async function refuseOther(
     // Somebody may have bound more accounts.
     const isOwn = namespacesOf(binding).some((namespace) => namespaces.includes(namespace));
     if (other === undefined || isOwn) continue;
-    throw new Error(
-      `nothing is deleted: ClusterRoleBinding "${name}" belongs to the installation in namespace "${other}", not to one in "${systemNamespace}": name that with --system-namespace`,
-    );
+    const reason = `ClusterRoleBinding "${name}" belongs to the installation in namespace "${other}", not to one in "${systemNamespace}": name that with --system-namespace`;
+    return { namespace: other, reason };
   }
+  return undefined;
 }
 
 function namespacesOf(binding: KubernetesObject): readonly string[] {

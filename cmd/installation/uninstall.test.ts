@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
 import { anObjectOf, FakeApiServer } from '../../test/helpers/fake-api-server.ts';
+import { install } from './install.ts';
 import { uninstall } from './uninstall.ts';
 
 const role = {
@@ -75,4 +76,15 @@ test('deletes nothing of an installation in another namespace', async () => {
   expect(await linesOf('rukpak-system')).toContain(
     'clusterrolebinding.rbac.authorization.k8s.io/core-admin deleted (dry run)',
   );
+});
+
+test('an installation takes nothing from one in another namespace', async () => {
+  const subjects = [{ kind: 'ServiceAccount', name: 'core-admin', namespace: 'tools' }];
+  api.put(binding, anObjectOf(binding, 'core-admin', { subjects }));
+  const options = { kubeconfig: api.kubeconfig, guardCrdDeletion: false, dryRun: false };
+  const second = install({ ...options, systemNamespace: 'rukpak-system' }, () => undefined);
+  await expect(second).rejects.toThrow(
+    'nothing is applied: ClusterRoleBinding "core-admin" belongs to the installation in namespace "tools", not to one in "rukpak-system": name that with --system-namespace, or first run "rukpak uninstall --system-namespace tools", which keeps everything that is installed',
+  );
+  expect(api.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
 });

@@ -14,7 +14,7 @@ import {
 import { everyManifest } from '../../deploy/install-manifests.ts';
 import { describe } from './install.ts';
 import { definitionName, installedKinds, isOfOperators } from './installed-kinds.ts';
-import { refuseOther } from './other-installation.ts';
+import { otherInstallation } from './other-installation.ts';
 import { returnToRukpak } from './return-to-rukpak.ts';
 
 interface UninstallOptions {
@@ -57,7 +57,8 @@ export async function uninstall(
     const kinds = await installedKinds(kube.client);
     const run = { ...options, kinds, kube, print };
     const manifests = everyManifest(systemNamespace);
-    await refuseOther(kube.client, manifests, systemNamespace);
+    const other = await otherInstallation(kube.client, manifests, systemNamespace);
+    if (other !== undefined) throw new Error(`nothing is deleted: ${other.reason}`);
     // Core deletes the objects of its deployments, and removes their finalizers.
     if (deleteWorkloads) for (const resource of kinds) await deleteAll(resource, run);
     let ownDeployments = 0;
