@@ -57,8 +57,7 @@ export async function uninstall(
     const kinds = await installedKinds(kube.client);
     const run = { ...options, kinds, kube, print };
     const manifests = everyManifest(systemNamespace);
-    const other = await otherInstallation(kube.client, manifests, systemNamespace);
-    if (other !== undefined) throw new Error(`nothing is deleted: ${other.reason}`);
+    await checkPlace(manifests, run);
     // Core deletes the objects of its deployments, and removes their finalizers.
     if (deleteWorkloads) for (const resource of kinds) await deleteAll(resource, run);
     let ownDeployments = 0;
@@ -82,6 +81,15 @@ export async function uninstall(
   } finally {
     await kube.close();
   }
+}
+
+/** @throws Error when the system is in another namespace. */
+async function checkPlace(
+  manifests: readonly KubernetesObject[],
+  { kube, systemNamespace }: Uninstallation,
+): Promise<void> {
+  const other = await otherInstallation(kube.client, manifests, systemNamespace);
+  if (other !== undefined) throw new Error(`nothing is deleted: ${other.reason}`);
 }
 
 /**
