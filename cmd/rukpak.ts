@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import './favour-memory.ts';
+import './processes/more-threads.ts';
 import { stopSignal } from '../core/platform/runtime/index.ts';
 import { processLogger } from './processes/process-logger.ts';
 import { runProgram } from './program.ts';

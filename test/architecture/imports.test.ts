@@ -115,6 +115,10 @@ describe('imports go down only', () => {
     (path) => expect(importsOf(path)[0]).toBe('cmd/favour-memory.ts'),
   );
 
+  test('cmd/rukpak.ts asks for threads before anything uses one', () => {
+    expect(importsOf('cmd/rukpak.ts')[1]).toBe('cmd/processes/more-threads.ts');
+  });
+
   test('the table refuses what the design refuses', () => {
     expect(mayImport('core/store/x.ts', 'core/sources/y.ts')).toBe(false);
     expect(mayImport('core/platform/kube/x.ts', 'core/manifests/y.ts')).toBe(false);

@@ -1,5 +1,7 @@
-import { lookup } from 'node:dns';
+import type { LookupOptions } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
+import { callbackify } from 'node:util';
+import { lookupPlaces, NameLookups } from './name-lookups.ts';
 
 /** Addresses that connections may use; plain data, so that other processes can receive it. */
 export interface AddressPolicy {
@@ -58,8 +60,14 @@ const specialV6 = [
  */
 const nat64 = { prefix: '64:ff9b::', bits: 96 } as const;
 
+/** Of all sources of this process, because they share its threads. */
+const usualLookups = new NameLookups({ places: lookupPlaces() });
+
 /** @throws Error for an invalid range */
-export function createAddressGuard({ deny = [], allow = [] }: AddressPolicy): AddressGuard {
+export function createAddressGuard(
+  { deny = [], allow = [] }: AddressPolicy,
+  lookups: Pick<NameLookups, 'addresses'> = usualLookups,
+): AddressGuard {
   const denied = blockList([...specialV4, ...specialV6, ...deny]);
   const allowed = blockList(allow);
   const isDenied = (address: string): boolean => {
@@ -67,18 +75,20 @@ export function createAddressGuard({ deny = [], allow = [] }: AddressPolicy): Ad
     const family = isIP(plain) === 4 ? 'ipv4' : 'ipv6';
     return denied.check(plain, family) && !allowed.check(plain, family);
   };
+  const find = callbackify(async (hostname: string, options: LookupOptions) => {
+    const found = await lookups.addresses(hostname, options);
+    return found.filter(({ address }) => !isDenied(address));
+  });
   return {
     checkHost(host) {
       const address = host.replace(/^\[(.*)\]$/, '$1');
       if (isIP(address) !== 0 && isDenied(address)) throw new DeniedAddressError(host);
     },
     lookup: (hostname, options, callback) => {
-      lookup(hostname, { ...options, all: true }, (error, found) => {
-        const addresses = error === null ? found.filter(({ address }) => !isDenied(address)) : [];
-        const [first] = addresses;
-        if (error !== null) callback(error, []);
-        else if (first === undefined) callback(new DeniedAddressError(hostname), []);
-        else if (options.all === true) callback(null, addresses);
+      find(hostname, options, (error, addresses) => {
+        const [first] = addresses ?? [];
+        if (first === undefined) callback(error ?? new DeniedAddressError(hostname), []);
+        else if (options.all === true) callback(null, [...addresses]);
         else callback(null, first.address, first.family);
       });
     },
