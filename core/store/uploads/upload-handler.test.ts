@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, request, type Server } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -104,6 +104,19 @@ describe('PUT', () => {
     expect(await stored()).toBe('bytes');
     expect(announce.mock.calls.map(([key]) => key)).toEqual([{ name: 'demo', uid: 'uid-of-demo' }]);
     expect(await readdir(directory)).toEqual(['demo.uid-of-demo.tgz']);
+  });
+
+  test('is answered however long the cluster takes to store it: the idle connection stays open', async () => {
+    server.setTimeout(60_000);
+    const connected = once(server, 'connection') as Promise<[Socket]>;
+    let timeout: number | undefined;
+    claim.mockImplementation(async () => {
+      const [socket] = await connected;
+      ({ timeout } = socket);
+      return true;
+    });
+    expect(await send('/uploads/demo.tgz', { body: 'bytes' })).toMatchObject({ status: 201 });
+    expect(timeout).toBeGreaterThan(300_000);
   });
 
   test('of the same bytes is 204, and tells the Bundle too: the first may not have come to it', async () => {

@@ -137,6 +137,8 @@ async function put(
   if (length > options.maxBytes) throw tooLarge(options.maxBytes);
   if (request.headers.expect !== undefined) response.writeContinue();
   const upload = await receiveUpload(request, options);
+  // Storing it may take longer than a client may be silent.
+  response.setTimeout(2 * timeLimit);
   try {
     return await store(options, { name, uid }, upload);
   } finally {
