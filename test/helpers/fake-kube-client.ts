@@ -240,7 +240,7 @@ export class FakeKubeClient implements KubeClient {
   reserved: KubeClient['reserved'] = () => this;
 
   apply: KubeClient['apply'] = unsupported;
-  request = unsupported;
+  request: KubeClient['request'] = unsupported;
 
   async #enter(call: Call, signal?: AbortSignal): Promise<void> {
     this.calls.push(call);

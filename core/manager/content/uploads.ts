@@ -84,12 +84,12 @@ function realPath(directory: string): string {
 
 function createStore(
   { storage, directory, namespace: own }: UploadOptions,
-  { client, onLeftover }: Pick<UploadParts, 'client' | 'onLeftover'>,
+  { client, onLeftover, clock }: Pick<UploadParts, 'client' | 'onLeftover' | 'clock'>,
   systemNamespace: string,
 ): UploadStore {
   if (storage === 'directory') return new DirectoryUploads(directory, onLeftover);
   prepareDirectory(directory, onLeftover);
-  return new ClusterUploads({ client, namespace: own ?? systemNamespace });
+  return new ClusterUploads({ client, namespace: own ?? systemNamespace, clock });
 }
 
 export interface UploadCollectorOptions {

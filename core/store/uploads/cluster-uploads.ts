@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import type { ContentKey } from '../../contracts/store.ts';
 import type { UploadStore } from '../../contracts/upload-store.ts';
+import { type Clock, systemClock } from '../../platform/clock.ts';
 import {
   collectionPath,
   isAlreadyExists,
@@ -18,6 +19,7 @@ import {
   chunkName,
   collectUploads,
   indexName,
+  OrphanedSets,
   setOf,
   type UploadSet,
   uploadLabel,
@@ -27,12 +29,15 @@ export interface ClusterUploadsOptions {
   readonly client: KubeClient;
   /** Namespace of the Secrets. */
   readonly namespace: string;
+  readonly clock?: Pick<Clock, 'monotonic'>;
 }
 
 /** etcd accepts objects of about 1.5 MiB; base64 adds a third. */
 const chunkSize = 512 * 1024;
 const inChunks = { highWaterMark: chunkSize, autoClose: false };
 const maxTries = 10;
+/** Milliseconds. */
+const discardTime = 30_000;
 
 /**
  * Uploads in Secrets, shared by all replicas. A PUT first writes its own chunks, and at the end
@@ -41,10 +46,12 @@ const maxTries = 10;
 export class ClusterUploads implements UploadStore {
   readonly #client: KubeClient;
   readonly #namespace: string;
+  readonly #orphans: OrphanedSets;
 
-  constructor({ client, namespace }: ClusterUploadsOptions) {
+  constructor({ client, namespace, clock = systemClock }: ClusterUploadsOptions) {
     this.#client = client;
     this.#namespace = namespace;
+    this.#orphans = new OrphanedSets(clock);
   }
 
   async digest(key: ContentKey, signal: AbortSignal): Promise<string | undefined> {
@@ -57,17 +64,17 @@ export class ClusterUploads implements UploadStore {
     signal: AbortSignal,
   ): Promise<void> {
     const set = randomBytes(8).toString('hex');
-    const chunks = await this.#writeChunks(key, { ...upload, set }, signal);
+    let chunks: number;
     try {
+      chunks = await this.#writeChunks(key, { ...upload, set }, signal);
       await upload.confirm?.();
     } catch (error) {
-      await this.#deleteWhere(uploadLabel.set, set, signal).catch(() => undefined);
+      // At once: a client that repeats the upload would fill the cluster.
+      await this.#discard(set);
       throw error;
     }
     const replaced = await this.#writeIndex(key, { set, chunks, digest: upload.digest }, signal);
-    if (replaced === undefined) return;
-    // `collect` deletes what remains, here or after an error above.
-    await this.#deleteWhere(uploadLabel.set, replaced.set, signal).catch(() => undefined);
+    if (replaced !== undefined) await this.#discard(replaced.set);
   }
 
   async read(key: ContentKey, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | undefined> {
@@ -84,7 +91,8 @@ export class ClusterUploads implements UploadStore {
     signal: AbortSignal,
   ): Promise<void> {
     const uploads = { client: this.#client, namespace: this.#namespace, signal };
-    for (const { label, value } of await collectUploads(uploads, isWanted)) {
+    const orphans = this.#orphans;
+    for (const { label, value } of await collectUploads(uploads, { isWanted, orphans })) {
       await this.#deleteWhere(label, value, signal);
     }
   }
@@ -179,6 +187,13 @@ export class ClusterUploads implements UploadStore {
     const metadata = { ...index.metadata, resourceVersion };
     await this.#client.update(secretResource, { ...index, metadata }, signal);
     return setOf(before);
+  }
+
+  /** Deletes the chunks of a PUT, as far as possible: `collect` deletes what remains. */
+  async #discard(set: string): Promise<void> {
+    // With time of its own: that of the upload may be over.
+    const signal = AbortSignal.timeout(discardTime);
+    await this.#deleteWhere(uploadLabel.set, set, signal).catch(() => undefined);
   }
 
   async #deleteWhere(label: string, value: string, signal: AbortSignal): Promise<void> {

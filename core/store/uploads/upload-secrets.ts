@@ -3,6 +3,7 @@ import type { KubernetesObject } from '../../../api/meta.ts';
 import { record } from '../../../api/record.ts';
 import { label } from '../../../api/v1alpha1/labels.ts';
 import type { ContentKey } from '../../contracts/store.ts';
+import type { Clock } from '../../platform/clock.ts';
 import {
   acceptMetadata,
   collectionPath,
@@ -26,6 +27,8 @@ const uploadAnnotation = {
 
 const secretType = 'core.rukpak.io/upload';
 const chunkKey = 'chunk';
+/** Names of Bundles may be longer. */
+const maxLabelLength = 63;
 
 /** The chunks that one PUT wrote. */
 export interface UploadSet {
@@ -101,7 +104,7 @@ function aSecret(
         [uploadLabel.of]: uid,
         [uploadLabel.set]: set,
         [label.ownerKind]: 'Bundle',
-        [label.ownerName]: bundle,
+        ...(bundle.length <= maxLabelLength && { [label.ownerName]: bundle }),
       },
       // The garbage collector deletes it with the Bundle.
       ownerReferences: [
@@ -126,8 +129,8 @@ interface Garbage {
 
 const secretItem = z.object({
   metadata: z.object({
-    creationTimestamp: z.string(),
     labels: record(z.string()),
+    ownerReferences: z.array(z.object({ kind: z.string(), name: z.string() })).optional(),
   }),
 });
 
@@ -143,29 +146,56 @@ const pageSize = 500;
 /** Milliseconds; longer than any PUT needs to name its chunks in the index. */
 const orphanAge = 60 * 60_000;
 
+/**
+ * Sets of chunks that no index names, since when. By this process's own time: one whose clock is
+ * ahead would take the chunks of a running PUT for old ones.
+ */
+export class OrphanedSets {
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  #since: ReadonlyMap<string, number> = new Map();
+
+  constructor(clock: Pick<Clock, 'monotonic'>) {
+    this.#clock = clock;
+  }
+
+  /** Those of the present ones that have been there for long. */
+  old(present: readonly string[]): readonly string[] {
+    const now = this.#clock.monotonic();
+    this.#since = new Map(present.map((set) => [set, this.#since.get(set) ?? now]));
+    return present.filter((set) => now - (this.#since.get(set) ?? now) > orphanAge);
+  }
+}
+
+interface CollectOptions {
+  readonly isWanted: (key: ContentKey) => Promise<boolean>;
+  readonly orphans: OrphanedSets;
+}
+
 /** Upload Secrets to delete: of Bundles without uploads, and of interrupted PUTs. */
 export async function collectUploads(
   secrets: UploadSecrets,
-  isWanted: (key: ContentKey) => Promise<boolean>,
+  { isWanted, orphans }: CollectOptions,
 ): Promise<readonly Garbage[]> {
-  const garbage: Garbage[] = [];
+  const unwanted: Garbage[] = [];
+  const orphaned: string[] = [];
   for (const [uid, parts] of Map.groupBy(await listSecrets(secrets), uidOf)) {
-    const name = parts[0]?.labels[label.ownerName] ?? '';
-    if (await isWanted({ name, uid })) garbage.push(...orphansOf(parts));
-    else garbage.push({ label: uploadLabel.of, value: uid });
+    if (await isWanted({ name: bundleOf(parts), uid })) orphaned.push(...orphansOf(parts));
+    else unwanted.push({ label: uploadLabel.of, value: uid });
   }
-  return garbage;
+  const old = orphans.old(orphaned).map((value) => ({ label: uploadLabel.set, value }));
+  return [...unwanted, ...old];
 }
 
-function orphansOf(parts: readonly SecretMetadata[]): Garbage[] {
+function bundleOf([first]: readonly SecretMetadata[]): string {
+  const owner = first?.ownerReferences?.find(({ kind }) => kind === 'Bundle');
+  return owner?.name ?? first?.labels[label.ownerName] ?? '';
+}
+
+function orphansOf(parts: readonly SecretMetadata[]): readonly string[] {
   const setOf = ({ labels }: SecretMetadata): string => labels[uploadLabel.set] ?? '';
   const index = parts.find(({ labels }) => labels[uploadLabel.part] === 'index');
   const current = index && setOf(index);
-  const old = parts.filter(
-    (part) =>
-      setOf(part) !== current && Date.now() - Date.parse(part.creationTimestamp) > orphanAge,
-  );
-  return [...new Set(old.map(setOf))].map((value) => ({ label: uploadLabel.set, value }));
+  return [...new Set(parts.map(setOf))].filter((set) => set !== current);
 }
 
 /** Only metadata: all contents together may exceed this process's memory. */
