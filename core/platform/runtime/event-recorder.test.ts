@@ -52,6 +52,23 @@ describe('EventRecorder', () => {
     ]);
   });
 
+  test.each(Array.from({ length: 24 }, (_, depth) => depth))(
+    'writes an event that comes %d turns after the one before',
+    async (depth) => {
+      const { client, recorder, written } = aRecorder();
+      client.beforeCall = () => {
+        if (written.length > 1) return;
+        let turn = Promise.resolve();
+        for (let turns = 0; turns < depth; turns += 1) turn = turn.then(() => undefined);
+        void turn.then(() => recorder.event(bundle, { ...unpacked, reason: 'Second' }));
+      };
+      recorder.event(bundle, unpacked);
+      await setImmediate();
+      await setImmediate();
+      expect(written).toHaveLength(2);
+    },
+  );
+
   test('writes the events of a namespaced object beside it', async () => {
     const { recorder, flush, written } = aRecorder();
     recorder.event({ ...bundle, metadata: { name: 'x', namespace: 'n' } }, unpacked);

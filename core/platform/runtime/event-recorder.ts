@@ -56,9 +56,7 @@ export class EventRecorder {
       return;
     }
     this.#queue.push({ regarding, text });
-    this.#writing ??= this.#writeAll().finally(() => {
-      this.#writing = undefined;
-    });
+    this.#writing ??= this.#writeAll();
   }
 
   /** Resolves when all Events are written, or when the signal is aborted. */
@@ -84,6 +82,8 @@ export class EventRecorder {
       }
     }
     this.#dropped = 0;
+    // Here, and not when the promise is settled: an event that comes meanwhile would not be written.
+    this.#writing = undefined;
   }
 
   async #write({ regarding, text }: Pending): Promise<void> {
