@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
+import { connect } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
+import { eventually } from '../../../test/helpers/eventually.ts';
 import { silentLogger } from '../../../test/helpers/silent-logger.ts';
 import { HealthServer, type HealthServerOptions, parseBindAddress } from './health-server.ts';
 
@@ -49,6 +51,21 @@ describe('HealthServer', () => {
       const status = await statusOf(server, path);
       expect(status, path).toBe(404);
     }
+    expect(await get('/healthz')).toEqual([200, 'ok']);
+  });
+
+  test('bounds its connections: a client that opens more loses some, and probes are answered', async () => {
+    const { server, get } = await start();
+    let open = 0;
+    let closed = 0;
+    for (let index = 0; index < 400; index += 1) {
+      const socket = connect({ host: '127.0.0.1', port: server.address?.port ?? 0 });
+      socket.on('connect', () => (open += 1)).on('error', () => undefined);
+      socket.on('close', () => (closed += 1));
+      stops.push(async () => void socket.destroy());
+    }
+    await eventually(() => expect(open).toBe(400));
+    await eventually(() => expect(open - closed).toBeLessThanOrEqual(256));
     expect(await get('/healthz')).toEqual([200, 'ok']);
   });
 

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Logger } from '../../contracts/logger.ts';
 import { errorMessage } from '../../errors.ts';
 import { aborted } from '../clock.ts';
+import { guardConnections } from '../connection-guard.ts';
 
 /** Throws, or rejects with, the reason of a failure. */
 type HealthCheck = () => void | Promise<void>;
@@ -49,6 +50,10 @@ export class HealthServer {
     }
     const server = createServer((request, response) => void this.#answer(request, response));
     server.requestTimeout = 10_000;
+    guardConnections(server, (crowd) => {
+      const message = 'too many connections to the health server: the least useful ones are closed';
+      this.#options.logger.warn(crowd, message);
+    });
     await listen(server, this.#bind, this.#options.bindAddress);
     this.#address = server.address() as AddressInfo;
     this.#listening.resolve();
