@@ -24,6 +24,7 @@ export interface ContentServerFlags {
   readonly contentServer: readonly string[];
   readonly contentTokenFile?: string;
   readonly provisionerStorageDir: string;
+  readonly maxArchiveBytes?: number;
 }
 
 export interface ContentServerDefaults {
@@ -66,6 +67,11 @@ export function addContentServerFlags(command: Command, defaults: ContentServerD
       'Directory of the archives of unpacked Bundles',
       defaults.provisionerStorageDir,
     )
+    .option(
+      '--max-archive-bytes <n>',
+      'Maximum total size of the archives in --provisioner-storage-dir in bytes (default: unlimited)',
+      positiveInteger,
+    )
     .option('--bundle-ca-file <path>', 'CA (PEM) of other content servers')
     .addOption(
       listFlag(
@@ -84,6 +90,7 @@ export function addContentServerFlags(command: Command, defaults: ContentServerD
 export function contentOptions(flags: ContentServerFlags): ContentOptions {
   return {
     directory: flags.provisionerStorageDir,
+    maxArchiveBytes: flags.maxArchiveBytes,
     bindAddress: flags.httpBindAddress,
     externalAddress: flags.httpExternalAddress,
     tls: tlsFiles(flags),

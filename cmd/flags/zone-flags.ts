@@ -7,7 +7,7 @@ const withoutEffect: Readonly<Record<Zone, RegExp>> = {
   unpacking:
     /^--(?:certificates|serving-certificate-lifetime|default-.*|crd-reader-role|feature-gates|content-server|content-token-file|bundle-ca-file)$/,
   applying:
-    /^--(?:provisioner-storage-dir|http-external-address|insecure-registry|registr.*|image-policy|sigstore-trusted-root|upload-.*|max-upload-bytes)$/,
+    /^--(?:provisioner-storage-dir|max-archive-bytes|http-external-address|insecure-registry|registr.*|image-policy|sigstore-trusted-root|upload-.*|max-upload-bytes)$/,
 };
 
 /**

@@ -107,6 +107,11 @@ export interface ManagerOptions {
 export interface ContentOptions {
   /** Directory of archives; not shared with other processes (default: `/var/cache/bundles`). */
   readonly directory: string;
+  /**
+   * Maximum bytes of all archives together, in which creators have shares (default: none). Less than
+   * the size of the volume, by the content that is unpacked at the same time.
+   */
+  readonly maxArchiveBytes?: number | undefined;
   /** Address of the content server, as `host:port` (default: `:8080`). */
   readonly bindAddress: string;
   /**

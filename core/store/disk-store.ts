@@ -1,4 +1,4 @@
-import { readdir, rename, rm } from 'node:fs/promises';
+import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { packBundle, storedLimits, unpackBundle } from '../content/index.ts';
 import type { BundleFiles, ContentLimits } from '../contracts/bundle-files.ts';
 import type { ContentKey, ContentStore } from '../contracts/store.ts';
@@ -14,6 +14,7 @@ import {
   writeArchive,
   writerOf,
 } from './archive.ts';
+import type { ArchiveSpace } from './space/archive-space.ts';
 import {
   FileKept,
   type OnLeftover,
@@ -32,6 +33,8 @@ interface DiskStoreOptions {
   readonly onLeftover?: OnLeftover;
   /** Set damaged archives aside (default: delete them, as their content is fetched again). */
   readonly keepsDamaged?: boolean;
+  /** Bounds the archives of all stores together (default: no bound). */
+  readonly space?: ArchiveSpace | undefined;
 }
 
 /**
@@ -44,6 +47,7 @@ export class DiskStore implements ContentStore {
   readonly #limits: ContentLimits;
   readonly #onLeftover: OnLeftover | undefined;
   readonly #keepsDamaged: boolean;
+  readonly #space: ArchiveSpace | undefined;
   #changes: Promise<unknown> = Promise.resolve();
 
   constructor(options: DiskStoreOptions) {
@@ -52,7 +56,9 @@ export class DiskStore implements ContentStore {
     this.#directory = options.directory;
     this.#externalAddress = options.externalAddress.replace(/\/+$/, '');
     this.#limits = storedLimits(options.limits);
+    this.#space = options.space;
     prepareDirectory(this.#directory, options.onLeftover);
+    this.#space?.addDirectory(this.#directory);
   }
 
   async has(key: ContentKey): Promise<boolean> {
@@ -66,9 +72,12 @@ export class DiskStore implements ContentStore {
     const temporary = temporaryPath(this.#directory);
     try {
       await writeArchive(temporary, packBundle(files), key.uid);
+      const { size } = await stat(temporary);
       await this.#inTurn(async () => {
+        await this.#space?.check(path, key.name, size);
         if ((await writerOf(path)) === 'foreign') await this.#setAside(path);
         await rename(temporary, path);
+        this.#space?.set(path, key.name, size);
       });
     } catch (error) {
       await rm(temporary, { force: true });
@@ -112,6 +121,7 @@ export class DiskStore implements ContentStore {
     if (!this.#keepsDamaged && stamp?.digest !== undefined) return await this.delete(key);
     await this.#changeOwn(key, async (path) => {
       const aside = await setAside(path);
+      this.#space?.delete(path);
       this.#onLeftover?.(
         new FileKept(
           `the archive of Bundle "${key.name}" is damaged: core keeps it as "${aside}", and needs the content from its source again`,
@@ -121,13 +131,18 @@ export class DiskStore implements ContentStore {
   }
 
   async delete(key: ContentKey): Promise<void> {
-    await this.#changeOwn(key, async (path) => await rm(path));
+    await this.#changeOwn(key, async (path) => {
+      await rm(path);
+      this.#space?.delete(path);
+    });
   }
 
   /** Moves the archive of exactly this Bundle into a store below this one, if there is one. */
   async move(key: ContentKey, to: DiskStore): Promise<void> {
     await this.#changeOwn(key, async (path) => {
-      await rename(path, archivePath(to.#directory, key.name));
+      const moved = archivePath(to.#directory, key.name);
+      await rename(path, moved);
+      this.#space?.move(path, moved);
       await syncDirectory(to.#directory);
     });
   }

@@ -5,6 +5,7 @@ export { createFallbackLoader } from './fallback-loader.ts';
 export { KeptArchives } from './kept-archives.ts';
 export { createPlanHandler, planPath } from './plan-handler.ts';
 export type { ServedBundles } from './serve-archive.ts';
+export { ArchiveSpace } from './space/archive-space.ts';
 export { FileKept, type OnLeftover, prepareDirectory } from './temporary-files.ts';
 export { ClusterUploads } from './uploads/cluster-uploads.ts';
 export { DirectoryUploads, UndeletedFilesError } from './uploads/directory-uploads.ts';

@@ -7,6 +7,7 @@ import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import type { BundleFiles, ContentLimits } from '../contracts/bundle-files.ts';
 import type { ContentKey } from '../contracts/store.ts';
 import { DiskStore } from './disk-store.ts';
+import type { ArchiveSpace } from './space/archive-space.ts';
 import { type OnLeftover, temporaryPath } from './temporary-files.ts';
 
 export interface KeptArchivesOptions {
@@ -14,6 +15,8 @@ export interface KeptArchivesOptions {
   /** Directory of the store; kept archives are in a folder below it. */
   readonly directory: string;
   readonly limits: ContentLimits;
+  /** That of the store. */
+  readonly space?: ArchiveSpace | undefined;
   /** Whether a deployment has the Bundle's content installed. */
   readonly isInstalled: (bundle: Bundle) => boolean;
   readonly onLeftover: OnLeftover;
@@ -42,6 +45,7 @@ export class KeptArchives {
     this.#options = options;
     this.#directory = join(options.directory, 'kept');
     if (!existsSync(this.#directory)) return;
+    options.space?.addDirectory(this.#directory);
     for (const file of readdirSync(this.#directory)) this.#read(file);
   }
 
@@ -110,7 +114,7 @@ export class KeptArchives {
   }
 
   #store(): DiskStore {
-    const { limits, onLeftover } = this.#options;
+    const { limits, onLeftover, space } = this.#options;
     const directory = this.#directory;
     // A deleted Bundle is not fetched again.
     this.#archives ??= new DiskStore({
@@ -119,6 +123,7 @@ export class KeptArchives {
       limits,
       onLeftover,
       keepsDamaged: true,
+      space,
     });
     return this.#archives;
   }

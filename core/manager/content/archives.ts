@@ -1,11 +1,13 @@
 import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
 import { label } from '../../../api/v1alpha1/labels.ts';
 import { isOwn } from '../../../api/v1alpha1/rules/generated-bundle.ts';
+import { creatorOfBundle } from '../../bundle-deployment/index.ts';
 import type { EventSink } from '../../contracts/event-sink.ts';
 import { errorMessage } from '../../errors.ts';
 import type { ContentMetrics } from '../../platform/observe/index.ts';
 import type { CacheChange, Runnable } from '../../platform/runtime/index.ts';
 import {
+  ArchiveSpace,
   collectGarbage,
   type DiskStore,
   FileKept,
@@ -62,16 +64,33 @@ function endedBundle({ type, object, previous }: CacheChange<Bundle>): Bundle | 
 interface KeptArchivesParts {
   readonly store: DiskStore;
   readonly kinds: Pick<Kinds, 'deployments'>;
+  readonly space: ArchiveSpace | undefined;
   readonly onLeftover: OnLeftover;
+}
+
+/** Bounds the archives of this process; undefined without a bound. */
+export function archiveSpace(
+  { maxArchiveBytes: maxBytes }: ManagerSettings['content'],
+  { bundles, deployments }: Pick<Kinds, 'bundles' | 'deployments'>,
+): ArchiveSpace | undefined {
+  if (maxBytes === undefined) return undefined;
+  return new ArchiveSpace({
+    maxBytes,
+    creatorOf: (name) => {
+      const bundle = bundles.get({ name });
+      return bundle === undefined ? '' : creatorOfBundle(bundle, deployments);
+    },
+    isStored: (name) => bundles.get({ name })?.status?.phase === 'Unpacked',
+  });
 }
 
 /** Keeps the archives of deleted Bundles while a deployment has their content installed. */
 export function keptArchives(
   { content: { directory }, limits }: Pick<ManagerSettings, 'content' | 'limits'>,
-  { store, kinds, onLeftover }: KeptArchivesParts,
+  { store, kinds, space, onLeftover }: KeptArchivesParts,
 ): KeptArchives {
   const isInstalled = (bundle: Bundle): boolean => isActive(bundle, kinds);
-  return new KeptArchives({ store, directory, limits, isInstalled, onLeftover });
+  return new KeptArchives({ store, directory, limits, space, isInstalled, onLeftover });
 }
 
 /** Another Bundle of the same name may have been applied since. */

@@ -29,7 +29,7 @@ import {
 import { classesWith, type OwnPlacesByClass } from '../classes.ts';
 import type { Kinds } from '../kinds/kinds.ts';
 import type { ManagerSettings } from '../settings.ts';
-import { createArchiveCleaner, keptArchives } from './archives.ts';
+import { archiveSpace, createArchiveCleaner, keptArchives } from './archives.ts';
 import { createServedBundles } from './content-server.ts';
 import { createUploads, type Uploads } from './uploads.ts';
 
@@ -67,8 +67,10 @@ export function createUnpackingZone(
   parts: UnpackingZoneParts,
 ): UnpackingZone {
   const { kinds, onLeftover } = parts;
-  const store = new DiskStore({ ...settings.content, limits: settings.limits, onLeftover });
-  const kept = keptArchives(settings, { store, kinds, onLeftover });
+  const { content, limits } = settings;
+  const space = archiveSpace(content, kinds);
+  const store = new DiskStore({ ...content, limits, onLeftover, space });
+  const kept = keptArchives(settings, { store, kinds, space, onLeftover });
   const uploads = createUploads(settings, parts);
   const dependencies = unpackDependencies(settings, { ...parts, store, kept, uploads });
   const restorer = new ContentRestorer({ ...dependencies, ...parts, cache: kinds.bundles });

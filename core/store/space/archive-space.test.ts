@@ -1,0 +1,102 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { aStoredBundle } from '../../../test/helpers/stored-objects.ts';
+import { BundleFilesBuilder, defaultLimits as limits } from '../../content/index.ts';
+import type { BundleFiles, ContentLimits } from '../../contracts/bundle-files.ts';
+import { WaitingError } from '../../errors.ts';
+import { DiskStore } from '../disk-store.ts';
+import { KeptArchives } from '../kept-archives.ts';
+import { ArchiveSpace } from './archive-space.ts';
+
+const mebibyte = 1024 * 1024;
+let directory: string;
+
+beforeEach(async () => {
+  const made = await mkdtemp(join(tmpdir(), 'archive-space-'));
+  onTestFinished(() => rm(made, { recursive: true }));
+  directory = made;
+});
+
+/** The Bundles of a creator have its name and a number. */
+function aStore(isStored = false, given: ContentLimits = limits) {
+  const space = new ArchiveSpace({
+    maxBytes: 10 * mebibyte,
+    creatorOf: (bundle) => `user ${bundle.split('-')[0]}`,
+    isStored: () => isStored,
+  });
+  const options = { directory, limits: given, space };
+  const store = new DiskStore({ ...options, externalAddress: '' });
+  const parts = { store, isInstalled: () => true, onLeftover: () => undefined };
+  return { store, kept: new KeptArchives({ ...options, ...parts }) };
+}
+
+/** Content that does not become smaller. */
+function content(mebibytes: number): BundleFiles {
+  const builder = new BundleFilesBuilder(limits);
+  builder.addFile('a', randomBytes(mebibytes * mebibyte));
+  return builder.build();
+}
+
+function keyOf(name: string) {
+  return { name, uid: `uid-of-${name}` };
+}
+
+async function put(store: DiskStore, name: string, mebibytes: number): Promise<void> {
+  await store.put(keyOf(name), content(mebibytes));
+}
+
+describe('the archives of all Bundles', () => {
+  test('take no more than they may: one that would waits, and the others stay', async () => {
+    const { store } = aStore();
+    for (const name of ['a-1', 'b-1', 'c-1']) await put(store, name, 3);
+    const refused = put(store, 'd-1', 2);
+    await expect(refused).rejects.toThrow(WaitingError);
+    await expect(refused).rejects.toThrow(
+      'the archives of all Bundles take 10 MiB of 10 MiB (--max-archive-bytes), and this one needs 3 MiB: delete Bundles that are not needed, or allow more',
+    );
+    expect((await readdir(directory)).toSorted()).toEqual(['a-1.tgz', 'b-1.tgz', 'c-1.tgz']);
+    await store.delete(keyOf('a-1'));
+    await put(store, 'd-1', 2);
+  });
+
+  test('count after a restart, and when their Bundle is deleted and they are installed', async () => {
+    const { store, kept } = aStore();
+    for (const name of ['a-1', 'b-1', 'c-1']) await put(store, name, 3);
+    await kept.release(aStoredBundle({ name: 'a-1', metadata: { uid: keyOf('a-1').uid } }));
+    await expect(put(store, 'd-1', 2)).rejects.toThrow('10 MiB of 10 MiB');
+    await expect(put(aStore().store, 'd-1', 2)).rejects.toThrow('10 MiB of 10 MiB');
+  });
+
+  test('do not count when an admin has deleted them', async () => {
+    const { store } = aStore();
+    for (const name of ['a-1', 'b-1', 'c-1']) await put(store, name, 3);
+    await rm(join(directory, 'b-1.tgz'));
+    await put(store, 'd-1', 2);
+  });
+
+  test('may be replaced by others of their Bundles', async () => {
+    const { store } = aStore();
+    for (const name of ['a-1', 'b-1', 'c-1']) await put(store, name, 3);
+    await put(store, 'c-1', 3);
+  });
+});
+
+describe('the archives of one creator', () => {
+  test('leave a part to those of others', async () => {
+    const { store } = aStore();
+    for (const number of [1, 2, 3]) await put(store, `greedy-${number}`, 2);
+    await expect(put(store, 'greedy-4', 2)).rejects.toThrow(
+      'the archives of user greedy take 7 MiB of the 8 MiB that one creator may have of 10 MiB (--max-archive-bytes), and this one needs 3 MiB: ',
+    );
+    await put(store, 'other-1', 2);
+  });
+
+  test('that were stored before are stored again, as far as there is room', async () => {
+    const { store } = aStore(true);
+    for (const number of [1, 2, 3, 4]) await put(store, `greedy-${number}`, 2);
+    await expect(put(store, 'greedy-5', 2)).rejects.toThrow('the archives of all Bundles take');
+  });
+});

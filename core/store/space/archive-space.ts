@@ -1,0 +1,131 @@
+import { readdirSync, statSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { WaitingError } from '../../errors.ts';
+import { bundleNameOf } from '../archive.ts';
+
+export interface ArchiveSpaceOptions {
+  /** Maximum bytes of all archives together. */
+  readonly maxBytes: number;
+  /** The creator of the Bundle of that name. */
+  readonly creatorOf: (bundle: string) => string;
+  /** Whether the content of the Bundle of that name was stored before: it needs no share again. */
+  readonly isStored: (bundle: string) => boolean;
+}
+
+interface Archive {
+  readonly bundle: string;
+  readonly bytes: number;
+  /** Looked up when it is needed. */
+  creator?: string;
+}
+
+/**
+ * Maximum part of one creator in the bytes that the archives of others leave free, as of other
+ * places; it may always have one archive.
+ */
+const largestShare = 3 / 4;
+
+const mebibyte = 1024 * 1024;
+
+/**
+ * Bounds the bytes of all archives, and divides them among the creators of their Bundles: the
+ * kubelet evicts a pod whose volume is full, and its successor would fetch everything again, to be
+ * evicted as well.
+ */
+export class ArchiveSpace {
+  readonly #options: ArchiveSpaceOptions;
+  /** By path. */
+  readonly #archives = new Map<string, Archive>();
+  #bytes = 0;
+
+  constructor(options: ArchiveSpaceOptions) {
+    this.#options = options;
+  }
+
+  /** Counts the archives that are in a directory already. */
+  addDirectory(directory: string): void {
+    for (const file of readdirSync(directory)) {
+      const bundle = bundleNameOf(file);
+      if (bundle === undefined) continue;
+      const path = join(directory, file);
+      this.set(path, bundle, statSync(path, { throwIfNoEntry: false })?.size ?? 0);
+    }
+  }
+
+  /** Counts an archive, in place of an earlier one at its path. */
+  set(path: string, bundle: string, bytes: number): void {
+    this.delete(path);
+    this.#archives.set(path, { bundle, bytes });
+    this.#bytes += bytes;
+  }
+
+  delete(path: string): void {
+    this.#bytes -= this.#archives.get(path)?.bytes ?? 0;
+    this.#archives.delete(path);
+  }
+
+  move(from: string, to: string): void {
+    const archive = this.#archives.get(from);
+    if (archive === undefined) return;
+    this.delete(from);
+    this.set(to, archive.bundle, archive.bytes);
+  }
+
+  /**
+   * Resolves when an archive may be added, in place of the one at its path.
+   * @throws WaitingError that names the flag
+   */
+  async check(path: string, bundle: string, bytes: number): Promise<void> {
+    if (this.#problem(path, bundle, bytes) === undefined) return;
+    await this.#forgetMissing();
+    const problem = this.#problem(path, bundle, bytes);
+    if (problem === undefined) return;
+    throw new WaitingError(
+      `${problem} (--max-archive-bytes), and this one needs ${inMebibytes(bytes)}: delete Bundles that are not needed, or allow more`,
+    );
+  }
+
+  #problem(path: string, bundle: string, bytes: number): string | undefined {
+    const { maxBytes, creatorOf, isStored } = this.#options;
+    const others = this.#bytes - (this.#archives.get(path)?.bytes ?? 0);
+    const all = inMebibytes(maxBytes);
+    if (others + bytes > maxBytes) {
+      return `the archives of all Bundles take ${inMebibytes(others)} of ${all}`;
+    }
+    // No creator has more than all have together.
+    if (others + bytes <= largestShare * maxBytes || isStored(bundle)) return undefined;
+    const creator = creatorOf(bundle);
+    const own = this.#bytesOf(creator, path);
+    const share = largestShare * (maxBytes - others + own);
+    if (own === 0 || own + bytes <= share) return undefined;
+    return `the archives of ${creator} take ${inMebibytes(own)} of the ${inMebibytes(share)} that one creator may have of ${all}`;
+  }
+
+  /** An admin may delete archives at any time. */
+  async #forgetMissing(): Promise<void> {
+    const paths = [...this.#archives.keys()];
+    const exist = await Promise.all(paths.map(async (path) => await exists(path)));
+    for (const [index, path] of paths.entries()) if (exist[index] === false) this.delete(path);
+  }
+
+  #bytesOf(creator: string, except: string): number {
+    let bytes = 0;
+    for (const [path, archive] of this.#archives) {
+      archive.creator ??= this.#options.creatorOf(archive.bundle);
+      if (archive.creator === creator && path !== except) bytes += archive.bytes;
+    }
+    return bytes;
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await stat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+function inMebibytes(bytes: number): string {
+  return `${Math.ceil(bytes / mebibyte)} MiB`;
+}
