@@ -132,6 +132,8 @@ function inCatalog(name: string): string {
 /** Second doors of rooms, for who needs little of a room that takes long to load. */
 export const sideDoors: ReadonlySet<string> = new Set([
   'core/apply/content-rules.ts',
+  'core/platform/runtime/queue/fair-queue.ts',
+  'core/platform/runtime/queue/semaphore.ts',
   'core/registry/reference.ts',
 ]);
 

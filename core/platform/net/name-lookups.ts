@@ -2,7 +2,8 @@ import type { LookupAddress, LookupOptions } from 'node:dns';
 import { lookup } from 'node:dns/promises';
 import { BoundedMap } from '../bounded-map.ts';
 import { type Clock, systemClock } from '../clock.ts';
-import { FairSemaphore, precedence } from '../runtime/index.ts';
+import { precedence } from '../runtime/queue/fair-queue.ts';
+import { FairSemaphore } from '../runtime/queue/semaphore.ts';
 import { SharedWork } from '../shared-work.ts';
 
 type Resolve = (name: string, options: LookupOptions) => Promise<readonly LookupAddress[]>;
