@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { generate } from 'selfsigned';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { BundleFilesBuilder, defaultLimits, packBundle } from '../content/index.ts';
 import { TerminalError, WaitingError } from '../errors.ts';
 import { stamped } from './archive.ts';
@@ -67,6 +67,24 @@ const bundle = { name: 'b', uid: '1' };
 const { signal } = new AbortController();
 
 describe('the fallback loader', () => {
+  it('waits for a server that does not end its answer, and says for how long it did', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const asked = Promise.withResolvers<void>();
+    const server = await serve((_, response) => {
+      response.write('begin');
+      asked.resolve();
+    });
+    const contentURL = `${server}/bundles/b.tgz`;
+    const loading = loader(server).load({ ...bundle, contentURL }, signal);
+    const failed = loading.catch((error: unknown) => error);
+    await asked.promise;
+    vi.advanceTimersByTime(60_000);
+    const error = await failed;
+    expect(error).toBeInstanceOf(WaitingError);
+    expect(String(error)).toContain('the content server has not sent all of it within 60 s');
+  });
+
   it('asks no server for content in its own store', async () => {
     const server = await serve(archiveOf());
     const local = loader(server, { store: { load: async () => files } });

@@ -4,6 +4,7 @@ import { type ByteStream, storedLimits, unpackBundle } from '../content/index.ts
 import type { BundleFiles, ContentLimits } from '../contracts/bundle-files.ts';
 import type { ContentKey, ContentStore } from '../contracts/store.ts';
 import { TerminalError, WaitingError } from '../errors.ts';
+import { withDeadline } from '../platform/clock.ts';
 import { stampLength, stampOf } from './archive.ts';
 
 export interface FallbackLoaderOptions {
@@ -27,6 +28,7 @@ export interface ContentLoader {
   load(bundle: StoredBundle, signal: AbortSignal): Promise<BundleFiles>;
 }
 
+/** Milliseconds for an archive. */
 const timeout = 60_000;
 
 /**
@@ -75,20 +77,15 @@ async function fetchContent(
   url: URL,
   options: FallbackLoaderOptions & { bundle: StoredBundle; signal: AbortSignal },
 ): Promise<BundleFiles> {
-  const signal = AbortSignal.any([options.signal, AbortSignal.timeout(timeout)]);
+  const deadline = { ms: timeout, signal: options.signal, timeoutError: tooSlow };
   const { caFile } = options;
-  const limits = storedLimits(options.limits);
   const agent = new Agent(
     caFile === undefined ? {} : { connect: { ca: await readFile(caFile, 'utf8') } },
   );
   try {
-    const response = await request(url, {
-      dispatcher: agent,
-      signal,
-      headers: { authorization: `Bearer ${await options.token()}` },
+    return await withDeadline(deadline, async (signal) => {
+      return await download(url, { ...options, agent, signal });
     });
-    if (response.statusCode !== 200) throw unexpectedStatus(response);
-    return await unpackBundle(ofBundle(response.body, options.bundle), { limits, signal });
   } catch (error) {
     // Another answer may be whole, and no proxy's page.
     if (error instanceof TerminalError) throw new Error(error.message, { cause: error });
@@ -96,6 +93,25 @@ async function fetchContent(
   } finally {
     await agent.destroy();
   }
+}
+
+function tooSlow(): Error {
+  return new WaitingError(`the content server has not sent all of it within ${timeout / 1000} s`);
+}
+
+async function download(
+  url: URL,
+  options: FallbackLoaderOptions & { bundle: StoredBundle; agent: Agent; signal: AbortSignal },
+): Promise<BundleFiles> {
+  const { agent, signal, bundle } = options;
+  const limits = storedLimits(options.limits);
+  const response = await request(url, {
+    dispatcher: agent,
+    signal,
+    headers: { authorization: `Bearer ${await options.token()}` },
+  });
+  if (response.statusCode !== 200) throw unexpectedStatus(response);
+  return await unpackBundle(ofBundle(response.body, bundle), { limits, signal });
 }
 
 function unexpectedStatus({ statusCode, statusText }: Dispatcher.ResponseData): Error {
