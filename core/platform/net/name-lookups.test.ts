@@ -98,9 +98,9 @@ test('a name that does not exist is said as the resolver says it', async () => {
 });
 
 test.each([
-  [Number.NaN, 1],
-  [1, 1],
-  [4, 1],
+  [Number.NaN, 2],
+  [1, 2],
+  [4, 2],
   [16, 7],
   [17, 8],
 ])('with %s threads there are %d places', (threads, places) => {

@@ -99,9 +99,10 @@ const usualThreads = 4;
 
 /**
  * Places for lookups of hosts that users name, in a process with so many threads (UV_THREADPOOL_SIZE):
- * libuv gives half of them to lookups, and one is for the API server and other hosts of the admin.
+ * libuv gives half of them to lookups, and one is for the API server and other hosts of the admin. At
+ * least two, so that one can be reserved.
  */
 export function lookupPlaces(threads = Number(process.env['UV_THREADPOOL_SIZE'])): number {
   const actual = threads > 0 ? Math.floor(threads) : usualThreads;
-  return Math.max(1, Math.floor((actual + 1) / 2) - 1);
+  return Math.max(2, Math.floor((actual + 1) / 2) - 1);
 }
