@@ -241,6 +241,85 @@ describe('while a new Bundle is refused', () => {
   });
 });
 
+describe('a template and a config that change together', () => {
+  const refused = new TerminalError('the content is refused');
+
+  async function aChanged(dependsOn?: readonly string[]): Promise<BundleDeploymentFixture> {
+    const fixture = await anInstalled();
+    changeBoth(fixture, dependsOn);
+    return fixture;
+  }
+
+  function changeBoth(fixture: BundleDeploymentFixture, dependsOn?: readonly string[]): void {
+    handler.mockImplementation(async (_files, { spec }) =>
+      spec.config === undefined ? first : next,
+    );
+    fixture.changeSpec({
+      template: v2,
+      config: { name: 'a' },
+      ...(dependsOn && { dependsOn: dependsOn.map((name) => ({ name })) }),
+    });
+  }
+
+  test.each(['Unpacking', 'Pending', 'Failing'])(
+    'leave the installed Bundle as it was applied while the new one is %s',
+    async (phase) => {
+      const fixture = await aChanged();
+      fixture.have(aBundleOf(v2, { phase }));
+      await fixture.reconcile();
+      expect(applied(fixture)).toEqual([first]);
+      expect(fixture.status.activeBundle).toBe(nameOf(v1));
+      fixture.have(aBundleOf(v2));
+      await fixture.reconcile();
+      expect(applied(fixture)).toEqual([first, next]);
+      expect(fixture.status.activeBundle).toBe(nameOf(v2));
+    },
+  );
+
+  test('leave it as it was applied while the new one waits for a dependency', async () => {
+    const fixture = await aChanged(['db']);
+    fixture.have(aBundleOf(v2));
+    await fixture.reconcile();
+    expect(fixture.conditions.join()).toContain('Progressing False WaitingForDependencies');
+    expect(applied(fixture)).toEqual([first]);
+  });
+
+  test('leave it as it was applied while the content of the new one is refused', async () => {
+    const fixture = await aChanged();
+    fixture.have(aBundleOf(v2));
+    handler.mockImplementation(async (_files, { spec }, { installed }) => {
+      if (installed !== true) throw refused;
+      return spec.config === undefined ? first : next;
+    });
+    await fixture.reconcile();
+    expect(fixture.conditions[0]).toMatch(/^HasValidBundle False BundleLoadFailed/);
+    expect(applied(fixture)).toEqual([first]);
+  });
+
+  test('go back together with the template only: a rollback gets the present config', async () => {
+    const fixture = await anInstalled({ rollback: { deadline: '30s' } });
+    fixture.applier.health.mockReturnValue([{ message: 'InProgress' }]);
+    changeBoth(fixture);
+    fixture.have(aBundleOf(v2));
+    await fixture.reconcile();
+    fixture.clock.advance(30_000);
+    await fixture.reconcile();
+    await fixture.reconcile();
+    expect(fixture.status.activeBundle).toBe(nameOf(v1));
+    expect(applied(fixture).at(-1)).toEqual(next);
+  });
+
+  test('leave it alone in a process that does not know how it was applied', async () => {
+    const former = await anInstalled();
+    const fixture = aProcess(former.live);
+    changeBoth(fixture);
+    fixture.have(...former.bundles.list(), aBundleOf(v2, { phase: 'Pending' }));
+    await fixture.reconcile();
+    expect(applied(fixture)).toEqual([]);
+    expect(fixture.conditions.join()).toContain(`Waiting for the ${nameOf(v2)} Bundle`);
+  });
+});
+
 describe('with upgradePolicy Manual', () => {
   test.each<[string, () => Promise<typeof next>, string]>([
     ['that is refused', () => Promise.reject(new TerminalError(refusal)), refusal],

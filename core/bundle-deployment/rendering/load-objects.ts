@@ -22,20 +22,23 @@ import {
 } from '../phase.ts';
 import { hasBegun } from '../phases/await-dependencies.ts';
 import { fallBack, keptBundle } from '../phases/choose-target.ts';
+import { renderingOf } from '../plan/approval.ts';
 import { hasValidBundle } from '../status.ts';
+import { appliedRendering } from './applied-content.ts';
 import { LostContentError, render, renderAgain } from './render.ts';
 import type { Rendered } from './rendered-objects.ts';
 
 /**
  * Loads the target. When it cannot be rendered now, core keeps the installed objects in place, with
- * their certificates, and the reconcile fails at its end.
+ * their certificates, and the reconcile fails at its end. The active Bundle in the place of one that
+ * waits stays as it was applied: class and config may have changed together with the template.
  */
 export async function loadOrKeepActive(
   state: BundleDeploymentState,
   dependencies: ReconcileDependencies,
   context: PhaseContext,
 ): Promise<Found> {
-  if (state.keepOnly === true) {
+  if (state.keepOnly === true || isForOther(state, dependencies)) {
     return (await loadLastApplied(state, dependencies, context)) ?? { done: true };
   }
   const loaded = await loadObjects(state, dependencies, context);
@@ -55,7 +58,7 @@ async function loadActive(
 ): Promise<Found | undefined> {
   const target = isOfContent(state.failure) ? standInFor(state, dependencies) : undefined;
   const standing = target === undefined ? state : { ...state, target };
-  if (target !== undefined) {
+  if (target !== undefined && !isForOther(standing, dependencies)) {
     const loaded = await loadObjects(standing, dependencies, context);
     if (!('error' in loaded)) return { target, ...loaded };
   }
@@ -82,6 +85,22 @@ function standInFor(
   const { target: active } = fallBack(state, dependencies);
   if (active === undefined || isReplaced(active, state.deployment, dependencies)) return undefined;
   return active;
+}
+
+/**
+ * Whether the target is the active Bundle in the place of another one, and was rendered last with
+ * another class or config than the spec has now. An earlier Bundle of a rollback gets the present
+ * ones.
+ */
+function isForOther(
+  { deployment, bundle, target, status }: BundleDeploymentState,
+  { lastApplied }: ReconcileDependencies,
+): boolean {
+  if (target === undefined || target.metadata.name === bundle?.metadata.name) return false;
+  if (status.rollback !== undefined) return false;
+  const { spec } = lastApplied.get(deployment, target)?.deployment ?? {};
+  const applied = spec === undefined ? appliedRendering(status, target) : renderingOf(spec);
+  return applied !== undefined && applied !== renderingOf(deployment.spec);
 }
 
 /** A process that has completely applied the active Bundle knows; another one uses the status. */
