@@ -66,6 +66,8 @@ interface Lasting {
 interface Followed extends Pick<Lasting, 'id' | 'whole'> {
   /** Monotonic milliseconds at the first look, minus what had passed by then. */
   readonly since: number;
+  /** Monotonic milliseconds when this process began it, or first looked at it. */
+  readonly seenAt: number;
 }
 
 /**
@@ -77,7 +79,8 @@ export class Durations {
 
   /** Call this when something begins, or the first part of it. */
   begin(kind: 'hook' | 'progress', whole: string, clock: Clock): void {
-    this.#followed.set(kind, { id: whole, whole, since: clock.monotonic() });
+    const now = clock.monotonic();
+    this.#followed.set(kind, { id: whole, whole, since: now, seenAt: now });
   }
 
   /** Milliseconds. */
@@ -87,8 +90,14 @@ export class Durations {
     if (known?.id === id) return now - known.since;
     // What came before it in the same whole has just ended.
     const passed = known?.whole === whole ? 0 : Math.max(clock.now() - startedAt, 0) || 0;
-    this.#followed.set(kind, { id, whole, since: now - passed });
+    this.#followed.set(kind, { id, whole, since: now - passed, seenAt: now });
     return passed;
+  }
+
+  /** Milliseconds for which this process has followed what `of` was last asked about. */
+  followed(kind: 'hook' | 'progress', clock: Clock): number {
+    const now = clock.monotonic();
+    return now - (this.#followed.get(kind)?.seenAt ?? now);
   }
 }
 

@@ -85,11 +85,23 @@ function pendingProgress({
   return progress;
 }
 
-/** Milliseconds. */
-function timeTaken(pending: ProgressStatus, live: PhaseContext['live'], clock: Clock): number {
+/**
+ * Milliseconds for which a process follows a Bundle before it gives up what an earlier process began:
+ * first it has to read content, objects and rules, and the Bundle may have become healthy meanwhile.
+ */
+const ownLook = 60_000;
+
+/** Milliseconds until the deadline of that many. */
+function timeLeft(
+  pending: ProgressStatus,
+  deadline: number,
+  { live: { durations }, clock }: Pick<PhaseContext, 'live'> & { readonly clock: Clock },
+): number {
   const id = nameOf(pending);
   const startedAt = Date.parse(pending.startedAt);
-  return live.durations.of('progress', { id, whole: id, startedAt }, clock);
+  const taken = durations.of('progress', { id, whole: id, startedAt }, clock);
+  const followed = durations.followed('progress', clock);
+  return Math.max(deadline - taken, Math.min(deadline, ownLook) - followed);
 }
 
 /** Reports a Bundle that is not healthy in time; starts no rollback. */
@@ -102,7 +114,7 @@ export function watchProgress(
   const pending = pendingProgress(state);
   const deadline = parseDuration(progressDeadline);
   if (pending === undefined || deadline === undefined) return {};
-  const left = deadline - timeTaken(pending, live, clock);
+  const left = timeLeft(pending, deadline, { live, clock });
   if (left > 0) {
     wakeAfter(left);
     return {};
@@ -128,7 +140,7 @@ export function watchDeadline(
   const pending = pendingProgress(state);
   const deadline = rollbackDeadline(state.deployment.spec);
   if (pending === undefined || deadline === undefined) return {};
-  const left = deadline - timeTaken(pending, live, clock);
+  const left = timeLeft(pending, deadline, { live, clock });
   if (left > 0) {
     wakeAfter(left);
     return {};

@@ -9,6 +9,7 @@ import {
   v3,
 } from '../../../test/helpers/bundle-deployment-fixture.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
+import { LostContentError } from '../index.ts';
 
 const at = (minute: number) => ({ creationTimestamp: `2026-01-01T00:0${minute}:00Z` });
 const second = 1_000;
@@ -29,6 +30,14 @@ async function installed(
   fixture.have(aBundleOf(v1, undefined, at(0)));
   await fixture.reconcile();
   fixture.events.taken();
+}
+
+/** The next process begins so many milliseconds after the last one has ended. */
+function anotherProcess(pause: number): void {
+  const former = fixture;
+  fixture = new BundleDeploymentFixture(former.live);
+  fixture.have(...former.bundles.list());
+  fixture.clock.set(former.clock.now() + pause);
 }
 
 function changedBy(user: string): Readonly<Record<string, string>> {
@@ -208,15 +217,42 @@ describe('a Bundle that is not healthy in time', () => {
   });
 
   test('counts its time from its first apply, in whatever process that was', async () => {
+    fixture.changeSpec({ rollback: { deadline: '5m' } });
     sick('InProgress');
     await upgrade();
-    const { metadata, status = {} } = fixture.live;
-    await installed({ rollback: { deadline: '30s' }, template: v2 });
-    fixture.change({ ...fixture.live, metadata, status });
-    fixture.have(aBundleOf(v2, undefined, at(1)));
+    anotherProcess(200 * second);
     sick('InProgress');
-    await timePasses(10 * second);
-    expect(fixture.wakeAfter).toBe(20 * second);
+    await fixture.reconcile();
+    expect(fixture.wakeAfter).toBe(100 * second);
+  });
+
+  describe('while no process runs', () => {
+    const content = new LostContentError('the content is lost and being fetched again');
+
+    beforeEach(async () => {
+      sick('InProgress');
+      await upgrade();
+      anotherProcess(3_600 * second);
+      fixture.load.mockRejectedValueOnce(content);
+      expect(await fixture.failure()).toBe(content);
+    });
+
+    test('is looked at before it is rolled back', async () => {
+      expect(fixture.status.rollback).toBeUndefined();
+      expect(fixture.wakeAfter).toBe(30 * second);
+      await timePasses(second);
+      expect(fixture.status.rollback).toBeUndefined();
+      expect(fixture.status).toMatchObject({ activeBundle: next, progress: { bundle: next } });
+      expect(fixture.status.progress).toHaveProperty('healthyAt');
+    });
+
+    test('is rolled back by the next process if it stays so', async () => {
+      sick('InProgress');
+      await timePasses(29 * second);
+      expect(fixture.status.rollback).toBeUndefined();
+      await timePasses(second);
+      expect(fixture.status.rollback).toMatchObject({ from: next, to: first });
+    });
   });
 });
 
