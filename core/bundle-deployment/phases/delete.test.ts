@@ -210,6 +210,34 @@ describe('a deleted deployment', () => {
     expect(await policyOf(aDeployment({ metadata }), aBundleOf())).toBe('Orphan');
   });
 
+  test('leaves all where the garbage collector was told to, though core made another Bundle meanwhile', async () => {
+    const deletedAt = '2026-01-01T00:10:00Z';
+    const deleted = aDeleted();
+    const deployment = {
+      ...deleted,
+      metadata: { ...deleted.metadata, deletionTimestamp: deletedAt },
+      spec: { ...deleted.spec, template: v2 },
+      status: { activeBundle: nameOf(v1) },
+    };
+    const made = (template: typeof v1, minute: number, owners?: readonly []) =>
+      aBundleOf(template, unpacked, {
+        creationTimestamp: `2026-01-01T00:${minute}:00Z`,
+        ...(owners && { ownerReferences: [] }),
+      });
+    const policyOf = async (...items: Bundle[]) => {
+      fixture = new BundleDeploymentFixture(deployment);
+      const list = { metadata: { resourceVersion: '1' }, items };
+      vi.spyOn(fixture.client, 'list').mockResolvedValue(list);
+      await fixture.reconcile();
+      return fixture.applier.remove.mock.lastCall?.[0].policy;
+    };
+    expect(await policyOf(made(v1, 5, []), made(v2, 10))).toBe('Orphan');
+    expect(await policyOf(made(v1, 5), made(v2, 10))).toBe('Delete');
+    expect(await policyOf(made(v2, 10))).toBe('Delete');
+    expect(await policyOf(made(v1, 10, []))).toBe('Orphan');
+    expect(await policyOf(made(v1, 5, []), made(v2, 9))).toBe('Delete');
+  });
+
   test('goes by the default of the cluster where it has no policy', async () => {
     const policyOf = async (deployment: BundleDeployment) => {
       fixture = new BundleDeploymentFixture(deployment, { defaultDeletionPolicy: 'KeepCRDs' });

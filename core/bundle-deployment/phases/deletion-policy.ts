@@ -43,13 +43,24 @@ export async function policyInForce(
   const options = { labelSelector, metadataOnly: true, signal };
   const { items } = await client.list(bundleResource, options);
   const names = bundleNames(deployment);
+  const isOwned = ({ metadata: { ownerReferences = [] } }: KubernetesObject): boolean =>
+    ownerReferences.some((owner) => owner.uid === uid);
   const own = items.filter(
-    (bundle) => names.has(bundle.metadata.name) && isMadeOrAdopted(bundle, deployment),
+    (bundle) =>
+      names.has(bundle.metadata.name) &&
+      isMadeOrAdopted(bundle, deployment) &&
+      !(isOwned(bundle) && isTooLate(bundle, deployment)),
   );
-  const isOwned = own.some((bundle) =>
-    bundle.metadata.ownerReferences?.some((owner) => owner.uid === uid),
-  );
-  return own.length > 0 && !isOwned ? 'Orphan' : deletionPolicy;
+  return own.length > 0 && !own.some(isOwned) ? 'Orphan' : deletionPolicy;
+}
+
+/**
+ * Whether a Bundle may have come after the garbage collector had orphaned the others: core made it
+ * before its watch showed the deletion.
+ */
+function isTooLate(bundle: KubernetesObject, { metadata }: BundleDeployment): boolean {
+  const { deletionTimestamp } = metadata;
+  return deletionTimestamp !== undefined && madeAt(bundle) >= Date.parse(deletionTimestamp);
 }
 
 /** Whether the CRD is being deleted, or is deleted. When that is unknown, core deletes nothing. */
