@@ -2,6 +2,7 @@ import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
 import type {
   BundleDeployment,
   BundleDeploymentSpec,
+  BundleDeploymentStatus,
 } from '../../../api/v1alpha1/bundle-deployment.ts';
 import type { ApprovalStatus } from '../../../api/v1alpha1/deployment-progress.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
@@ -12,7 +13,7 @@ type ApprovalState = Pick<BundleDeploymentState, 'status' | 'deployment' | 'bund
 
 /**
  * The content that may be applied without asking: the last approved one, or, before any approval,
- * the active Bundle as it is. Going back to the active Bundle needs no approval, and drops an older
+ * the active Bundle with the config and class of its last apply. Going back to the active Bundle needs no approval, and drops an older
  * one.
  */
 export function approvalOf(
@@ -24,8 +25,15 @@ export function approvalOf(
   const { name, uid } = active.metadata;
   const isBack = uid === bundle?.metadata.uid && approval?.bundle !== name;
   if (approval !== undefined && !(isBack && isOlder(active, approval))) return approval;
-  const rendering = approval?.rendering ?? renderingOf(deployment.spec);
+  const rendering = approval?.rendering ?? installedRendering({ status, deployment }, active);
   return approved(active, { rendering, objects: appliedContent(status, active) });
+}
+
+function installedRendering(
+  { status, deployment }: Pick<ApprovalState, 'status' | 'deployment'>,
+  active: Bundle,
+): string {
+  return appliedRendering(status, active) ?? renderingOf(deployment.spec);
 }
 
 /** A Bundle recreated since the approval may have other content than the approved one. */
@@ -87,6 +95,14 @@ function appliedContent(
 /** Digest of everything that objects are rendered from, besides the Bundle and facts. */
 export function renderingOf({ provisionerClassName, config }: BundleDeploymentSpec): string {
   return digestOf([provisionerClassName, config ?? null]);
+}
+
+/** `renderingOf` the spec with which a Bundle was applied last; undefined when that is not known. */
+export function appliedRendering(
+  { applied, waitingDeletions }: BundleDeploymentStatus,
+  { metadata: { uid = '' } }: Bundle,
+): string | undefined {
+  return [applied, waitingDeletions].find((content) => content?.uid === uid)?.rendering;
 }
 
 /** The digest of the plan that somebody has approved, unless it is applied already. */

@@ -144,6 +144,23 @@ describe('a template that changes', () => {
   });
 });
 
+describe('a config that changes', () => {
+  test('waits too where the policy comes with it', async () => {
+    const fixture = new BundleDeploymentFixture(aStoredDeployment({ template: v1 }));
+    fixture.have(aMade(v1));
+    fixture.applier.plan.mockResolvedValue(forecast);
+    fixture.handler.mockImplementation(async (_, { spec }) =>
+      spec.config === undefined ? objects : [anObject('Secret')],
+    );
+    await fixture.reconcile();
+    fixture.changeSpec({ upgradePolicy: 'Manual', config: { name: 'a' } });
+    await fixture.reconcile();
+    expect(messageOf(fixture)).toContain('AwaitingApproval');
+    const applied = fixture.applier.apply.mock.calls.map(([request]) => request.objects);
+    expect(applied).toEqual([objects, objects]);
+  });
+});
+
 describe('a first install', () => {
   test('waits too, and nothing is applied', async () => {
     const fixture = aManual({});

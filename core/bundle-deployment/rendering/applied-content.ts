@@ -1,4 +1,3 @@
-import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
 import type {
   BundleDeployment,
   BundleDeploymentStatus,
@@ -38,14 +37,6 @@ export function wasReplaced(
   recipe: Recipe,
 ): boolean {
   return applied.superseded === true || isOther(applied, recipe);
-}
-
-/** `renderingOf` the spec with which a Bundle was applied last; undefined when that is not known. */
-export function appliedRendering(
-  { applied, waitingDeletions }: BundleDeploymentStatus,
-  { metadata: { uid = '' } }: Bundle,
-): string | undefined {
-  return [applied, waitingDeletions].find((content) => content?.uid === uid)?.rendering;
 }
 
 /** Deletions that wait since the same content was completely applied, with the facts of that time. */

@@ -22,9 +22,8 @@ import {
 } from '../phase.ts';
 import { hasBegun } from '../phases/await-dependencies.ts';
 import { fallBack, keptBundle } from '../phases/choose-target.ts';
-import { renderingOf } from '../plan/approval.ts';
+import { appliedRendering, renderingOf } from '../plan/approval.ts';
 import { hasValidBundle } from '../status.ts';
-import { appliedRendering } from './applied-content.ts';
 import { LostContentError, render, renderAgain } from './render.ts';
 import type { Rendered } from './rendered-objects.ts';
 
