@@ -160,7 +160,7 @@ export interface KnownPlan {
   readonly plan: PlanStatus;
   /** Digest of everything that the plan depends on. */
   readonly content: string | undefined;
-  /** When it was started and how long it took, in milliseconds. */
+  /** Monotonic milliseconds when it was started, and milliseconds that it took. */
   readonly madeAt: number;
   readonly took: number;
   /** An event since then may have changed it. */

@@ -132,6 +132,19 @@ describe('a template that changes', () => {
     expect(fixture.applier.plan).toHaveBeenCalledTimes(2);
   });
 
+  test('is planned again in time where the clock is set back meanwhile', async () => {
+    const fixture = aManual();
+    await fixture.reconcile();
+    const [[changed] = []] = fixture.applier.onChange.mock.calls;
+    changed?.('demo', 'change');
+    fixture.clock.set(fixture.clock.now() - 3_600_000);
+    await fixture.reconcile();
+    expect(fixture.wakeAfter).toBe(10_000);
+    fixture.clock.advance(10_000);
+    await fixture.reconcile();
+    expect(fixture.applier.plan).toHaveBeenCalledTimes(2);
+  });
+
   test('keeps the time of a plan that is made again and is the same', async () => {
     const fixture = aManual();
     await fixture.reconcile();

@@ -158,7 +158,7 @@ function rememberedPlan(
 /** Whether a plan must be made again now; otherwise wakes the deployment when it must. */
 function isDue(known: KnownPlan, { dependencies, context }: Surroundings): boolean {
   if (!known.stale) return false;
-  const wait = known.madeAt + pauseAfter(known) - dependencies.clock.now();
+  const wait = known.madeAt + pauseAfter(known) - dependencies.clock.monotonic();
   if (wait > 0) context.wakeAfter(wait);
   return wait <= 0;
 }
@@ -228,7 +228,7 @@ async function withoutPlan(
     reason !== undefined && isFirst
       ? notInstalled(state.status, { reason, message, reportHealth }, clock)
       : state.status;
-  context.wakeAfter(plans.retryAfter(state.deployment, bundle, clock.now()));
+  context.wakeAfter(plans.retryAfter(state.deployment, bundle, clock.monotonic()));
   const why = `no plan can be made of Bundle ${bundle.metadata.name}: ${message}`;
   return await wait({ ...state, status }, why, { dependencies, context });
 }

@@ -18,7 +18,8 @@ export async function makePlan(
 ): Promise<KnownPlan> {
   const { plans, storedPlans, clock } = dependencies;
   const { signal } = context;
-  const madeAt = clock.now();
+  const madeAt = clock.monotonic();
+  const createdAt = new Date(clock.now()).toISOString();
   const { deployment, status, target: bundle } = state;
   if (bundle === undefined) throw new Error('no Bundle for the plan');
   const forecast = await foresee(state, dependencies, context);
@@ -27,7 +28,7 @@ export async function makePlan(
     deployment: deployment.metadata.name ?? '',
     bundle: { name, uid },
     hooks: plannedHooks(state),
-    createdAt: new Date(madeAt).toISOString(),
+    createdAt,
   });
   const same = status.plan?.digest === made.digest;
   const plan = same ? { ...made, createdAt: status.plan?.createdAt ?? made.createdAt } : made;
@@ -40,7 +41,7 @@ export async function makePlan(
     plan: planStatus(plan),
     content: state.content,
     madeAt,
-    took: clock.now() - madeAt,
+    took: clock.monotonic() - madeAt,
     stale,
     ...retryAfter,
   };
