@@ -83,6 +83,11 @@ export class LiveDeployment {
    * it; returns the deployment with it.
    */
   async writeStatus(status: BundleDeploymentStatus): Promise<BundleDeployment> {
+    await this.announced();
+    return await this.#writeStatus(status);
+  }
+
+  async #writeStatus(status: BundleDeploymentStatus): Promise<BundleDeployment> {
     const stored = this.#stored;
     const patch = statusPatch(stored, status);
     if (patch !== undefined) {
@@ -142,7 +147,7 @@ export class LiveDeployment {
     } as const;
     const conditions = withReadiness(status.conditions ?? [], readiness, this.#dependencies.clock);
     try {
-      await this.writeStatus({ ...status, conditions: [...conditions] });
+      await this.#writeStatus({ ...status, conditions: [...conditions] });
     } catch (error) {
       const { logger } = this.#context;
       logger.debug({ error: errorMessage(error) }, 'cannot say that a class is at work');

@@ -179,6 +179,33 @@ describe('a class that takes long', () => {
     ]);
   });
 
+  test('is named before the status says what is about to be replaced', async () => {
+    const fixture = await installed();
+    const made = slowly(fixture);
+    fixture.changeSpec({ template: v2 });
+    fixture.have(aBundleOf(v2));
+    const announced = Promise.withResolvers<void>();
+    const patch = fixture.client.patch.bind(fixture.client);
+    vi.spyOn(fixture.client, 'patch').mockImplementationOnce(async (...request) => {
+      await announced.promise;
+      return await patch(...request);
+    });
+    let applied: BundleDeploymentFixture['status'] | undefined;
+    fixture.applier.apply.mockImplementationOnce(async () => {
+      await announced.promise;
+      await vi.advanceTimersByTimeAsync(1);
+      applied = fixture.status;
+      return { changes: 1, complete: true };
+    });
+    const reconciled = fixture.reconcile();
+    await vi.advanceTimersByTimeAsync(10_000);
+    made.resolve(objects);
+    await vi.advanceTimersByTimeAsync(1);
+    announced.resolve();
+    await reconciled;
+    expect(applied).toMatchObject({ applied: { superseded: true } });
+  });
+
   test('is not waited for to apply a deployment that was paused meanwhile', async () => {
     const fixture = aFixture(aBundleOf(v1));
     const made = slowly(fixture);
