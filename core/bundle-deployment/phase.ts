@@ -86,7 +86,8 @@ export interface Surroundings {
 /**
  * A sequence of phases: each receives the findings of those before it, until one ends the
  * reconcile. The answer to a write may show that the spec has changed: phases before have judged
- * another one, such as one that was not paused.
+ * another one, such as one that was not paused. It may also show a deletion: then nothing more is
+ * rolled out.
  */
 export function inOrder(...phases: readonly Phase[]): Phase {
   return async (state, dependencies, context) => {
@@ -99,6 +100,7 @@ export function inOrder(...phases: readonly Phase[]): Phase {
         found = { ...found, error };
       }
       if (hasEnded(found) || isOutdated(state.deployment, context)) break;
+      if (isDeletedSince(state.deployment, context)) break;
     }
     return found;
   };
@@ -118,6 +120,14 @@ export function isOutdated(
   { live }: Pick<PhaseContext, 'live'>,
 ): boolean {
   return !isDeepStrictEqual(live.object.spec, spec);
+}
+
+/** Whether an answer has shown that the deployment has been deleted since the reconcile began. */
+function isDeletedSince(
+  { metadata: { deletionTimestamp } }: BundleDeployment,
+  { live }: Pick<PhaseContext, 'live'>,
+): boolean {
+  return live.object.metadata.deletionTimestamp !== deletionTimestamp;
 }
 
 function hasEnded(found: Found): boolean {

@@ -14,6 +14,7 @@ import {
   v1,
   v2,
 } from '../../../test/helpers/bundle-deployment-fixture.ts';
+import { anObject } from '../../../test/helpers/registry-bundle.ts';
 import { silentLogger } from '../../../test/helpers/silent-logger.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import type { Logger } from '../../contracts/logger.ts';
@@ -91,6 +92,26 @@ test('a deployment that is gone is not applied again when the watch lags behind'
   fixture.deployments.upsert(before);
   await fixture.reconcile();
   expect(fixture.applier.apply).not.toHaveBeenCalled();
+});
+
+test('a deployment whose deletion an answer shows is neither upgraded nor given hooks any more', async () => {
+  const fixture = installedFixture();
+  await fixture.reconcile();
+  fixture.applier.apply.mockClear();
+  const hook = anObject('Job', {
+    name: 'migrate',
+    annotations: { 'core.rukpak.io/hook': 'pre-upgrade' },
+  });
+  fixture.handler.mockImplementation(async () => {
+    const { live } = fixture;
+    fixture.client.put({ ...live, metadata: { ...live.metadata, deletionTimestamp } });
+    return [anObject('ConfigMap'), hook];
+  });
+  fixture.have(aBundleOf(v2));
+  fixture.changeSpec({ template: v2 });
+  await fixture.reconcile();
+  expect(fixture.applier.apply).not.toHaveBeenCalled();
+  expect(fixture.applier.runHook).not.toHaveBeenCalled();
 });
 
 describe('a deployment that the API server deletes in spite of its finalizer', () => {
