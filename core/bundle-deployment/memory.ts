@@ -103,8 +103,8 @@ export class Durations {
 
 interface AppliedEntry {
   readonly recipe: Recipe;
-  /** Generation of the deployment whose roll-out has started to replace it. */
-  readonly replacedBy?: number;
+  /** Generation of the deployment whose roll-out has started to replace it, and UID of its Bundle. */
+  readonly replacedBy?: { readonly generation: number; readonly bundle: string | undefined };
 }
 
 /**
@@ -124,7 +124,15 @@ export class LastApplied {
     const memory = this.#memories.of(name);
     const entry = memory.lastApplied;
     if (entry === undefined || isSame(entry.recipe, made)) return;
-    memory.lastApplied = { ...entry, replacedBy: generation };
+    const bundle = made.bundle.metadata.uid;
+    memory.lastApplied = { ...entry, replacedBy: { generation, bundle } };
+  }
+
+  /** Whether objects of that Bundle have started to replace the last completely applied ones. */
+  hasBegun({ metadata: { name, uid } }: BundleDeployment, bundle: Bundle): boolean {
+    const { recipe, replacedBy } = this.#memories.of(name).lastApplied ?? {};
+    if (recipe?.deployment.metadata.uid !== uid) return false;
+    return replacedBy !== undefined && replacedBy.bundle === bundle.metadata.uid;
   }
 
   /** Call this when all objects are applied. */
@@ -139,7 +147,8 @@ export class LastApplied {
   get({ metadata }: BundleDeployment, bundle: Bundle): Recipe | undefined {
     const { name, uid, generation = 0 } = metadata;
     const { recipe, replacedBy } = this.#memories.of(name).lastApplied ?? {};
-    if (recipe?.deployment.metadata.uid !== uid || replacedBy === generation) return undefined;
+    if (recipe?.deployment.metadata.uid !== uid || replacedBy?.generation === generation)
+      return undefined;
     return recipe?.bundle.metadata.uid === bundle.metadata.uid ? recipe : undefined;
   }
 }

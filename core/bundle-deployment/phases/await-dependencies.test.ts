@@ -199,6 +199,20 @@ describe('what is installed', () => {
     expect(fixture.status.activeBundle).toBe(nameOf(v2));
   });
 
+  test('an upgrade that has begun goes on also after a change of something else', async () => {
+    const fixture = aFixture(anInstalled('db'), aDependency());
+    await fixture.reconcile();
+    fixture.have(aBundleOf(v2));
+    fixture.changeSpec({ template: v2 });
+    const blocked = { reason: 'WaitingForStage', message: 'stage 2 waits for stage 1' };
+    fixture.applier.apply.mockResolvedValueOnce({ changes: 1, complete: false, blocked });
+    expect(await progressing(fixture)).toContain('stage 2 waits for stage 1');
+    fixture.change(aDependency({ observedGeneration: 1 }));
+    fixture.changeSpec({ health: { progressDeadline: '1h' } });
+    expect(await progressing(fixture)).toBeUndefined();
+    expect(fixture.status.activeBundle).toBe(nameOf(v2));
+  });
+
   test.each([
     ['waits for its dependencies', {}, 'Progressing False WaitingForDependencies'],
     ['was unpacked slowly', { phase: 'Pending' }, undefined],

@@ -9,7 +9,7 @@ import {
 import { cycleText, dependencyCycle } from '../../../api/v1alpha1/rules/dependency-cycle.ts';
 import { findCondition } from '../../platform/runtime/index.ts';
 import { isRolledOut } from '../bundles.ts';
-import type { BundleDeploymentDependencies } from '../dependencies.ts';
+import type { BundleDeploymentDependencies, ReconcileDependencies } from '../dependencies.ts';
 import type { BundleDeploymentState, Found } from '../phase.ts';
 import { block } from './choose-target.ts';
 
@@ -23,11 +23,12 @@ type Deployments = Pick<BundleDeploymentDependencies['deployments'], 'get'>;
  */
 export async function awaitDependencies(
   state: BundleDeploymentState,
-  dependencies: BundleDeploymentDependencies,
+  dependencies: ReconcileDependencies,
 ): Promise<Found> {
   const { deployment, bundle, target } = state;
   const isNew = target === bundle && target?.metadata.name !== state.status.activeBundle;
-  if (!isNew || hasBegun(deployment)) return {};
+  if (target === undefined || !isNew || hasBegun(deployment)) return {};
+  if (dependencies.lastApplied.hasBegun(deployment, target)) return {};
   const waiting = reasonsToWait(deployment, dependencies);
   if (waiting.length === 0) return {};
   const more = waiting.length - shownDependencies;
@@ -128,7 +129,10 @@ const begun: ReadonlySet<string> = new Set([
   bundleDeploymentReason.upgradeFailed,
 ]);
 
-/** A part of the new Bundle is applied already: going back now would only do harm. */
+/**
+ * A part of the new Bundle is applied already: going back now would only do harm. The status tells
+ * it of the present generation only.
+ */
 export function hasBegun({ status, metadata }: BundleDeployment): boolean {
   if (status?.observedGeneration !== metadata.generation) return false;
   const reasonOf = (type: string) => findCondition(status?.conditions, type)?.reason;
