@@ -2,6 +2,7 @@ import type { KubernetesObject } from '../../../api/meta.ts';
 import { operatorResource } from '../../../api/operators/v1alpha1/index.ts';
 import type { BundleRecord } from '../deployment/bundle-record.ts';
 import type { Installation } from '../deployment/installation.ts';
+import { wayBack } from '../deployment/rollout.ts';
 import type { Extension } from '../extension.ts';
 import type { Choice, ResolvedChoice } from '../findings.ts';
 import { claimantName } from './made-operator.ts';
@@ -15,7 +16,10 @@ export interface Requirer {
   readonly choice: ResolvedChoice | undefined;
   /** Whether the BundleDeployment has the chosen bundle; that of a ClusterExtension never waits. */
   readonly isPlaced: boolean;
-  /** Other bundles that the BundleDeployment has: those of before an upgrade. */
+  /**
+   * Other bundles that the BundleDeployment has: those of before an upgrade, and the one to which core
+   * may still roll back.
+   */
   readonly earlier: readonly BundleRecord[];
 }
 
@@ -45,11 +49,13 @@ export class Requirers {
 function requirerOf(
   { object }: Extension,
   choice: Choice | undefined,
-  { record, installed }: Installation,
+  { deployment, record, installed }: Installation,
 ): Requirer {
   const resolved = choice?.kind === 'resolved' ? choice : undefined;
   const image = resolved?.bundle.image;
-  const present = new Map([record?.selected, installed].map((each) => [each?.image, each]));
+  const before = deployment && wayBack(deployment);
+  const last = record?.earlier.find(({ bundle }) => bundle === before);
+  const present = new Map([record?.selected, installed, last].map((each) => [each?.image, each]));
   const earlier = [...present.values()].flatMap((each) =>
     each === undefined || each.image === image ? [] : [each],
   );

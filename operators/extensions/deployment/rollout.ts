@@ -73,3 +73,16 @@ export function isRolledOut(deployment: BundleDeployment): boolean {
   const active = deployment.status?.activeBundle ?? '';
   return active !== '' && active === wantedBundle(deployment);
 }
+
+/**
+ * The name of the Bundle that core goes back to if the wanted one is not healthy in time; undefined if
+ * core goes back to none.
+ */
+export function wayBack(deployment: BundleDeployment): string | undefined {
+  const { progress, rollback, history = [] } = deployment.status ?? {};
+  if (deployment.spec.rollback === undefined) return undefined;
+  if (rollback !== undefined) return rollback.to;
+  const name = wantedBundle(deployment);
+  if (progress?.bundle === name && progress.healthyAt !== undefined) return undefined;
+  return history.find((each) => each.bundle !== name && each.healthyAt !== undefined)?.bundle;
+}
