@@ -8,6 +8,8 @@ export interface CarriedImage {
   readonly tag: string;
   /** Set for a catalog of the image set. */
   readonly catalog?: CarriedCatalog | undefined;
+  /** Of a bundle, the sources of the images that it names: it does not go anywhere without them. */
+  readonly needs?: readonly string[] | undefined;
   /** An earlier run carried the image, so this directory or tar does not have it again. */
   readonly isEarlier?: true | undefined;
 }

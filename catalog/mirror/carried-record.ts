@@ -55,6 +55,7 @@ const imageSchema = z
     path: z.string().refine(isReference, 'it is no repository'),
     tag: z.string().regex(/^\w[\w.-]{0,127}$/, 'it is no tag'),
     catalog: catalogSchema.optional(),
+    needs: z.array(z.string()).optional(),
     isEarlier: z.literal(true).optional(),
   })
   .refine(({ source, catalog }) => catalog?.isPruned === true || isReference(source), {

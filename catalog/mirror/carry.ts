@@ -15,8 +15,9 @@ import {
   writeRecord,
 } from './carried-record.ts';
 import type { ImageSet } from './image-set/image-set.ts';
+import type { ImageToCopy } from './image-to-copy.ts';
 import { copySet, type MirrorOptions, type MirrorResult, registryTargets } from './mirror.ts';
-import { type ImageToCopy, MirrorRun } from './mirror-run.ts';
+import { MirrorRun } from './mirror-run.ts';
 
 export interface CarryOptions extends MirrorOptions {
   /** Directory, tar or record of an earlier run; this run leaves out its content. */

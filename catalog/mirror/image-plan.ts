@@ -1,7 +1,8 @@
 import { type RegistryAccess, registryHost } from '../../core/registry/index.ts';
 import type { ImageSet } from './image-set/image-set.ts';
+import type { ImageToCopy } from './image-to-copy.ts';
 import { MirrorList, type WantedImage } from './mirror-list.ts';
-import type { ImageToCopy, MirrorRun } from './mirror-run.ts';
+import type { MirrorRun } from './mirror-run.ts';
 
 export interface PlanOptions {
   readonly run: MirrorRun;
@@ -30,11 +31,13 @@ export async function imagesOfSet(
   for (const { image, bundle, problem } of list.refused) {
     options.run.fail({ source: image, bundle }, problem);
   }
-  return [...list.images.map((image) => toCopy(image, options)), ...catalogImages];
+  const images = list.images.map((image) => toCopy(image, list.needsOf(image), options));
+  return [...images, ...catalogImages];
 }
 
 function toCopy(
   { source, reference, path, tag, bundle }: WantedImage,
+  needs: readonly string[] | undefined,
   { access, signal }: PlanOptions,
 ): ImageToCopy {
   return {
@@ -42,6 +45,7 @@ function toCopy(
     path,
     tag,
     bundle,
+    needs,
     host: registryHost(reference.domain),
     repository: reference.path,
     open: () => access.open({ kind: 'registry', reference }, signal),

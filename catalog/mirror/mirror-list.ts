@@ -28,6 +28,8 @@ export interface RefusedName {
 /** The images to mirror, without duplicates, in the order in which they were added. */
 export class MirrorList {
   readonly #images = new Map<string, WantedImage>();
+  /** Sources of the images that a bundle names, by the source of the bundle's image. */
+  readonly #needs = new Map<string, Set<string>>();
   /** Sources by repository and tag on the target. */
   readonly #tags = new Map<string, string>();
   readonly #blocked: readonly ImageReference[];
@@ -52,6 +54,19 @@ export class MirrorList {
       this.refused.push({ image, bundle, problem: errorMessage(error) });
       return undefined;
     }
+  }
+
+  /** Adds an image that a bundle names; `of` is the bundle's own one. */
+  addOfBundle(image: string, bundle: string, of: WantedImage | undefined): void {
+    const source = this.add(image, bundle)?.source ?? image;
+    if (of === undefined || of.source === source) return;
+    this.#needs.set(of.source, (this.#needs.get(of.source) ?? new Set()).add(source));
+  }
+
+  /** The images that a bundle's image needs, as far as they are not blocked; undefined for others. */
+  needsOf({ source }: WantedImage): readonly string[] | undefined {
+    const needs = this.#needs.get(source);
+    return needs && [...needs].toSorted();
   }
 
   /** Copies a listed image by another reference: with the digest that has been read. */

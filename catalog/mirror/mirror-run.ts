@@ -6,12 +6,12 @@ import {
   HostLimits,
   ImageCopier,
   type KeptTag,
-  type OpenedImage,
   type Platform,
   readWholeImage,
   type WholeImage,
 } from '../../core/registry/index.ts';
 import type { CarriedImage } from './carried-images.ts';
+import { checkNeeds, type ImageToCopy, stagesOf } from './image-to-copy.ts';
 import { inParallel } from './in-parallel.ts';
 
 /** Progress of a run, for observers. */
@@ -47,17 +47,6 @@ export interface RunDetails {
   readonly mountFrom?: ((digest: string) => string | undefined) | undefined;
   /** Text to append to the problem of an image that cannot be copied. */
   readonly hint?: string | undefined;
-}
-
-/** An image to copy, and its place. */
-export interface ImageToCopy extends Omit<CarriedImage, 'digest'> {
-  open(): Promise<OpenedImage>;
-  readonly host: string;
-  readonly repository: string;
-  /** The bundle that names it. */
-  readonly bundle?: string | undefined;
-  /** Other images share the place; only its opener closes it. */
-  readonly isShared?: boolean | undefined;
 }
 
 /** A piece of work for an image; with a host, it waits for the limit of that host. */
@@ -148,13 +137,16 @@ export class MirrorRun {
       const onKept = (kept: KeptTag) => this.#tellKept(kept);
       const copier = new ImageCopier({ limits, onBytes, signal, isLeftOut, mountFrom, onKept });
       const copied: CarriedImage[] = [];
-      await inParallel(read, imagesAtOnce, async (each) => {
-        const { source, path, bundle } = each.image;
-        await this.attempt({ source, bundle, hint }, async () => {
-          copied.push(await this.#copy(each, copier, target(path)));
-          this.#note(path, each.content);
+      for (const stage of stagesOf(read)) {
+        await inParallel(stage, imagesAtOnce, async (each) => {
+          const { source, path, bundle, needs } = each.image;
+          await this.attempt({ source, bundle, hint }, async () => {
+            checkNeeds(needs, this.#failed);
+            copied.push(await this.#copy(each, copier, target(path)));
+            this.#note(path, each.content);
+          });
         });
-      });
+      }
       return copied.toSorted((a, b) => (a.source < b.source ? -1 : 1));
     } finally {
       for (const { image, from } of read) if (image.isShared !== true) await from.place.close();
@@ -193,7 +185,7 @@ export class MirrorRun {
     copier: ImageCopier,
     { isTagged, ...place }: MirrorPlace,
   ): Promise<CarriedImage> {
-    const { source, path, tag, catalog } = image;
+    const { source, path, tag, catalog, needs } = image;
     const { digest } = content;
     const isEarlier = this.#isEarlier(path, content);
     const to = { ...place, tag: isTagged ? tag : undefined };
@@ -205,6 +197,7 @@ export class MirrorRun {
       path,
       tag,
       ...(catalog === undefined ? {} : { catalog }),
+      ...(needs === undefined ? {} : { needs }),
       ...(isEarlier ? { isEarlier } : {}),
     };
   }

@@ -20,6 +20,8 @@ export class UploadRegistry {
   /** Says of each manifest that it has another digest. */
   lies = false;
   hasReferrersApi = false;
+  /** Whether it denies manifests of a repository. */
+  refuses: (repository: string) => boolean = () => false;
   readonly #uploads = new Map<string, Buffer>();
   readonly #server: Server;
 
@@ -52,7 +54,9 @@ export class UploadRegistry {
     const { repository, kind, name } = partsOf(url);
     const { method = '' } = request;
     this.seen.push(`${method} ${kind}/${name.startsWith('uploads/') ? 'uploads' : name}`);
-    if (kind === 'manifests') {
+    if (kind === 'manifests' && method === 'PUT' && this.refuses(repository)) {
+      response.writeHead(400).end();
+    } else if (kind === 'manifests') {
       await this.#manifest(request, response, `${repository}:${name}`);
     } else if (name.startsWith('uploads/')) {
       await this.#upload(request, response, url);

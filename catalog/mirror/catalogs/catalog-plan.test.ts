@@ -1,12 +1,19 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../../core/platform/clock.ts';
 import { emptyKeychain, RegistryAccess } from '../../../core/registry/index.ts';
 import { pushTestCatalog } from '../../../test/helpers/mirrored-catalog.ts';
 import { UploadRegistry } from '../../../test/helpers/upload-registry.ts';
-import { type ImageSet, type MirrorResult, mirrorToRegistry } from '../index.ts';
+import {
+  type ImageSet,
+  type MirrorOptions,
+  type MirrorResult,
+  mirrorToCarried,
+  mirrorToRegistry,
+  pushCarried,
+} from '../index.ts';
 
 let source: UploadRegistry;
 let mirror: UploadRegistry;
@@ -22,18 +29,22 @@ afterEach(async () => {
   await rm(dir, { recursive: true });
 });
 
-async function mirrored(set: Partial<ImageSet>): Promise<MirrorResult> {
+const empty = { catalogs: [], additionalImages: [], blockedImages: [], leftOut: [] };
+const registry = () => ({ host: mirror.host, prefix: '', insecure: true });
+
+function options(): MirrorOptions {
   const access = new RegistryAccess({
     insecureRegistries: [source.host, mirror.host],
     caCertificates: [],
     keychain: emptyKeychain,
     clock: systemClock,
   });
-  const registry = { host: mirror.host, prefix: '', insecure: true };
-  const empty = { catalogs: [], additionalImages: [], blockedImages: [], leftOut: [] };
   const { signal } = new AbortController();
-  const options = { access, perHost: 4, signal, onEvent: () => undefined };
-  return await mirrorToRegistry({ ...empty, ...set }, registry, options);
+  return { access, perHost: 4, signal, onEvent: () => undefined };
+}
+
+async function mirrored(set: Partial<ImageSet>): Promise<MirrorResult> {
+  return await mirrorToRegistry({ ...empty, ...set }, registry(), options());
 }
 
 /** `<repository>:<tag>` of the mirrored images. */
@@ -102,4 +113,69 @@ test('the images of a bundle that the image set names too are mirrored', async (
   const result = await mirrored({ catalogs, additionalImages });
   expect([...result.failures]).toEqual([]);
   expect(names(result)).toContain('alpha/operand:v1.0.0');
+});
+
+describe('a bundle and its images', () => {
+  const operators = [
+    { name: 'alpha', versions: ['1.0.0'] },
+    { name: 'beta', versions: ['1.0.0'] },
+  ];
+  let catalogs: ImageSet['catalogs'];
+
+  beforeEach(async () => {
+    const catalog = await pushTestCatalog({ registry: source.host }, operators);
+    catalogs = [{ catalog, full: false, packages: [] }];
+  });
+
+  /** Repositories with a tag on the mirror. */
+  const onMirror = () =>
+    new Set([...mirror.manifests.keys()].map((key) => key.slice(0, key.indexOf(':'))));
+
+  const leftOut = (operand: string) =>
+    `left out, because clusters must not install it without its images, and this one failed: ${source.host}/${operand}`;
+
+  test.each(['related', 'operand'])(
+    'go to the mirror together, or its %s is missing',
+    async (part) => {
+      source.manifests.delete(`alpha/${part}:v1.0.0`);
+      const { failures } = await mirrored({ catalogs });
+      expect([...failures.values()].filter((problem) => problem.startsWith('left out'))).toEqual([
+        expect.stringContaining(leftOut(`alpha/${part}:v1.0.0`)),
+      ]);
+      expect(onMirror().has('alpha/bundle')).toBe(false);
+      expect(onMirror().has('beta/bundle')).toBe(true);
+      expect(onMirror().has('catalogs/test')).toBe(true);
+      const blockedImages = [`${source.host}/alpha/${part}`];
+      expect((await mirrored({ catalogs, blockedImages })).failures.size).toBe(0);
+      expect(onMirror().has('alpha/bundle')).toBe(true);
+    },
+  );
+
+  test.each(['carried', 'carried.tar'])('are carried in %s together', async (name) => {
+    const operand = source.manifests.get('alpha/operand:v1.0.0');
+    source.manifests.delete('alpha/operand:v1.0.0');
+    const place = join(dir, name);
+    await mirrorToCarried({ ...empty, catalogs }, place, options());
+    await pushCarried(place, registry(), options());
+    expect(onMirror().has('alpha/bundle')).toBe(false);
+    expect(onMirror().has('beta/bundle')).toBe(true);
+    if (operand !== undefined) source.manifests.set('alpha/operand:v1.0.0', operand);
+    await mirrorToCarried({ ...empty, catalogs }, place, options());
+    mirror.refuses = (repository) => repository === 'alpha/operand';
+    const { failures } = await pushCarried(place, registry(), options());
+    expect([...failures.values()]).toContainEqual(
+      expect.stringContaining(leftOut('alpha/operand:v1.0.0')),
+    );
+    expect(onMirror().has('alpha/bundle')).toBe(false);
+  });
+
+  test('are on the mirror before the catalog is', async () => {
+    await mirrored({ catalogs });
+    const tags = mirror.seen.filter((each) => /^PUT manifests\/(?!sha256)/.test(each));
+    // Bundles alone are named by their digests, and the catalog alone is v1.
+    const turns = tags.map((each) =>
+      each.includes('mirrored-') ? 1 : each.endsWith('/v1') ? 2 : 0,
+    );
+    expect(turns).toEqual([0, 0, 0, 0, 0, 0, 1, 1, 2]);
+  });
 });

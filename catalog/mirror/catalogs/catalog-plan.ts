@@ -7,9 +7,10 @@ import {
 import { configsLabel, platformImage } from '../../images/index.ts';
 import type { PlanOptions } from '../image-plan.ts';
 import { type ChosenCatalog, isPlace } from '../image-set/image-set.ts';
+import type { ImageToCopy } from '../image-to-copy.ts';
 import { inParallel } from '../in-parallel.ts';
 import { type MirrorList, sourceText, tagOfDigest, type WantedImage } from '../mirror-list.ts';
-import { type ImageToCopy, imagesAtOnce } from '../mirror-run.ts';
+import { imagesAtOnce } from '../mirror-run.ts';
 import { imagesOfBundle } from './bundle-manifests.ts';
 import { buildPrunedImage, type MirroredBundle, writePrunedCatalog } from './pruned-catalog.ts';
 
@@ -134,7 +135,7 @@ async function addBundles(
       read.add(wanted.source);
       unread.push([bundle, wanted]);
     }
-    for (const related of images) list.add(related, bundle);
+    for (const related of images) list.addOfBundle(related, bundle, wanted);
   }
   await inParallel(unread, imagesAtOnce, async ([bundle, wanted]) => {
     const { source } = wanted;
@@ -143,7 +144,7 @@ async function addBundles(
       const reference = await pinned(wanted.reference, options);
       list.pin(wanted, reference);
       for (const image of await imagesOfBundle(sourceText(reference), options)) {
-        list.add(image, bundle);
+        list.addOfBundle(image, bundle, wanted);
       }
     });
   });
