@@ -16,6 +16,7 @@ import { DirectoryTarget } from '../layouts/directory-target.ts';
 import { LayoutPlace } from '../layouts/layout-place.ts';
 import { RegistryTarget } from '../push/registry-target.ts';
 import {
+  digestProblem,
   type ImageReference,
   manifestReference,
   registryHost,
@@ -154,6 +155,7 @@ export class RegistryAccess {
   ): Promise<OpenedTarget> {
     const place = typeof named === 'string' ? parsePlace(named) : named;
     const { clock } = this.#options;
+    refuseDigest(place, named);
     if (place.kind === 'registry') {
       return { target: this.repositoryTarget(place.reference), tag: place.reference.tag };
     }
@@ -250,6 +252,17 @@ export class RegistryAccess {
       clock: this.#options.clock,
     });
   }
+}
+
+/** @throws TerminalError for a place to write to that names the digest of an image */
+function refuseDigest(place: NamedPlace, named: string | NamedPlace): void {
+  const version =
+    place.kind === 'registry' ? place.reference.digest : 'name' in place && place.name;
+  if (!version || digestProblem(version) !== undefined) return;
+  const shown = typeof named === 'string' ? named : version;
+  throw new TerminalError(
+    `${shown} names a digest, which an image gets from its content: name a tag`,
+  );
 }
 
 /** Opens an image in an OCI layout: the one of a tag or digest, or the only one. */

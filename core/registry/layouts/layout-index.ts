@@ -40,7 +40,7 @@ function versionOf(bytes: Uint8Array): string | undefined {
 
 /** Index of an OCI layout: its manifests, some with a name (OCI image spec, image-layout). */
 export class LayoutIndex {
-  /** By name, or by digest for entries without a name. A name never looks like a digest. */
+  /** By name, or by digest for entries without a name. */
   readonly #entries = new Map<string, TypedDescriptor>();
   /** For fast lookups: the layout of a mirror lists thousands. */
   readonly #digests = new Map<string, TypedDescriptor>();
@@ -96,7 +96,8 @@ export class LayoutIndex {
   }
 }
 
+/** A digest is no name: a layout of strangers could pass another image off as the pinned one. */
 function nameOf({ annotations }: TypedDescriptor): string | undefined {
-  const name = annotations?.[nameAnnotation];
-  return name === undefined || name === '' ? undefined : name;
+  const name = annotations?.[nameAnnotation] ?? '';
+  return name === '' || digestProblem(name) === undefined ? undefined : name;
 }

@@ -120,6 +120,30 @@ describe.each([
   });
 });
 
+describe('a digest', () => {
+  it('is that of the image, whatever name a layout gives to another one', async () => {
+    const { target } = await access.openTarget(`oci:${dir}`);
+    const wanted = await pushTo(target, 'v1');
+    const other = await pushTo(target, 'v2', 'other');
+    await target.close();
+    const name = { 'org.opencontainers.image.ref.name': wanted.digest };
+    const manifests = [{ ...other, annotations: name }];
+    await writeFile(join(dir, 'index.json'), JSON.stringify({ schemaVersion: 2, manifests }));
+    const { manifest } = await access.open(`oci:${dir}@${wanted.digest}`, signal);
+    expect(manifest.digest).toBe(wanted.digest);
+    expect((await access.open(`oci:${dir}`, signal)).manifest.digest).toBe(other.digest);
+  });
+
+  it.each(['oci:', 'oci-archive:', ''])('is no tag to push to (%s)', async (transport) => {
+    const path = transport === '' ? 'registry.example/app' : join(dir, 'new');
+    const place = `${transport}${path}@${digestOf(Buffer.from('x'))}`;
+    await expect(access.openTarget(place)).rejects.toThrow(
+      `${place} names a digest, which an image gets from its content: name a tag`,
+    );
+    expect(await readdir(dir)).toEqual([]);
+  });
+});
+
 describe('an archive', () => {
   it('has the same bytes for the same content, as tar reads them', async () => {
     const bytes: Buffer[] = [];
