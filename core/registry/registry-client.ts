@@ -6,6 +6,7 @@ import { RepositoryRequests, type RepositoryRequestsOptions } from './http/repos
 import { discard, statusText, type TransportResponse } from './http/response.ts';
 import type { TransportRequest } from './http/transport.ts';
 import { type Descriptor, manifestMediaTypes } from './manifest.ts';
+import { manifestParts } from './manifest-parts.ts';
 import {
   digestAlgorithm,
   digestOf,
@@ -13,6 +14,7 @@ import {
   type ImageReference,
   repositoryName,
 } from './reference.ts';
+import { indexOf } from './referrers.ts';
 import {
   connectionError,
   MismatchError,
@@ -27,6 +29,9 @@ interface RegistryClientOptions extends RepositoryRequestsOptions {
 
 /** Maximum bytes of a manifest that registries accept (distribution spec). */
 const maxManifestSize = 4 * 1024 * 1024;
+
+/** Maximum answers with parts of one list. */
+const maxReferrerPages = 100;
 
 /** Client of one repository (OCI distribution spec); verifies all content with a digest. */
 export class RegistryClient implements ImagePlace {
@@ -104,17 +109,28 @@ export class RegistryClient implements ImagePlace {
     });
   }
 
-  /** Index of the manifests whose subject is this digest; undefined if the registry keeps none. */
+  /**
+   * Index of the manifests whose subject is this digest, of all its pages; undefined if the registry
+   * keeps none.
+   */
   async findReferrers(digest: string, signal: AbortSignal): Promise<ManifestContent | undefined> {
     const headers = { accept: manifestMediaTypes.join(', ') };
-    const response = await this.request(`referrers/${digest}`, { headers, signal });
-    // Registries older than the API answer in several ways, but never with 200.
-    if (response.status !== 200) {
-      await discard(response);
-      return undefined;
+    const pages: ManifestContent[] = [];
+    for (let path: string | undefined = `referrers/${digest}`; path !== undefined; ) {
+      const response: TransportResponse = await this.request(path, { headers, signal });
+      // Registries older than the API answer in several ways, but never with 200.
+      const isOld = response.status !== 200 && pages.length === 0;
+      if (isOld || response.status !== 200 || pages.length === maxReferrerPages) {
+        await discard(response);
+        if (isOld) return undefined;
+        throw this.#noPage(response, pages.length, digest);
+      }
+      const bytes = await this.#readManifest(response, signal);
+      pages.push({ bytes, digest: digestOf(bytes), contentType: contentType(response) });
+      path = nextPage(response);
     }
-    const bytes = await this.#readManifest(response, signal);
-    return { bytes, digest: digestOf(bytes), contentType: contentType(response) };
+    const [first, ...others] = pages;
+    return others.length === 0 ? first : this.#joined(pages, digest);
   }
 
   /** A blob's bytes as they arrive; resumes after a lost connection. */
@@ -170,6 +186,23 @@ export class RegistryClient implements ImagePlace {
     );
   }
 
+  #noPage({ status }: TransportResponse, read: number, digest: string): UnavailableError {
+    const problem =
+      status === 200
+        ? `has more than ${maxReferrerPages} pages of`
+        : `answered ${statusText(status)} for page ${read + 1} of the`;
+    return new UnavailableError(`registry ${this.domain} ${problem} referrers of ${digest}`);
+  }
+
+  #joined(pages: readonly ManifestContent[], digest: string): ManifestContent {
+    try {
+      return indexOf(pages.flatMap((page) => manifestParts(page).manifests));
+    } catch (error) {
+      const problem = `registry ${this.domain} has an unreadable page of the referrers of ${digest}`;
+      throw new UnavailableError(problem, { cause: error });
+    }
+  }
+
   async #readManifest(response: TransportResponse, signal: AbortSignal): Promise<Uint8Array> {
     const chunks: Uint8Array[] = [];
     let size = 0;
@@ -197,6 +230,13 @@ function expectedDigest(
 ): string | undefined {
   if (reference.includes(':')) return reference;
   return typeof stated === 'string' && digestProblem(stated) === undefined ? stated : undefined;
+}
+
+/** URL of the next part of a list (distribution spec, Link header of RFC 5988). */
+function nextPage({ headers, url }: TransportResponse): string | undefined {
+  const link = [headers['link'] ?? []].flat().join(',');
+  const [, next] = /<([^<>]*)>[^<>]*\brel="?next\b/i.exec(link) ?? [];
+  return next === undefined ? undefined : URL.parse(next, url.href)?.href;
 }
 
 function contentType({ headers }: TransportResponse): string {
