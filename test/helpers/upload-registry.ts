@@ -20,6 +20,8 @@ export class UploadRegistry {
   /** Says of each manifest that it has another digest. */
   lies = false;
   hasReferrersApi = false;
+  /** Status of its answer to a request to mount a blob, which it does not do. */
+  refusesMounts: number | undefined;
   /** Whether it denies manifests of a repository. */
   refuses: (repository: string) => boolean = () => false;
   readonly #uploads = new Map<string, Buffer>();
@@ -113,6 +115,9 @@ export class UploadRegistry {
 
   #begin(response: ServerResponse, url: URL): void {
     const mounted = url.searchParams.get('mount') ?? '';
+    if (mounted !== '' && this.refusesMounts !== undefined) {
+      return void response.writeHead(this.refusesMounts).end();
+    }
     const blob = this.elsewhere.get(mounted);
     if (blob !== undefined) {
       this.blobs.set(mounted, blob);

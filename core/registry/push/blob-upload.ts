@@ -4,7 +4,7 @@ import { RetryPolicy } from '../../platform/net/index.ts';
 import type { BlobToPush } from '../configuration/place.ts';
 import { discard, type TransportResponse } from '../http/response.ts';
 import type { RegistryClient } from '../registry-client.ts';
-import { UnavailableError } from '../registry-errors.ts';
+import { DeniedError, UnavailableError } from '../registry-errors.ts';
 import { withChunkBuffer } from './chunk-buffers.ts';
 import { refusedPush } from './refused-push.ts';
 
@@ -64,18 +64,32 @@ export class BlobUpload {
 
   /** Starts an upload; undefined if the registry has mounted the blob from another repository. */
   async #start(): Promise<Session | undefined> {
-    const { descriptor, mountFrom } = this.#blob;
-    const query =
-      mountFrom === undefined
-        ? ''
-        : `?${new URLSearchParams({ mount: descriptor.digest, from: mountFrom }).toString()}`;
-    const response = await this.#send(`blobs/uploads/${query}`, { method: 'POST' });
-    if (response.status === 201 && mountFrom !== undefined) {
-      await discard(response);
+    const offered = await this.#mount();
+    if (offered?.status === 201) {
+      await discard(offered);
       return undefined;
     }
+    const response = offered ?? (await this.#send('blobs/uploads/', { method: 'POST' }));
     await this.#expect(response, 202);
     return this.#session(response);
+  }
+
+  /**
+   * The answer to a mount from another repository; undefined without one, or if the registry refuses
+   * it: the credentials may be for the target alone.
+   */
+  async #mount(): Promise<TransportResponse | undefined> {
+    const { descriptor, mountFrom } = this.#blob;
+    if (mountFrom === undefined) return undefined;
+    const query = new URLSearchParams({ mount: descriptor.digest, from: mountFrom }).toString();
+    try {
+      const response = await this.#send(`blobs/uploads/?${query}`, { method: 'POST' });
+      if (response.status === 201 || response.status === 202) return response;
+      await discard(response);
+    } catch (error) {
+      if (!(error instanceof DeniedError)) throw error;
+    }
+    return undefined;
   }
 
   async #atOnce(session: Session): Promise<void> {

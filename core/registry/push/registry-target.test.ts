@@ -54,6 +54,16 @@ describe('pushBlob', () => {
     expect(await target.pushBlob(other, signal)).toBe('pushed');
   });
 
+  it.each([401, 403, 404, 405])(
+    'sends a blob whose other repository is refused with %i',
+    async (status) => {
+      registry.refusesMounts = status;
+      const blob = { ...blobOf(Buffer.from('content')), mountFrom: 'other-project/base' };
+      expect(await target.pushBlob(blob, signal)).toBe('pushed');
+      expect(await target.hasBlob(blob.descriptor, signal)).toBe(true);
+    },
+  );
+
   it('begins a small blob again where the connection breaks', async () => {
     registry.cuts = 2;
     const blob = blobOf(Buffer.alloc(mebibyte, 'a'));
