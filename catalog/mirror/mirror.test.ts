@@ -221,20 +221,45 @@ describe.each([
   });
 });
 
+/** Writes the files of a run that has mirrored some images, and failed for others. */
+async function filesOf(names: readonly string[], ...failed: readonly string[]) {
+  const source = (name: string) => `quay.io/${name}:v1`;
+  const images = names.map((name) => ({ source: source(name), digest, path: name, tag: 'v1' }));
+  const failures = new Map(failed.map((name) => [source(name), 'no answer']));
+  return await writeMirrorFiles(join(dir, 'results'), { images, failures }, registry);
+}
+
+const mapping = (name: string) => `quay.io/${name}:v1=${mirror.host}/ocp/${name}:v1\n`;
+
 test('files of an earlier run with other content stay as .previous', async () => {
-  const image = (name: string) => ({ source: `quay.io/${name}:v1`, digest, path: name, tag: 'v1' });
   const results = join(dir, 'results');
-  const first = await writeMirrorFiles(results, [image('one'), image('two')], registry);
+  const first = await filesOf(['one', 'two']);
   expect(first.previous).toEqual([]);
-  const again = await writeMirrorFiles(results, [image('one'), image('two')], registry);
+  const again = await filesOf(['one', 'two']);
   expect(again).toEqual(first);
-  const less = await writeMirrorFiles(results, [image('one')], registry);
+  const less = await filesOf(['one']);
   expect(less.previous).toEqual(['registries.conf', 'mapping.txt', ...less.previous.slice(2)]);
-  const mapping = (name: string) => `quay.io/${name}:v1=${mirror.host}/ocp/${name}:v1\n`;
   const text = async (name: string) => await readFile(join(results, name), 'utf8');
   expect(await text('mapping.txt')).toBe(mapping('one'));
   expect(await text('mapping.txt.previous')).toBe(mapping('one') + mapping('two'));
   expect(await readdir(results)).toEqual(
     [...first.names, ...less.previous.map((name) => `${name}.previous`)].toSorted(),
   );
+});
+
+test('files of an earlier run stay in their place after a run in which images fail', async () => {
+  const text = async (name: string) => await readFile(join(dir, 'results', name), 'utf8');
+  expect((await filesOf(['one'], 'two')).incomplete).toEqual([]);
+  await filesOf(['one', 'two']);
+  for (const names of [['one'], []]) {
+    const { incomplete, previous } = await filesOf(names, 'two');
+    expect(incomplete).toContain('registries.conf');
+    expect(previous).toEqual([]);
+    expect(await text('mapping.txt')).toBe(mapping('one') + mapping('two'));
+    expect(await text('mapping.txt.incomplete')).toBe(names.map(mapping).join(''));
+  }
+  const { names, incomplete } = await filesOf(['one', 'two'], 'three');
+  expect([names.includes('registries.conf'), incomplete]).toEqual([true, []]);
+  await filesOf(['two']);
+  expect(await text('mapping.txt')).toBe(mapping('two'));
 });

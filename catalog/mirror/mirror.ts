@@ -82,14 +82,20 @@ export interface WrittenFiles {
   readonly names: readonly string[];
   /** Files of an earlier run that had other content, which is in `<name>.previous` now. */
   readonly previous: readonly string[];
+  /**
+   * Files of an earlier run that have other content and stay, as images of this run have failed: its
+   * own are in `<name>.incomplete`.
+   */
+  readonly incomplete: readonly string[];
 }
 
 /**
- * Writes the files with which clusters use a mirror: `registries.conf`, `mapping.txt`, and objects.
+ * Writes the files with which clusters use a mirror: `registries.conf`, `mapping.txt`, and objects. If
+ * images have failed, an earlier run may have mirrored them: its files stay, and clusters find them.
  */
 export async function writeMirrorFiles(
   folder: string,
-  images: readonly CarriedImage[],
+  { images, failures }: Pick<MirrorResult, 'images' | 'failures'>,
   registry: MirrorRegistry,
 ): Promise<WrittenFiles> {
   const repositories = mirroredRepositories(images, registry);
@@ -98,7 +104,7 @@ export async function writeMirrorFiles(
     ['mapping.txt', mappingText(images, registry)],
     ...clusterResources(repositories, images, registry),
   ]);
-  return await writeFiles(folder, files);
+  return await writeFiles(folder, files, { isComplete: failures.size === 0 });
 }
 
 /** Writes the record of a directory or tar, for `since`. */
@@ -106,25 +112,35 @@ export async function writeRecordFile(
   folder: string,
   carried: CarriedRecord,
 ): Promise<WrittenFiles> {
-  return await writeFiles(folder, new Map([['mirror-record.json', recordText(carried)]]));
+  const files = new Map([['mirror-record.json', recordText(carried)]]);
+  return await writeFiles(folder, files, { isComplete: true });
 }
 
 async function writeFiles(
   folder: string,
   files: ReadonlyMap<string, string>,
+  { isComplete }: { readonly isComplete: boolean },
 ): Promise<WrittenFiles> {
   await mkdir(folder, { recursive: true });
   const previous: string[] = [];
+  const incomplete: string[] = [];
   for (const [name, text] of files) {
     const path = join(folder, name);
+    const isReplaced = await isOther(path, text);
+    if (isReplaced && !isComplete) {
+      await writeFile(`${path}.incomplete`, text);
+      incomplete.push(name);
+      continue;
+    }
     await writeFile(`${path}.part`, text);
-    if (await isOther(path, text)) {
+    if (isReplaced) {
       await copyFile(path, `${path}.previous`);
       previous.push(name);
     }
     await rename(`${path}.part`, path);
   }
-  return { names: [...files.keys()], previous };
+  const names = [...files.keys()].filter((name) => !incomplete.includes(name));
+  return { names, previous, incomplete };
 }
 
 /** Whether a file exists and has another text. */

@@ -120,10 +120,12 @@ interface Finished {
 async function finishAt(registry: MirrorRegistry, finished: Finished): Promise<void> {
   const { result, events, flags } = finished;
   const { writeMirrorFiles } = await import('../../../catalog/mirror/index.ts');
-  const files = await writeMirrorFiles(flags.results, result.images, registry);
+  const files = await writeMirrorFiles(flags.results, result, registry);
+  const { names } = files;
   await finish(events, result, [
-    `wrote ${files.names.join(', ')} to ${flags.results}`,
+    ...(names.length === 0 ? [] : [`wrote ${names.join(', ')} to ${flags.results}`]),
     ...previousLines(files),
+    ...incompleteLines(files),
   ]);
 }
 
@@ -131,6 +133,14 @@ function previousLines({ previous }: WrittenFiles): readonly string[] {
   if (previous.length === 0) return [];
   const kept = previous.map((name) => `${name}.previous`);
   return [`note: an earlier run had written other files there, which are ${kept.join(', ')} now`];
+}
+
+function incompleteLines({ incomplete }: WrittenFiles): readonly string[] {
+  if (incomplete.length === 0) return [];
+  const own = incomplete.map((name) => `${name}.incomplete`);
+  return [
+    `note: images have failed, so the files that an earlier run had written there stay; those of this run are ${own.join(', ')}`,
+  ];
 }
 
 async function finish(
