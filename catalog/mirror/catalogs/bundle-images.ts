@@ -23,6 +23,24 @@ export function imagesOfManifests(manifests: readonly unknown[]): readonly strin
   return distinct(versions.flatMap(imagesOfVersion));
 }
 
+/** The images of the pods that manifests make, without duplicates. */
+export function imagesOfPods(manifests: readonly unknown[]): readonly string[] {
+  return distinct(manifests.filter(isMap).flatMap(podsOf).flatMap(imagesOfPod).filter(isText));
+}
+
+/** As a Pod, CronJob, PodTemplate and all other kinds of Kubernetes have them. */
+function podsOf(manifest: JsonObject): readonly (JsonValue | undefined)[] {
+  const { spec } = manifest;
+  const job = field(field(spec, 'jobTemplate'), 'spec');
+  const templates = [manifest['template'], field(spec, 'template'), field(job, 'template')];
+  return [spec, ...templates.map((template) => field(template, 'spec'))];
+}
+
+function imagesOfPod(pod: JsonValue | undefined): readonly (JsonValue | undefined)[] {
+  const containers = [...maps(field(pod, 'initContainers')), ...maps(field(pod, 'containers'))];
+  return containers.flatMap(imagesOfContainer);
+}
+
 /** An inlined manifest; empty if invalid, which is up to the validation of the catalog. */
 function inlined(value: JsonValue | undefined): readonly JsonValue[] {
   const data = isMap(value) ? value['data'] : undefined;
@@ -37,11 +55,7 @@ function inlined(value: JsonValue | undefined): readonly JsonValue[] {
 function imagesOfVersion({ spec }: JsonObject): readonly string[] {
   const related = maps(field(spec, 'relatedImages')).map(({ image }) => image);
   const deployments = maps(field(field(field(spec, 'install'), 'spec'), 'deployments'));
-  const containers = deployments.flatMap((deployment) => {
-    const pod = field(field(field(deployment, 'spec'), 'template'), 'spec');
-    return [...maps(field(pod, 'initContainers')), ...maps(field(pod, 'containers'))];
-  });
-  return [...related, ...containers.flatMap(imagesOfContainer)].filter(isText);
+  return [...related, ...deployments.flatMap(podsOf).flatMap(imagesOfPod)].filter(isText);
 }
 
 /** Variables with the images that an operator deploys. */

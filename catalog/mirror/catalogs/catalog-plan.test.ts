@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../../core/platform/clock.ts';
 import { emptyKeychain, RegistryAccess } from '../../../core/registry/index.ts';
 import { pushTestCatalog } from '../../../test/helpers/mirrored-catalog.ts';
+import { pushImage } from '../../../test/helpers/push-image.ts';
 import { UploadRegistry } from '../../../test/helpers/upload-registry.ts';
 import {
   type ImageSet,
@@ -113,6 +114,62 @@ test('the images of a bundle that the image set names too are mirrored', async (
   const result = await mirrored({ catalogs, additionalImages });
   expect([...result.failures]).toEqual([]);
   expect(names(result)).toContain('alpha/operand:v1.0.0');
+});
+
+test('the images of a plain bundle are those of the pods in its manifests', async () => {
+  const registry = source.host;
+  const image = (name: string) => `${registry}/painter/${name}:v1`;
+  const pod = (name: string) => ({ containers: [{ name, image: image(name) }] });
+  for (const repository of ['painter/web', 'painter/job', 'painter/init', 'painter/db']) {
+    await pushImage({ registry, repository, tag: 'v1', layers: [{ files: { a: repository } }] });
+  }
+  const objects = [
+    {
+      kind: 'Deployment',
+      spec: {
+        template: { spec: { ...pod('web'), initContainers: [{ image: image('init') }] } },
+      },
+    },
+    { kind: 'CronJob', spec: { jobTemplate: { spec: { template: { spec: pod('job') } } } } },
+    { kind: 'ConfigMap', data: { containers: 'none', image: image('no-image') } },
+  ];
+  const files = {
+    'manifests/app.yaml': objects.map((each) => JSON.stringify(each)).join('\n---\n'),
+    'manifests/db.yaml': `# A pod\n---\n${JSON.stringify({ kind: 'Pod', spec: pod('db') })}`,
+  };
+  await pushImage({ registry, repository: 'painter/bundle', tag: 'v1', layers: [{ files }] });
+  const blobs = [
+    { schema: 'olm.package', name: 'painter', defaultChannel: 'stable' },
+    {
+      schema: 'olm.channel',
+      package: 'painter',
+      name: 'stable',
+      entries: [{ name: 'painter.v1' }],
+    },
+    {
+      schema: 'olm.bundle',
+      package: 'painter',
+      name: 'painter.v1',
+      image: image('bundle'),
+      properties: [
+        { type: 'olm.package', value: { packageName: 'painter', version: '1.0.0' } },
+        { type: 'olm.bundle.mediatype', value: 'plain+v0' },
+      ],
+    },
+  ];
+  await writeFile(join(dir, 'catalog.json'), blobs.map((blob) => JSON.stringify(blob)).join('\n'));
+  const result = await mirrored({
+    catalogs: [{ catalog: dir, targetCatalog: 'own', full: false, packages: [] }],
+  });
+  expect([...result.failures]).toEqual([]);
+  expect(names(result).toSorted()).toEqual([
+    'own:latest',
+    'painter/bundle:v1',
+    'painter/db:v1',
+    'painter/init:v1',
+    'painter/job:v1',
+    'painter/web:v1',
+  ]);
 });
 
 describe('a bundle and its images', () => {
