@@ -1,6 +1,6 @@
-import { mkdir, mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { blobOfValue } from '../../../catalog/blobs/index.ts';
 import { ContentStore, type StoredContent } from './content-store.ts';
@@ -82,7 +82,7 @@ test('what a crash has left is removed at the start, stored content is not', asy
   await (await put('1', ['a'])).content[Symbol.asyncDispose]();
   await writeFile(join(await store.workspace(), 'half'), 'x');
   await new ContentStore(directory).prepare();
-  expect(await readdir(join(directory, 'unpack'))).toEqual([]);
+  expect(await readdir(join(directory, 'catalogs'))).toEqual(['rukpak.v2']);
   const kept = await store.open(key, 'uid-1');
   expect(kept).toBeDefined();
   await kept?.content[Symbol.asyncDispose]();
@@ -94,5 +94,21 @@ test('content without an object, and of other formats, is collected', async () =
   expect(await store.collect(() => true)).toEqual([]);
   expect(await store.collect(() => false)).toEqual([key]);
   expect(await store.open(key, 'uid-1')).toBeUndefined();
-  expect(await readdir(join(directory, 'catalogs'))).toEqual(['rukpak.v2']);
+  const names = await readdir(join(directory, 'catalogs'));
+  // Work that is under way stays.
+  expect(names.toSorted()).toEqual(['rukpak.v2', expect.stringMatching(/^rukpak\.v2\.new-/)]);
+});
+
+test('files of others in the directory stay', async () => {
+  const files = ['catalogs/shop/catalog.yaml', 'catalogs/notes', 'unpack/catalog-abcdef/x', 'x'];
+  for (const file of files) {
+    await mkdir(dirname(join(directory, file)), { recursive: true });
+    await writeFile(join(directory, file), 'mine');
+  }
+  const again = new ContentStore(directory);
+  await again.prepare();
+  await again.collect(() => false);
+  for (const file of files) {
+    expect(await readFile(join(directory, file), 'utf8').catch(() => 'gone'), file).toBe('mine');
+  }
 });

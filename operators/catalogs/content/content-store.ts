@@ -25,34 +25,34 @@ export interface StoredContent {
   readonly content: CatalogContent;
 }
 
-/** Content in another format is not read, and removed with the rest of its folder. */
+/** Content in another format is not read, and removed. */
 const format = 'rukpak.v2';
+const anyFormat = /^rukpak\.v\d+$/;
+/** Beginning of the names of workspaces. */
+const unfinished = `${format}.new-`;
 const stateFile = 'state.json';
 
 /**
  * Contents of catalogs on the disk of this replica, one for each catalog: complete or not there,
- * also after a crash. Only one process may use the directory.
+ * also after a crash. Only one process may use the directory. Files of others in it stay.
  */
 export class ContentStore {
   readonly #root: string;
-  readonly #staging: string;
 
   constructor(directory: string) {
     this.#root = join(directory, 'catalogs');
-    this.#staging = join(directory, 'unpack');
   }
 
   /** Removes what a former process left unfinished. */
   async prepare(): Promise<void> {
-    await rm(this.#staging, { recursive: true, force: true });
-    await mkdir(this.#staging, { recursive: true });
     await mkdir(this.#root, { recursive: true });
+    await this.#remove((name) => name.startsWith(unfinished));
   }
 
   /** A new directory for work; the caller removes it. */
   async workspace(): Promise<string> {
-    await mkdir(this.#staging, { recursive: true });
-    return await mkdtemp(join(this.#staging, 'catalog-'));
+    await mkdir(this.#root, { recursive: true });
+    return await mkdtemp(join(this.#root, unfinished));
   }
 
   /** The stored content of the object with this UID; undefined if it is missing or damaged. */
@@ -109,10 +109,15 @@ export class ContentStore {
         removed.push(key);
       }
     }
-    for (const name of await readdir(this.#root).catch((): string[] => [])) {
-      if (name !== format) await rm(join(this.#root, name), { recursive: true, force: true });
-    }
+    await this.#remove((name) => anyFormat.test(name) && name !== format);
     return removed;
+  }
+
+  async #remove(isUnused: (name: string) => boolean): Promise<void> {
+    const names = await readdir(this.#root).catch((): string[] => []);
+    for (const name of names.filter(isUnused)) {
+      await rm(join(this.#root, name), { recursive: true, force: true });
+    }
   }
 
   #directory({ kind, name }: CatalogKey): string {
