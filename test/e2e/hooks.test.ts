@@ -34,10 +34,13 @@ afterEach(async () => {
 });
 
 afterAll(async () => {
-  const contents = ['guestbook-v1', 'guestbook-v2', 'guestbook-v3', '--ignore-not-found'];
+  const contents = ['guestbook-v1', 'guestbook-v2', 'guestbook-v3'];
   // They are in use until the webhook knows that the Bundles are gone.
   await eventually(async () => {
-    await kubectl.deleteNamed('configmap', contents, { namespace: 'rukpak-system' });
+    await kubectl.deleteNamed('configmap', contents, {
+      namespace: 'rukpak-system',
+      ignoreNotFound: true,
+    });
   });
   await system.stop();
 });

@@ -32,10 +32,13 @@ afterEach(async () => {
 });
 
 afterAll(async () => {
-  const contents = ['shop-content', 'catalog-content', '--ignore-not-found'];
+  const contents = ['shop-content', 'catalog-content'];
   // They are in use until the webhook knows that the Bundles are gone.
   await eventually(async () => {
-    await kubectl.deleteNamed('configmap', contents, { namespace: 'rukpak-system' });
+    await kubectl.deleteNamed('configmap', contents, {
+      namespace: 'rukpak-system',
+      ignoreNotFound: true,
+    });
   });
   await system.stop();
 });

@@ -37,8 +37,11 @@ afterEach(async () => {
 
 afterAll(async () => {
   await eventually(async () => {
-    const names = ['ownership-shop-content', 'ownership-prices-content', '--ignore-not-found'];
-    await kubectl.deleteNamed('configmap', names, { namespace: 'rukpak-system' });
+    const names = ['ownership-shop-content', 'ownership-prices-content'];
+    await kubectl.deleteNamed('configmap', names, {
+      namespace: 'rukpak-system',
+      ignoreNotFound: true,
+    });
   }, patiently);
   await system.stop();
 });

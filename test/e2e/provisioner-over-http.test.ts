@@ -91,9 +91,12 @@ beforeAll(async () => {
 afterAll(async () => {
   await kubectl.deleteAll('bundledeployments,bundles', { ignoreNotFound: true });
   await eventually(async () => expect(await kubectl.list('bundles')).toEqual([]), patiently);
-  const contents = ['greeting-values', 'greeting-v1', 'greeting-v2', '--ignore-not-found'];
+  const contents = ['greeting-values', 'greeting-v1', 'greeting-v2'];
   await eventually(async () => {
-    await kubectl.deleteNamed('configmap', contents, { namespace: 'rukpak-system' });
+    await kubectl.deleteNamed('configmap', contents, {
+      namespace: 'rukpak-system',
+      ignoreNotFound: true,
+    });
   }, patiently);
   await system.stop();
   await stopServer();
@@ -125,8 +128,11 @@ async function removeSample(): Promise<void> {
   expect(await kubectl.exists('deployment', 'greeting', 'default')).toBe(false);
   await eventually(async () => {
     // Those that go at the first try are not there at the next one.
-    const contents = ['greeting-values', 'greeting-v1', 'greeting-v2', '--ignore-not-found'];
-    await kubectl.deleteNamed('configmap', contents, { namespace: 'rukpak-system' });
+    const contents = ['greeting-values', 'greeting-v1', 'greeting-v2'];
+    await kubectl.deleteNamed('configmap', contents, {
+      namespace: 'rukpak-system',
+      ignoreNotFound: true,
+    });
   }, patiently);
 }
 

@@ -559,7 +559,10 @@ test('the howto’s session does what it says', { tags: 'long' }, async () => {
   expect(end).toContain('not to be lost');
   expect(end).toContain('"core.rukpak.io/left-by":"notes"');
   await eventually(async () => {
-    const contents = ['notes-content-1', 'notes-content-2', '--ignore-not-found'];
-    await kubectl.deleteNamed('configmap', contents, { namespace: 'rukpak-system' });
+    const contents = ['notes-content-1', 'notes-content-2'];
+    await kubectl.deleteNamed('configmap', contents, {
+      namespace: 'rukpak-system',
+      ignoreNotFound: true,
+    });
   });
 });
