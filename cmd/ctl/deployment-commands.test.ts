@@ -1,4 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { annotation, label } from '../../api/v1alpha1/labels.ts';
@@ -342,6 +345,68 @@ test('rukpakctl run replaces no source of another type', async () => {
   );
   expect(stderr).toContain('"source":{"type":"upload","upload":{},"image":null}');
   expect(api.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+});
+
+describe('rukpakctl run of an operator', () => {
+  const ours = { manager: 'rukpakctl', operation: 'Apply' };
+  const refused =
+    'nothing is applied: an earlier run set spec.config.installNamespace of BundleDeployment "web" to "prod", and this one would remove it and so move the operator: pass';
+
+  async function aConfig(text: string): Promise<string> {
+    const folder = await mkdtemp(join(tmpdir(), 'run-config-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const file = join(folder, 'config.yaml');
+    await writeFile(file, text);
+    return file;
+  }
+
+  /** Runs it over one in namespace `prod`, whose field these managers own. */
+  async function runOver(
+    managers: readonly object[],
+    flags: readonly string[],
+    more: Readonly<Record<string, string>> = {},
+  ): Promise<CtlResult> {
+    const fieldsV1 = { 'f:spec': { 'f:config': { 'f:installNamespace': {} } } };
+    const managedFields = managers.map((manager) => ({ ...manager, fieldsV1 }));
+    const template = { spec: { ...web.spec.template.spec, source: { type: 'upload' } } };
+    api.put(bundleDeploymentResource, {
+      ...web,
+      metadata: { ...web.metadata, managedFields } as KubernetesObject['metadata'],
+      spec: { ...web.spec, template, config: { installNamespace: 'prod', ...more } },
+    });
+    const registry = ['--bundle-provisioner-class', 'core-rukpak-io-registry'];
+    return await ctl('run', 'web', 'deploy/samples/hello', ...registry, ...flags);
+  }
+
+  test.each<[string, string | undefined, Readonly<Record<string, string>>, string]>([
+    ['no config', undefined, {}, '-n prod'],
+    ['no config now', undefined, { watchNamespace: 'shop' }, '--config with all of spec.config'],
+    ['a config without it', 'watchNamespace: shop\n', { watchNamespace: 'shop' }, '-n prod'],
+  ])('with %s does not move it out of its namespace', async (...[, config, more, flag]) => {
+    const flags = config === undefined ? [] : ['--config', await aConfig(config)];
+    const { code, stderr } = await runOver([ours], flags, more);
+    expect(stderr).toContain(`${refused} ${flag}, or name another namespace to move it`);
+    expect(code).toBe(1);
+    expect(api.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+
+  test('goes on with a namespace that the config names', async () => {
+    const config = await aConfig('installNamespace: other\n');
+    const { stderr } = await runOver([ours], ['--config', config]);
+    expect(stderr).toContain('cannot verify the content server');
+  });
+
+  test.each<[string, readonly object[], readonly string[]]>([
+    ['that is named again', [ours], ['-n', 'prod']],
+    ['that is named anew', [ours], ['-n', 'other']],
+    ['that another client owns as well', [ours, { manager: 'k', operation: 'Apply' }], []],
+    ['that an update owns', [{ ...ours, operation: 'Update' }], []],
+    ['without owners', [], []],
+  ])('goes on with a namespace %s', async (_case, managers, flags) => {
+    const { stderr } = await runOver(managers, flags);
+    // As far as it goes without a content server.
+    expect(stderr).toContain('cannot verify the content server');
+  });
 });
 
 describe('rukpakctl logs', () => {

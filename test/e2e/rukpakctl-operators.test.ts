@@ -132,6 +132,13 @@ describe('an operator of some namespaces', () => {
     expect(await kubectl.get('deployment', name, 'ctl-ops')).toMatchObject({
       spec: { template: { metadata: { annotations: { 'olm.targetNamespaces': 'ctl-shop' } } } },
     });
+    expect(await ctl('run', name, directory, ...flags)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('would remove it and so move the operator: pass --config '),
+    });
+    expect(await kubectl.get('bundledeployment', name)).toMatchObject({
+      spec: { config: { installNamespace: 'ctl-ops', watchNamespace: 'ctl-shop' } },
+    });
   });
 
   test('differs where another config is tried', async () => {
