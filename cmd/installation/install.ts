@@ -10,6 +10,7 @@ import {
   type Resource,
 } from '../../core/platform/kube/index.ts';
 import { installManifests } from '../../deploy/install-manifests.ts';
+import { narrowedObject } from './narrowed-objects.ts';
 import { otherInstallation } from './other-installation.ts';
 
 interface InstallOptions {
@@ -31,7 +32,8 @@ const fieldManager = 'rukpak-install';
 /**
  * Applies the system's objects: CRDs, namespaces, RBAC and the webhook configurations. Applying
  * again changes nothing.
- * @throws Error before any change when the system is in another namespace.
+ * @throws Error before any change when the system is in another namespace, or restricted by an
+ * overlay in a way that the objects would undo.
  */
 export async function install(
   options: InstallOptions,
@@ -49,6 +51,8 @@ export async function install(
   });
   try {
     await checkPlace(kube, objects, options.systemNamespace);
+    const narrowed = await narrowedObject(kube.client, objects);
+    if (narrowed !== undefined) throw new Error(`nothing is applied: ${narrowed}`);
     for (const object of objects) {
       await applyObject(kube, object);
       print(`${describe(object)} applied`);

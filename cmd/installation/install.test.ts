@@ -1,0 +1,142 @@
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import type { KubernetesObject } from '../../api/meta.ts';
+import { ApiError, type ObjectKey, type Resource } from '../../core/platform/kube/index.ts';
+import { installManifests } from '../../deploy/install-manifests.ts';
+import { FakeApiServer } from '../../test/helpers/fake-api-server.ts';
+import { install } from './install.ts';
+import { narrowedObject } from './narrowed-objects.ts';
+
+const rbac = { group: 'rbac.authorization.k8s.io', version: 'v1', namespaced: false } as const;
+const roles: Resource = { ...rbac, kind: 'ClusterRole', plural: 'clusterroles' };
+const bindings: Resource = { ...rbac, kind: 'ClusterRoleBinding', plural: 'clusterrolebindings' };
+const webhooks: Resource = {
+  group: 'admissionregistration.k8s.io',
+  version: 'v1',
+  kind: 'ValidatingWebhookConfiguration',
+  plural: 'validatingwebhookconfigurations',
+  namespaced: false,
+};
+const webhooksName = 'rukpak-validating-webhook-configuration';
+
+function manifestOf(kind: string, name: string): KubernetesObject {
+  const found = installManifests().find(
+    (each) => each.kind === kind && each.metadata.name === name,
+  );
+  if (found === undefined) throw new Error(`no ${kind} ${name}`);
+  return found;
+}
+
+interface Operation {
+  readonly path: string;
+  readonly value: unknown;
+}
+
+async function overlayFile(path: string): Promise<unknown> {
+  return parse(await readFile(new URL(`../../deploy/overlays/${path}`, import.meta.url), 'utf8'));
+}
+
+/** ClusterRole `core-admin` of overlay impersonation. */
+async function impersonatingRole(): Promise<KubernetesObject> {
+  const patch = await overlayFile('impersonation/core-cluster-role-patch.yaml');
+  const [{ value }] = patch as [Operation];
+  return { ...manifestOf('ClusterRole', 'core-admin'), rules: value };
+}
+
+/** The webhooks of overlay split, which guard the namespace of the uploads as well. */
+async function splitWebhooks(): Promise<KubernetesObject> {
+  const { patches } = (await overlayFile('split/kustomization.yaml')) as {
+    readonly patches: readonly { readonly target?: { kind: string }; readonly patch: string }[];
+  };
+  const { patch = '' } = patches.find(({ target }) => target?.kind === webhooks.kind) ?? {};
+  const selector = (parse(patch) as readonly Operation[]).find(({ path }) =>
+    path.endsWith('/namespaceSelector'),
+  );
+  const manifest = manifestOf(webhooks.kind, webhooksName);
+  return {
+    ...manifest,
+    webhooks: (manifest['webhooks'] as readonly { readonly name: string }[]).map((webhook) =>
+      webhook.name.startsWith('vdeletions')
+        ? { ...webhook, namespaceSelector: selector?.value }
+        : webhook,
+    ),
+  };
+}
+
+function boundElsewhere(): KubernetesObject {
+  const binding = manifestOf('ClusterRoleBinding', 'core-admin');
+  return { ...binding, roleRef: { kind: 'ClusterRole', name: 'core-own' } };
+}
+
+describe('an installation on a cluster that is stricter', () => {
+  let api: FakeApiServer;
+
+  beforeAll(async () => {
+    api = await FakeApiServer.start();
+  });
+
+  beforeEach(() => api.reset());
+
+  afterAll(() => api.stop());
+
+  test.each<[string, Resource, () => KubernetesObject | Promise<KubernetesObject>, string]>([
+    [
+      'a role of overlay impersonation',
+      roles,
+      impersonatingRole,
+      'ClusterRole "core-admin" limits what core may do, and this installation would give it full access',
+    ],
+    [
+      'a binding to another role',
+      bindings,
+      boundElsewhere,
+      'ClusterRoleBinding "core-admin" does not bind core’s account to its role, and this installation would give it full access',
+    ],
+    [
+      'a webhook of overlay split',
+      webhooks,
+      splitWebhooks,
+      `ValidatingWebhookConfiguration "${webhooksName}" also guards namespace "rukpak-uploads", and this installation would no longer guard it`,
+    ],
+  ])('by %s applies nothing', async (...[, resource, live, reason]) => {
+    api.put(resource, await live());
+    const { kubeconfig } = api;
+    const systemNamespace = 'rukpak-system';
+    const options = { kubeconfig, systemNamespace, guardCrdDeletion: false, dryRun: false };
+    await expect(install(options, () => undefined)).rejects.toThrow(
+      `nothing is applied: ${reason}: apply the overlay that it comes from, or delete it first to lift the restriction`,
+    );
+    expect(api.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+});
+
+test.each<[string, readonly KubernetesObject[]]>([
+  ['a new cluster', []],
+  ['its own installation', installManifests()],
+  [
+    'an earlier version, which needed fewer permissions',
+    installManifests().map((each) =>
+      each.kind === 'ClusterRole' ? { ...each, rules: listed(each['rules']).slice(0, 1) } : each,
+    ),
+  ],
+  [
+    'an installation with more accounts',
+    installManifests().map((each) =>
+      each.kind === 'ClusterRoleBinding'
+        ? { ...each, subjects: [{ kind: 'Group', name: 'ops' }, ...listed(each['subjects'])] }
+        : each,
+    ),
+  ],
+])('an installation takes nothing back from %s', async (_case, live) => {
+  const get = async ({ kind }: Resource, { name }: ObjectKey): Promise<KubernetesObject> => {
+    const found = live.find((each) => each.kind === kind && each.metadata.name === name);
+    if (found !== undefined) return found;
+    throw new ApiError(404, { message: `${name} not found` });
+  };
+  expect(await narrowedObject({ get }, installManifests())).toBeUndefined();
+});
+
+function listed(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
