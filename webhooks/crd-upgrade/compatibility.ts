@@ -26,7 +26,12 @@ interface Check {
 
 /** The checks of custom resources that a change of a CRD needs. */
 export function checksOf(change: CrdChange): readonly Check[] {
-  return [...checksOfChanged(change), ...checksOfAdded(change), ...checksOfUnconverted(change)];
+  return [
+    ...checksOfChanged(change),
+    ...checksOfAdded(change),
+    ...checksOfServedAgain(change),
+    ...checksOfUnconverted(change),
+  ];
 }
 
 interface Checking {
@@ -74,6 +79,24 @@ function checksOfAdded(change: CrdChange): readonly Check[] {
     if (target === undefined) return [];
     return commonServed(change).map(({ old }) => ({ listed: old.name, target }));
   });
+}
+
+/**
+ * A version that is served again is as a new one, whatever its schema was: objects of other versions
+ * were written without it, and its schema may have changed meanwhile.
+ */
+function checksOfServedAgain(change: CrdChange): readonly Check[] {
+  const { live, next } = change;
+  if (isConverted(next)) return [];
+  const again = sortedNames(next).flatMap((name) => {
+    const target = find(next, name);
+    return target?.served === true && find(live, name)?.served === false ? [target] : [];
+  });
+  return again.flatMap((target) =>
+    commonServed(change).flatMap(({ old }) =>
+      haveSameSchema(old, target) ? [] : [{ listed: old.name, target }],
+    ),
+  );
 }
 
 /** When a conversion ends, each object is served in all versions as it is stored. */

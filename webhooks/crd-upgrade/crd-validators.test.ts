@@ -129,6 +129,36 @@ test.each([[{}], [{ conversion: { strategy: 'None' } }]])(
 
 const webhook = { spec: { conversion: { strategy: 'Webhook' } } };
 
+test.each<[what: string, schema: JsonSchema]>([
+  ['another schema', { type: 'object' }],
+  ['the schema that it had', requiredSpec],
+])(
+  'without conversion, objects are checked against a version that is served again with %s',
+  async (_what, spec) => {
+    const live = aWidgetCrd([{ name: 'v1' }, { name: 'v0', served: false, spec }]);
+    const next = aWidgetCrd([{ name: 'v1' }, { name: 'v0', spec: requiredSpec }]);
+    const fitting = new WidgetCluster(live, [aWidget({ a: 'x' })]);
+    expect(await judgeCrd(fitting, next)).toEqual({ allowed: true });
+    expect(fitting.asked.map(({ version }) => version)).toEqual(['v1']);
+    expect(await judgeCrd(new WidgetCluster(live, [aWidget({})]), next)).toEqual(
+      unsafe(
+        `${invalidPrefix}existing custom object ns/w failed validation for new schema version v0: [].spec.a: Required value`,
+      ),
+    );
+  },
+);
+
+test.each<[what: string, more: object, served: boolean]>([
+  ['behind a conversion webhook', webhook, true],
+  ['that stays unserved', {}, false],
+])('objects are not checked against a version %s', async (_what, more, served) => {
+  const live = aWidgetCrd([{ name: 'v1' }, { name: 'v0', served: false }], more);
+  const next = aWidgetCrd([{ name: 'v1' }, { name: 'v0', served, spec: requiredSpec }], more);
+  const cluster = new WidgetCluster(live, [aWidget({})]);
+  expect(await judgeCrd(cluster, next)).toEqual({ allowed: true });
+  expect(cluster.asked).toEqual([]);
+});
+
 test('a conversion stays while what is stored is invalid in another version', async () => {
   const versions = [{ name: 'v1' }, { name: 'v2', spec: requiredSpec }, { name: 'v3' }];
   const live = { ...aWidgetCrd(versions, webhook), status: { storedVersions: ['v1'] } };
