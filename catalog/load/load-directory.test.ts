@@ -23,7 +23,10 @@ async function write(files: Readonly<Record<string, string>>): Promise<void> {
   }
 }
 
-async function schemas(options?: { readonly package: string }): Promise<string[]> {
+async function schemas(options?: {
+  readonly package?: string;
+  readonly signal?: AbortSignal;
+}): Promise<string[]> {
   const found: string[] = [];
   for await (const blob of loadDirectory(root, options)) found.push(blob.schema);
   return found;
@@ -34,6 +37,13 @@ describe('a catalog in a directory', () => {
     await write({ 'b.json': '{"schema":"b"}', '.hidden/x': 'schema: h', 'a/z': 'schema: az' });
     await symlink(join(root, 'b.json'), join(root, 'link'));
     expect(await schemas()).toEqual(['h', 'az', 'b', 'b']);
+  });
+
+  test('is read no further than a stop amid a large file', async () => {
+    await write({ 'a.json': '{"schema":"a"}\n'.repeat(200_000) });
+    const stop = new AbortController();
+    setImmediate(() => stop.abort(new Error('received SIGINT')));
+    await expect(schemas({ signal: stop.signal })).rejects.toThrow('received SIGINT');
   });
 
   test('may have no file at all, or empty ones', async () => {

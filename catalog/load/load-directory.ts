@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import { compareBytes } from '../../api/byte-order.ts';
+import { Turns } from '../../core/platform/turns.ts';
 import { type Blob, readBlobs } from '../blobs/index.ts';
 import { FileReader } from './file-reader.ts';
 import { IgnorePatterns } from './ignore-patterns.ts';
@@ -20,7 +21,8 @@ interface LoadOptions {
 /**
  * The blobs of a catalog's directory: of every file that no `.indexignore` excludes, whatever its
  * name, in lexical order, and of each file in its order. Only one file is in memory at a time.
- * @throws BlobError for the first unreadable blob, TerminalError for an unreadable file.
+ * @throws BlobError for the first unreadable blob, TerminalError for an unreadable file, the signal's
+ * reason.
  */
 export async function* loadDirectory(
   directory: string,
@@ -28,12 +30,13 @@ export async function* loadDirectory(
 ): AsyncGenerator<Blob> {
   const files = await filesOf(directory);
   const reader = new FileReader(directory);
-  const ignored = ignorePatterns(reader, files);
-  for (const file of files) {
+  const turns = new Turns();
+  for (const file of withoutIgnored(reader, files)) {
     signal?.throwIfAborted();
-    const parts = file.split('/');
-    if (parts.at(-1) === ignoreFile || ignored.ignores(parts)) continue;
     for (const blob of readBlobs(file, reader.read(file))) {
+      // A signal can arrive between turns only, and a file may have hundreds of megabytes.
+      if (turns.isDue) await turns.give();
+      signal?.throwIfAborted();
       if (wanted === undefined || packageOf(blob) === wanted) yield blob;
     }
   }
@@ -61,6 +64,14 @@ function* filesBelow(directory: string, below: string): Generator<string> {
     if (entry.isDirectory()) yield* filesBelow(directory, path);
     else yield path;
   }
+}
+
+function withoutIgnored(reader: FileReader, files: readonly string[]): readonly string[] {
+  const ignored = ignorePatterns(reader, files);
+  return files.filter((file) => {
+    const parts = file.split('/');
+    return parts.at(-1) !== ignoreFile && !ignored.ignores(parts);
+  });
 }
 
 function ignorePatterns(reader: FileReader, files: readonly string[]): IgnorePatterns {

@@ -50,6 +50,8 @@ export class SpooledCatalog implements Disposable {
 
   constructor(write: WriteCatalog) {
     this.#write = write;
+    // The open file needs no name: nothing stays, however the process ends.
+    removeUnlessHeld(this.#dir);
   }
 
   add(config: CatalogConfig): void {
@@ -136,6 +138,15 @@ export class SpooledCatalog implements Disposable {
       at += writeSync(this.#file, bytes, at, bytes.byteLength - at, this.#size + at);
     }
     this.#size += bytes.byteLength;
+  }
+}
+
+/** NFS keeps the name of an open file, and so its directory. */
+function removeUnlessHeld(dir: string): void {
+  try {
+    rmSync(dir, { recursive: true, force: true });
+  } catch {
+    // Removed when the file is closed.
   }
 }
 

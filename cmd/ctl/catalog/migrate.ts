@@ -1,4 +1,5 @@
 import { Argument, Command, Option } from 'commander';
+import { stopSignal } from '../../../core/platform/stop-signal.ts';
 import { addRegistryFlags, type RegistryFlags } from '../../flags/registry-flags.ts';
 import { withPlace } from './opened-catalog.ts';
 
@@ -32,7 +33,7 @@ async function migrate(reference: string, dir: string, flags: MigrateFlags): Pro
   ]);
   await migrateCatalog(reference, {
     registry: async () => await (await import('../../registry-access.ts')).registryAccess(flags),
-    signal: new AbortController().signal,
+    signal: stopSignal(),
     migrations: migrationsUpTo(flags.migrateLevel),
     dir,
     write: flags.output === 'yaml' ? writeYaml : writeJson,

@@ -1,4 +1,7 @@
 import { Argument, Command, Option } from 'commander';
+import type { CatalogConfig } from '../../../catalog/blobs/index.ts';
+import type { SpooledCatalog } from '../../../catalog/render/index.ts';
+import { listenForStop, throwIfStopped } from '../../../core/platform/stop-signal.ts';
 import { leaveOutTurboFan } from '../../favour-memory.ts';
 import { addRegistryFlags, type RegistryFlags } from '../../flags/registry-flags.ts';
 import { writeOutput } from '../output/output.ts';
@@ -44,12 +47,21 @@ async function render(references: readonly string[], flags: RenderFlags): Promis
   const template = flags.imageTemplate;
   const options = {
     registry: async () => await (await import('../../registry-access.ts')).registryAccess(flags),
-    signal: new AbortController().signal,
     imageTemplate: template === undefined ? undefined : imageTemplate(template),
     migrations: migrationsUpTo(flags.migrateLevel),
     warn: (message: string) => void process.stderr.write(`warning: ${message}\n`),
   };
   using catalog = new SpooledCatalog(flags.output === 'yaml' ? writeYaml : writeJson);
-  for await (const part of renderedParts(references, options)) catalog.add(part);
+  await collect((signal) => renderedParts(references, { ...options, signal }), catalog);
   await writeOutput(catalog.text(), process.stdout);
+}
+
+/** Collects the parts, and removes the files that are unpacked for them, also after Ctrl-C. */
+async function collect(
+  parts: (signal: AbortSignal) => AsyncIterable<CatalogConfig>,
+  catalog: SpooledCatalog,
+): Promise<void> {
+  using stop = listenForStop();
+  for await (const part of parts(stop.signal)) catalog.add(part);
+  await throwIfStopped(stop.signal);
 }

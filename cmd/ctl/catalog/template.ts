@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { Argument, Command, Option } from 'commander';
 import type { CatalogTemplateType } from '../../../catalog/templates/index.ts';
+import { stopSignal } from '../../../core/platform/stop-signal.ts';
 import { addRegistryFlags, type RegistryFlags } from '../../flags/registry-flags.ts';
 import { writeOutput } from '../output/output.ts';
 import { withPlace } from './opened-catalog.ts';
@@ -46,7 +47,7 @@ async function textOf(content: Uint8Array, flags: TemplateFlags): Promise<Iterab
     import('../../../catalog/blobs/index.ts'),
     import('../../../catalog/render/index.ts'),
   ]);
-  const { signal } = new AbortController();
+  const signal = stopSignal();
   const migrations = migrationsUpTo(migrateLevel);
   const registry = async () =>
     await (await import('../../registry-access.ts')).registryAccess(flags);

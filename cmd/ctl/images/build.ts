@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import type { BuiltImage, ImageFormat } from '../../../catalog/images/index.ts';
 import { TerminalError } from '../../../core/errors.ts';
+import { stopSignal } from '../../../core/platform/stop-signal.ts';
 import { collect, listFlag } from '../../flags/flag-values.ts';
 import { addRegistryFlags, type RegistryFlags } from '../../flags/registry-flags.ts';
 import { type OutputFlags, outputOption, progressOn, Report } from '../output/output.ts';
@@ -53,7 +54,7 @@ async function build(what: Buildable, directory: string, flags: BuildFlags): Pro
     import('../../../catalog/images/index.ts'),
     import('../../registry-access.ts'),
   ]);
-  const { signal } = new AbortController();
+  const signal = stopSignal();
   const { format, platform, to } = flags;
   if (format === 'docker' && /^oci(?:-archive)?:/.test(to)) {
     throw new InvalidArgumentError(

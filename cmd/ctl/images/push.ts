@@ -1,4 +1,5 @@
 import { Argument, Command } from 'commander';
+import { stopSignal } from '../../../core/platform/stop-signal.ts';
 import { addRegistryFlags, type RegistryFlags } from '../../flags/registry-flags.ts';
 import { type OutputFlags, outputOption, progressOn, Report } from '../output/output.ts';
 
@@ -21,7 +22,7 @@ async function push(from: string, to: string, flags: PushFlags): Promise<void> {
     import('../../../core/registry/index.ts'),
     import('../../registry-access.ts'),
   ]);
-  const { signal } = new AbortController();
+  const signal = stopSignal();
   const access = await registryAccess(flags);
   const image = await access.open(from, signal);
   try {

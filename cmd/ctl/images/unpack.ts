@@ -1,4 +1,5 @@
 import { Argument, Command } from 'commander';
+import { stopSignal } from '../../../core/platform/stop-signal.ts';
 import { addRegistryFlags, type RegistryFlags } from '../../flags/registry-flags.ts';
 import { type OutputFlags, outputOption, progressOn, Report } from '../output/output.ts';
 
@@ -24,7 +25,7 @@ async function unpack(
     import('../../../catalog/images/index.ts'),
     import('../../registry-access.ts'),
   ]);
-  const { signal } = new AbortController();
+  const signal = stopSignal();
   const image = await (await registryAccess(flags)).open(place, signal);
   try {
     const labels = await progressOn(process.stderr)(`unpacking ${place}`, () =>

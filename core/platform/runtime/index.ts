@@ -1,3 +1,4 @@
+export { stopSignal } from '../stop-signal.ts';
 export { endText, type ProcessEnd, processorTime } from './child-process.ts';
 export {
   Controller,
@@ -12,7 +13,7 @@ export { type CacheChange, IndexedCache } from './indexed-cache.ts';
 export { LeaderElector } from './leader/leader-elector.ts';
 export { leaderRunnable } from './leader/leader-runnable.ts';
 export { type Lease, leaseResource } from './leader/lease-lock.ts';
-export { Manager, type Runnable, reflectorRunnable, stopSignal } from './manager.ts';
+export { Manager, type Runnable, reflectorRunnable } from './manager.ts';
 export { type FileAccess, moduleFolders, nodePermissions } from './node-permissions.ts';
 export { ObjectController } from './object-controller.ts';
 export { ByteBudget } from './queue/byte-budget.ts';

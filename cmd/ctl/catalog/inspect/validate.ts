@@ -1,6 +1,7 @@
 import { Argument, Command } from 'commander';
 import type { CatalogSize } from '../../../../catalog/validate/index.ts';
 import { errorMessage, TerminalError } from '../../../../core/errors.ts';
+import { stopSignal } from '../../../../core/platform/stop-signal.ts';
 import { addRegistryFlags, type RegistryFlags } from '../../../flags/registry-flags.ts';
 import { type OutputFlags, outputOption, Report } from '../../output/output.ts';
 import { counted } from '../../terminal/text.ts';
@@ -18,8 +19,9 @@ async function validate(
   flags: RegistryFlags & OutputFlags,
 ): Promise<void> {
   const report = new Report(flags);
+  const signal = stopSignal();
   for (const catalog of places) {
-    const found = await verdict(catalog, flags);
+    const found = await verdict(catalog, flags, signal);
     if (found instanceof TerminalError) {
       process.exitCode = 1;
       const message = errorMessage(found);
@@ -38,13 +40,16 @@ async function validate(
   }
 }
 
-async function verdict(place: string, flags: RegistryFlags): Promise<CatalogSize | TerminalError> {
+async function verdict(
+  place: string,
+  flags: RegistryFlags,
+  signal: AbortSignal,
+): Promise<CatalogSize | TerminalError> {
   const [{ loadDirectory, openCatalog }, { validateCatalog }, { placedError }] = await Promise.all([
     import('../../../../catalog/load/index.ts'),
     import('../../../../catalog/validate/index.ts'),
     import('../../../../catalog/blobs/index.ts'),
   ]);
-  const { signal } = new AbortController();
   const registry = async () =>
     await (await import('../../../registry-access.ts')).registryAccess(flags);
   const catalog = await openCatalog(place, { registry, signal });
