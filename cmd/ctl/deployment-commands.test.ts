@@ -543,6 +543,54 @@ describe('rukpakctl status --watch', { tags: ['process'] }, () => {
   });
 });
 
+describe('rukpakctl status --watch of an API server', { tags: ['process'] }, () => {
+  /** Watches; `onPrinted` gets all of stdout and stderr so far, at each change. */
+  async function watched(
+    onPrinted: (printed: Readonly<Record<'stdout' | 'stderr', string>>) => 'stop' | undefined,
+  ): Promise<CtlResult> {
+    const printed = { stdout: '', stderr: '' };
+    return await spawnRukpakctl(['status', '--watch', '-o', 'json'], {
+      env: { KUBECONFIG: api.kubeconfig },
+      onStart: (child) => {
+        for (const name of ['stdout', 'stderr'] as const) {
+          child[name]?.on('data', (text: string) => {
+            printed[name] += text;
+            if (onPrinted(printed) === 'stop') child.kill('SIGINT');
+          });
+        }
+      },
+    });
+  }
+
+  test('that is away for a while goes on', async () => {
+    const { code, stdout, stderr } = await watched((printed) => {
+      if (printed.stdout.includes('"other"')) return 'stop';
+      api.isDown = printed.stderr === '';
+      if (!api.isDown) api.put(bundleDeploymentResource, aStoredDeployment({ name: 'other' }));
+      return undefined;
+    });
+    expect(code).toBe(0);
+    expect(stdout.trimEnd().split('\n')).toHaveLength(2);
+    expect(stderr).toMatch(/^.* cannot reach the API server .*: retrying every second\n$/);
+  });
+
+  test('that refuses ends', async () => {
+    const { code, stderr } = await watched(() => {
+      api.answer('/apis/core.rukpak.io/v1alpha1/bundledeployments', () => undefined);
+      return undefined;
+    });
+    expect(code).toBe(1);
+    expect(stderr).toContain('not found');
+  });
+
+  test('that was never there ends', async () => {
+    api.isDown = true;
+    const { code, stderr } = await watched(() => undefined);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^.* cannot reach the API server (?!.*retrying).*\n$/);
+  });
+});
+
 describe('habits', () => {
   test('acts as another user, in groups', async () => {
     await ctl('status', '--as', 'jane', '--as-group', 'dev', '--as-group', 'ops');

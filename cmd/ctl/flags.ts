@@ -6,6 +6,7 @@ import { isMap } from '../../api/json-fields.ts';
 import { errorMessage, TerminalError } from '../../core/errors.ts';
 import type { KubeconfigOptions } from '../../core/platform/kube/index.ts';
 import { durationOption, hideRefusedFlags, httpUrl } from '../flags/flag-values.ts';
+import { logLine } from './output/loggers.ts';
 import { isUnread } from './output/write-output.ts';
 
 /** The cluster that a command talks to, and the identity that it uses. */
@@ -161,20 +162,38 @@ const pause = 1_000;
 
 /**
  * Runs `work` once, or every second until the signal is aborted or nobody reads standard output any
- * more (`| head`), which is no error.
+ * more (`| head`), which is no error. Once it has succeeded, it goes on after requests without an
+ * answer, such as during a restart of the API server, and reports each such error once on stderr.
  */
 export async function repeated(
   { watch, signal }: { readonly watch: boolean; readonly signal: AbortSignal },
   work: () => Promise<void>,
 ): Promise<void> {
   if (!watch) return await work();
+  let problem: string | undefined;
   try {
-    for (;;) {
-      await work();
-      if (isUnread(process.stdout)) return;
+    await work();
+    while (!isUnread(process.stdout)) {
       await delay(pause, undefined, { signal });
+      const before = problem;
+      problem = await unanswered(work);
+      if (problem !== undefined && problem !== before) {
+        process.stderr.write(logLine(`${problem}: retrying every second`));
+      }
     }
   } catch (error) {
     if (!signal.aborted) throw error;
+  }
+}
+
+/** The error of work that got no answer from the API server; undefined when it succeeded. */
+async function unanswered(work: () => Promise<void>): Promise<string | undefined> {
+  try {
+    await work();
+    return undefined;
+  } catch (error) {
+    const { isUnreachable } = await import('../../core/platform/kube/index.ts');
+    if (isUnreachable(error)) return errorMessage(error);
+    throw error;
   }
 }

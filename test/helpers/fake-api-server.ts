@@ -36,6 +36,8 @@ export class FakeApiServer {
   kubeconfig = '';
   /** The webhook's answer to each deletion. */
   warning: string | undefined;
+  /** Whether it breaks each connection at the first request. */
+  isDown = false;
   readonly #objects = new Map<string, Stored>();
   readonly #resources = new Set<Resource>();
   readonly #answers = new Map<string, Answer>();
@@ -71,6 +73,7 @@ export class FakeApiServer {
   reset(): void {
     this.requests.length = 0;
     this.warning = undefined;
+    this.isDown = false;
     this.#objects.clear();
     this.#answers.clear();
     this.#resources.clear();
@@ -96,6 +99,10 @@ export class FakeApiServer {
   }
 
   async #serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (this.isDown) {
+      incoming.destroy();
+      return;
+    }
     const url = new URL(incoming.url ?? '/', 'http://fake');
     const { method = 'GET', headers } = incoming;
     const body = await text(incoming);

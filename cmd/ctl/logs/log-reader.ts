@@ -50,6 +50,8 @@ export class LogReader {
   readonly #selection: LogSelection;
   /** Time of the last line that was read, by Pod and container. */
   readonly #last = new Map<string, string>();
+  /** Lines of a call that failed, for the next one. */
+  #unreturned: readonly LoggedLine[] = [];
 
   constructor(client: Pick<KubeClient, 'get' | 'list' | 'request'>, selection: LogSelection) {
     this.#client = client;
@@ -69,16 +71,18 @@ export class LogReader {
       );
     }
     const names = await this.#names(signal);
-    const lines: LoggedLine[][] = [];
     for (const pod of items) {
       for (const container of containersOf(pod)) {
         const source = { pod: pod.metadata.name ?? '', container };
         for await (const some of this.#pages(source, signal)) {
-          lines.push(some.filter(({ text }) => this.#isWanted(text, names)));
+          const wanted = some.filter(({ text }) => this.#isWanted(text, names));
+          this.#unreturned = this.#unreturned.concat(wanted);
         }
       }
     }
-    return lines.flat().toSorted(byTime);
+    const lines = this.#unreturned.toSorted(byTime);
+    this.#unreturned = [];
+    return lines;
   }
 
   /** A request gets the oldest lines, if there are too many for one. */

@@ -50,3 +50,4 @@ export {
   secretResource,
   serviceAccountResource,
 } from './resource.ts';
+export { isUnreachable } from './transport.ts';

@@ -46,6 +46,17 @@ export interface HttpTransport extends Pick<Transport, 'send' | 'stream'> {}
 
 const maxTries = 6;
 
+/** The API server did not answer a request: no connection, a lost one, or none in time. */
+class UnreachableError extends Error {
+  override readonly name = 'UnreachableError';
+}
+
+/** Whether a request failed without an answer of the API server, or caused the error that way. */
+export function isUnreachable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return error instanceof UnreachableError || isUnreachable(error.cause);
+}
+
 /** HTTP to one API server, with credentials, pooled connections, time limits and retries. */
 export class Transport {
   readonly #options: TransportOptions;
@@ -167,15 +178,16 @@ export class Transport {
 
   #deadline({ method, path, signal }: HttpRequest, ms: number) {
     const timeoutError = (): Error =>
-      new Error(`${method} ${this.#origin}${this.#prefix}${path}: no answer within ${ms / 1000} s`);
+      new UnreachableError(
+        `${method} ${this.#origin}${this.#prefix}${path}: no answer within ${ms / 1000} s`,
+      );
     return { ms, signal, timeoutError };
   }
 
   #unreachable(error: unknown): Error {
     const cause = error instanceof AggregateError ? (error.errors as unknown[])[0] : error;
-    return new Error(`cannot reach the API server ${this.#origin}: ${errorMessage(cause)}`, {
-      cause,
-    });
+    const text = `cannot reach the API server ${this.#origin}: ${errorMessage(cause)}`;
+    return new UnreachableError(text, { cause });
   }
 }
 
