@@ -70,8 +70,11 @@ export async function confirmDeletion(
     );
   }
   const lines = createInterface({ input: process.stdin, output: process.stderr });
+  // Ctrl-D ends the input, and leaves the question without an answer.
+  const closed = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
   try {
-    const answer = await lines.question(`Delete "${name}"? [y/N] `, { signal });
+    const question = lines.question(`Delete "${name}"? [y/N] `, { signal });
+    const answer = await Promise.race([question, closed]);
     if (/^y(?:es)?$/i.test(answer.trim())) return;
   } finally {
     lines.close();
