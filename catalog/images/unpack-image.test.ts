@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs';
 import {
   lstat,
+  mkdir,
   mkdtemp,
   readdir,
   readFile,
@@ -53,6 +55,45 @@ async function names(): Promise<readonly string[]> {
 }
 
 describe('unpackImage', () => {
+  it.each([
+    ['new', []],
+    ['empty', ['out']],
+  ])('leaves a directory that is %s as it was where it fails', async (_case, before) => {
+    for (const name of before) await mkdir(join(dir, name));
+    const upper = { files: { 'a/1': 'above' } };
+    const failing = { tarEntries: [{ name: 'b' }, { name: '../x' }] };
+    await expect(unpack([failing, upper])).rejects.toThrow('leaves the bundle');
+    expect(await readdir(dir, { recursive: true })).toEqual(before);
+    await unpack([upper]);
+    expect(await names()).toEqual(['a', 'a/1']);
+    expect(await readdir(dir)).toEqual(['out']);
+  });
+
+  it('has its directory only once it is whole: it may be killed at any time', async () => {
+    const seen: boolean[] = [];
+    registry.intercept = ({ url = '' }) => {
+      if (url.includes('/blobs/')) seen.push(existsSync(join(dir, 'out')));
+      return false;
+    };
+    await unpack([{ files: { a: 'below' } }, { files: { b: 'above' } }]);
+    expect(seen).toEqual([false, false, false]);
+    expect(await names()).toEqual(['a', 'b']);
+  });
+
+  it('replaces nothing that somebody writes into its directory meanwhile', async () => {
+    await mkdir(join(dir, 'out'));
+    let blobs = 0;
+    registry.intercept = async ({ url = '' }) => {
+      if (url.includes('/blobs/')) blobs += 1;
+      // The first one is the configuration.
+      if (blobs === 2) await writeFile(join(dir, 'out/a'), 'mine');
+      return false;
+    };
+    await expect(unpack([{ files: { a: 'theirs' } }])).rejects.toThrow('out is not empty');
+    expect(await names()).toEqual(['a']);
+    expect(await readFile(join(dir, 'out/a'), 'utf8')).toBe('mine');
+  });
+
   it('lays layers over one another, with their whiteouts', async () => {
     await unpack([
       { files: { 'a/1': 'below', 'a/2': 'below', 'b/1': 'below', 'c/x': 'below', d: 'below' } },
@@ -158,7 +199,6 @@ describe('unpackImage', () => {
     await expect(unpack([{ tarEntries }], { links: 'hard' })).rejects.toThrow(
       /^symlink "c" leads to no file of the catalog: "\/d"$/,
     );
-    await rm(join(dir, 'out'), { recursive: true });
     const only = tarEntries.filter(({ name }) => name !== 'c' && name !== 'a');
     await unpack([{ tarEntries: [...only, link('a', 'd/b')] }], { links: 'hard' });
     expect(await names()).toEqual(['a', 'd', 'd/b', 'd/e', 'e', 'f', 'f/g']);

@@ -1,7 +1,7 @@
-import { mkdir, readdir } from 'node:fs/promises';
 import { decompressed, readTar, type TarEntry } from '../../core/content/index.ts';
 import { TerminalError } from '../../core/errors.ts';
 import { type Descriptor, layerError, type OpenedImage } from '../../core/registry/index.ts';
+import { fillDirectory } from '../new-directory.ts';
 import { ImageDirectory, type LinkForm } from './image-directory.ts';
 import { type PlatformImage, platformImage } from './opened-image.ts';
 
@@ -25,7 +25,7 @@ const largestFile = 512 * mebibyte;
 
 /**
  * Unpacks an image into a new or empty directory, layer by layer and file by file. Applies
- * whiteouts and verifies each digest.
+ * whiteouts and verifies each digest. On failure, the directory stays as it was.
  * @returns the image's labels
  * @throws TerminalError for content that leaves the directory or exceeds a limit
  */
@@ -34,13 +34,30 @@ export async function unpackImage(
   directory: string,
   options: UnpackImageOptions,
 ): Promise<PlatformImage['labels']> {
-  const { only = '', links = 'symbolic', signal } = options;
-  const { maxBytes = defaultMaxBytes, maxFileBytes = largestFile } = options;
-  const { labels, layers } = await platformImage(image, signal);
-  const tree = new ImageDirectory(directory);
-  await mkdir(directory, { recursive: true });
-  if ((await readdir(directory)).length > 0) throw new TerminalError(`${directory} is not empty`);
+  const { labels, layers } = await platformImage(image, options.signal);
+  const { only = '' } = options;
   const path = typeof only === 'string' ? only : only(labels);
+  await fillDirectory(directory, (partial) =>
+    unpackLayers({ image, layers, path }, partial, options),
+  );
+  return labels;
+}
+
+interface UnpackLayers {
+  readonly image: OpenedImage;
+  readonly layers: PlatformImage['layers'];
+  /** Path in the image to unpack. */
+  readonly path: string;
+}
+
+async function unpackLayers(
+  { image, layers, path }: UnpackLayers,
+  directory: string,
+  options: UnpackImageOptions,
+): Promise<void> {
+  const { links = 'symbolic', signal } = options;
+  const { maxBytes = defaultMaxBytes, maxFileBytes = largestFile } = options;
+  const tree = new ImageDirectory(directory);
   const prefix = `${path.replace(/^\/+|(?<!\/)\/+$/g, '')}/`;
   let unpacked = 0;
   const take = async (entry: TarEntry): Promise<void> => {
@@ -59,7 +76,6 @@ export async function unpackImage(
     tree.endLayer();
   }
   await tree.finish(links);
-  return labels;
 }
 
 interface UnpackLayer {

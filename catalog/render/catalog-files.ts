@@ -2,6 +2,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { isAbsolute, join, normalize } from 'node:path';
 import { goQuote } from '../../api/go-quote.ts';
 import { TerminalError } from '../../core/errors.ts';
+import { fillDirectory } from '../new-directory.ts';
 import type { SpooledCatalog } from './sqlite/spooled-catalog.ts';
 
 /** @throws TerminalError for a directory with files; a missing one is fine. */
@@ -11,24 +12,27 @@ export async function checkEmpty(dir: string): Promise<void> {
 }
 
 /**
- * Writes a catalog as one file per package: `PACKAGE/catalog.yaml`, and `catalog.yaml` for blobs
- * without a package. Creates a missing directory.
+ * Writes a catalog into a new or empty directory, as one file per package: `PACKAGE/catalog.yaml`, and
+ * `catalog.yaml` for blobs without a package. On failure, the directory stays as it was.
  */
 export async function writeCatalogFiles(
   catalog: SpooledCatalog,
   dir: string,
   extension: 'json' | 'yaml',
 ): Promise<void> {
-  await mkdir(dir, { recursive: true });
-  for (const name of catalog.packages()) {
-    if (!isLocal(name)) {
-      throw new TerminalError(
-        `invalid package name ${goQuote(name)}: must be a single local path element`,
-      );
-    }
-    await mkdir(join(dir, name), { recursive: true });
-    await writeFile(join(dir, name, `catalog.${extension}`), catalog.text(name));
+  const names = catalog.packages();
+  const invalid = names.find((name) => !isLocal(name));
+  if (invalid !== undefined) {
+    throw new TerminalError(
+      `invalid package name ${goQuote(invalid)}: must be a single local path element`,
+    );
   }
+  await fillDirectory(dir, async (partial) => {
+    for (const name of names) {
+      await mkdir(join(partial, name), { recursive: true });
+      await writeFile(join(partial, name, `catalog.${extension}`), catalog.text(name));
+    }
+  });
 }
 
 function nothingThere(error: unknown): readonly string[] {

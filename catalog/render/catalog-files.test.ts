@@ -1,0 +1,46 @@
+import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { blobOfValue, writeJson } from '../blobs/index.ts';
+import { configOf } from '../load/index.ts';
+import { SpooledCatalog, writeCatalogFiles } from './index.ts';
+
+let dir = '';
+
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'catalog-files-'));
+});
+
+afterEach(() => rm(dir, { recursive: true }));
+
+async function write(...packages: readonly string[]): Promise<void> {
+  using catalog = new SpooledCatalog(writeJson);
+  for (const name of packages) {
+    catalog.add(configOf(blobOfValue({ schema: 'olm.package', name, defaultChannel: 'stable' })));
+  }
+  await writeCatalogFiles(catalog, join(dir, 'out'), 'json');
+}
+
+describe.each(['new', 'empty'])('a catalog in a directory that is %s', (state) => {
+  const before = state === 'new' ? [] : ['out'];
+
+  beforeEach(async () => {
+    if (state === 'empty') await mkdir(join(dir, 'out'));
+  });
+
+  it('has a file for each package', async () => {
+    await write('a', 'b');
+    const files = (await readdir(dir, { recursive: true })).filter((name) => name.includes('.'));
+    expect(files.toSorted()).toEqual(['out/a/catalog.json', 'out/b/catalog.json']);
+    expect(await readFile(join(dir, 'out/b/catalog.json'), 'utf8')).toContain('"b"');
+  });
+
+  it.each([
+    ['is not local', 'a/../../b', 'invalid package name "a/../../b": must be a single local path'],
+    ['is no name of a file', 'n'.repeat(300), 'ENAMETOOLONG'],
+  ])('is not begun where the name of one package %s', async (_case, name, problem) => {
+    await expect(write('a', name)).rejects.toThrow(problem);
+    expect(await readdir(dir, { recursive: true })).toEqual(before);
+  });
+});
