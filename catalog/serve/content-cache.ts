@@ -94,7 +94,7 @@ export class ContentCache {
     const existing = await this.#existing();
     const computed = await contentDigest(source, signal);
     if (existing !== computed) throw new StaleCacheError(existing, computed);
-    return await ServedContent.open(this.#path);
+    return await this.#opened(computed);
   }
 
   get #path(): string {
@@ -111,10 +111,23 @@ export class ContentCache {
     }
   }
 
+  /** @throws StaleCacheError if another process replaces the content, which had this digest */
+  async #opened(digest: string): Promise<ServedContent> {
+    const content = await ServedContent.open(this.#path);
+    try {
+      const existing = await this.#existing();
+      if (existing !== digest) throw new StaleCacheError(existing, digest);
+      return content;
+    } catch (error) {
+      await content[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
   async #kept(digest: string): Promise<ServedContent | undefined> {
     try {
       const existing = await this.#existing();
-      return existing === digest ? await ServedContent.open(this.#path) : undefined;
+      return existing === digest ? await this.#opened(digest) : undefined;
     } catch {
       // Any broken cache is built again.
       return undefined;
@@ -146,6 +159,7 @@ export class ContentCache {
     onBuild?.();
     await mkdir(this.#directory, { recursive: true });
     const next = await mkdtemp(join(this.#directory, unfinished));
+    let content: ServedContent | undefined;
     try {
       await buildContent(next, loadDirectory(source, { signal: options.signal }), options);
       if ((await contentDigest(source, options.signal)) !== digest) {
@@ -154,14 +168,29 @@ export class ContentCache {
       }
       await writeFile(join(next, digestFile), digest);
       await chmod(next, sharedMode);
-      // A rename cannot replace a directory with content. Open content stays readable.
-      await rm(this.#path, { recursive: true, force: true });
-      await rename(next, this.#path);
+      // Opened before it has the name that other processes replace. Open content stays readable.
+      content = await ServedContent.open(next);
+      await this.#replace(next);
+      return content;
     } catch (error) {
+      await content?.[Symbol.asyncDispose]();
       await rm(next, { recursive: true, force: true });
       throw error;
     }
-    return await ServedContent.open(this.#path);
+  }
+
+  async #replace(next: string): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        // A rename cannot replace a directory with content.
+        await rm(this.#path, { recursive: true, force: true });
+        return await rename(next, this.#path);
+      } catch (error) {
+        // Another process has replaced it between the two.
+        const isThere = (error as NodeJS.ErrnoException).code === 'ENOTEMPTY';
+        if (!isThere || attempt === mostAttempts) throw error;
+      }
+    }
   }
 }
 
