@@ -175,6 +175,7 @@ export class ArchiveTarget implements ImageTarget {
         `another program has written ${this.#path} meanwhile: move it, and run the same command again`,
       );
     }
+    await this.#file.sync();
     await this.#file.close();
     await rename(this.#archive.partial, this.#path);
     await this.#lock.release();

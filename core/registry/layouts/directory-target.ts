@@ -32,9 +32,9 @@ const lockFile = '.writer.lock';
 const patience = 60_000;
 
 /**
- * Writes an OCI layout into a directory, as its only writer. A blob gets its name only when it is complete, and
- * `index.json` is replaced atomically: a later process can continue the layout of an interrupted
- * one.
+ * Writes an OCI layout into a directory, as its only writer. A blob gets its name only when it is
+ * complete and on the disk, and `index.json` is replaced atomically: a later process can continue the
+ * layout of an interrupted one.
  */
 export class DirectoryTarget implements ImageTarget {
   readonly mayLackBlobs = true;
@@ -82,7 +82,7 @@ export class DirectoryTarget implements ImageTarget {
     // A writer that was killed at once has left an empty file.
     if (version === undefined || (version.byteLength === 0 && index === undefined)) {
       if (index !== undefined) throw new TerminalError(`${root} has no file ${layoutFile}`);
-      await writeFile(join(root, layoutFile), layoutText);
+      await writeFile(join(root, layoutFile), layoutText, { flush: true });
     } else {
       checkLayoutVersion(version);
     }
@@ -179,6 +179,8 @@ export class DirectoryTarget implements ImageTarget {
       try {
         // Unlike `write`, it fails where a full disk takes only a part of the chunk.
         for await (const chunk of checkedBytes(blob, signal)) await file.writeFile(chunk);
+        // Otherwise a power loss could leave the name and the size, and zeros as content.
+        await file.sync();
       } finally {
         await file.close();
       }
@@ -199,7 +201,7 @@ export class DirectoryTarget implements ImageTarget {
       .then(async () => {
         if (this.#changes !== wanted) return;
         const partial = partialOf(join(this.#root, `.${indexFile}`));
-        await writeFile(partial, this.#index.toBytes());
+        await writeFile(partial, this.#index.toBytes(), { flush: true });
         await rename(partial, join(this.#root, indexFile));
       });
     await this.#writing;

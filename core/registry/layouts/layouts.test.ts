@@ -1,9 +1,19 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import {
+  type FileHandle,
+  mkdtemp,
+  open,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../platform/clock.ts';
 import type { ImageTarget } from '../configuration/place.ts';
 import { copyImage, emptyKeychain, RegistryAccess, referrersOf } from '../index.ts';
@@ -23,7 +33,10 @@ beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'layouts-'));
 });
 
-afterEach(() => rm(dir, { recursive: true }));
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await rm(dir, { recursive: true });
+});
 
 /** An image of one layer; its manifest's digest. */
 async function pushTo(target: ImageTarget, tag: string | undefined, text = 'layer') {
@@ -230,5 +243,39 @@ describe('a directory that is written', () => {
     await expect(access.openTarget(`oci:${dir}`)).rejects.toThrow(`${dir} has no file oci-layout`);
     await writeFile(join(dir, 'oci-layout'), '{"imageLayoutVersion":"2.0.0"}');
     await expect(access.openTarget(`oci:${dir}`)).rejects.toThrow('imageLayoutVersion');
+  });
+});
+
+// A file that has its name before its content is on the disk may be zeros after a power loss.
+describe('content is on the disk before it has its name', () => {
+  /** What `look` sees at each sync of a file. */
+  async function atSyncs<T>(look: () => T): Promise<readonly T[]> {
+    const seen: T[] = [];
+    const file = await open(join(dir, 'any'), 'w');
+    const prototype = Object.getPrototypeOf(file) as FileHandle;
+    await file.close();
+    vi.spyOn(prototype, 'sync').mockImplementation(async () => void seen.push(look()));
+    return seen;
+  }
+
+  it('in a directory: its blobs, and its index after them', async () => {
+    const { target } = await access.openTarget(`oci:${join(dir, 'images')}`);
+    const seen = await atSyncs(() => ({
+      blobs: readdirSync(join(dir, 'images/blobs/sha256')).filter((name) => !name.includes('.'))
+        .length,
+      isListed: readFileSync(join(dir, 'images/index.json'), 'utf8').includes('"first"'),
+    }));
+    await pushTo(target, 'first');
+    await target.close();
+    expect(seen).toEqual([0, 1, 2, 3].map((blobs) => ({ blobs, isListed: false })));
+  });
+
+  it('in a tar', async () => {
+    const path = join(dir, 'images.tar');
+    const { target } = await access.openTarget(`oci-archive:${path}`);
+    await pushTo(target, 'v1');
+    const seen = await atSyncs(() => existsSync(path));
+    await target.close();
+    expect(seen).toEqual([false]);
   });
 });
