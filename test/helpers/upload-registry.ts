@@ -22,6 +22,8 @@ export class UploadRegistry {
   hasReferrersApi = false;
   /** Status of its answer to a request to mount a blob, which it does not do. */
   refusesMounts: number | undefined;
+  /** Status of its answer to a request that it denies. */
+  denies: (request: IncomingMessage) => 401 | 403 | undefined = () => undefined;
   /** Whether it denies manifests of a repository. */
   refuses: (repository: string) => boolean = () => false;
   readonly #uploads = new Map<string, Buffer>();
@@ -35,6 +37,12 @@ export class UploadRegistry {
     const server = createServer();
     const registry = new UploadRegistry(server);
     server.on('request', (request, response) => {
+      const denied = registry.denies(request);
+      if (denied !== undefined) {
+        request.resume();
+        response.writeHead(denied, { 'www-authenticate': 'Basic realm="x"' }).end();
+        return;
+      }
       registry.#answer(request, response).catch(() => response.destroy());
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

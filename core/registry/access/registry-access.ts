@@ -1,6 +1,6 @@
 import { TerminalError } from '../../errors.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { Credentials, Keychain } from '../configuration/keychain.ts';
+import type { Keychain } from '../configuration/keychain.ts';
 import type { ImagePlace, ImageTarget, ManifestContent } from '../configuration/place.ts';
 import {
   joinedFailure,
@@ -23,7 +23,6 @@ import {
   repositoryName,
 } from '../reference.ts';
 import { RegistryClient } from '../registry-client.ts';
-import { DeniedError } from '../registry-errors.ts';
 import { type NamedPlace, parsePlace } from './named-place.ts';
 
 /** Rejects images of registries before their blobs are downloaded. */
@@ -126,7 +125,7 @@ export class RegistryAccess {
   async digest(reference: ImageReference, signal: AbortSignal): Promise<string> {
     return await this.#atAnyPlace(reference, signal, async (place) => {
       const wanted = manifestReference(place.reference);
-      return await this.#withCredentials(place, (client) => client.digest(wanted, signal));
+      return await this.#client(place, 'pull').digest(wanted, signal);
     });
   }
 
@@ -179,19 +178,14 @@ export class RegistryAccess {
 
   /** Opens a repository of a registry for writing. */
   repositoryTarget(reference: ImageReference): ImageTarget {
-    const [credentials] = this.#identity.keychain.credentialsFor(reference);
-    const client = this.#client({ reference, insecure: false }, credentials, 'pull,push');
-    return new RegistryTarget(client);
+    return new RegistryTarget(this.#client({ reference, insecure: false }, 'pull,push'));
   }
 
   async #fromRegistry(reference: ImageReference, signal: AbortSignal): Promise<OpenedImage> {
     const repository = repositoryName(reference);
     return await this.#atAnyPlace(reference, signal, async (place) => {
-      const wanted = manifestReference(place.reference);
-      const { client, manifest } = await this.#withCredentials(place, async (client) => ({
-        client,
-        manifest: await client.manifest(wanted, signal),
-      }));
+      const client = this.#client(place, 'pull');
+      const manifest = await client.manifest(manifestReference(place.reference), signal);
       const { digest } = manifest;
       await this.#options.verifier?.verify({ repository, digest, client }, signal);
       return { place: client, manifest };
@@ -218,35 +212,18 @@ export class RegistryAccess {
     throw joinedFailure(failures, where, this.#identity.keychain).error;
   }
 
-  /** Uses the first credentials that the registry accepts. */
-  async #withCredentials<T>(
-    place: PullPlace,
-    work: (client: RegistryClient) => Promise<T>,
-  ): Promise<T> {
-    const candidates = this.#identity.keychain.credentialsFor(place.reference);
-    let denied: unknown;
-    for (const credentials of candidates.length === 0 ? [undefined] : candidates) {
-      try {
-        return await work(this.#client(place, credentials, 'pull'));
-      } catch (error) {
-        if (!(error instanceof DeniedError)) throw error;
-        denied ??= error;
-      }
-    }
-    throw denied;
-  }
-
-  #client(
-    { reference, insecure }: PullPlace,
-    credentials: Credentials | undefined,
-    actions: 'pull' | 'pull,push',
-  ): RegistryClient {
-    const { caCertificates, credentialsName, insecure: skipsCheck = false } = this.#identity;
+  #client({ reference, insecure }: PullPlace, actions: 'pull' | 'pull,push'): RegistryClient {
+    const {
+      keychain,
+      caCertificates,
+      credentialsName,
+      insecure: skipsCheck = false,
+    } = this.#identity;
     const uncheckedHost = insecure || skipsCheck ? registryHost(reference.domain) : undefined;
     return new RegistryClient(reference, {
       transport: this.#transports.get({ caCertificates, uncheckedHost, isChosen: insecure }),
       tokens: this.#tokens,
-      credentials,
+      credentials: keychain.credentialsFor(reference),
       credentialsName,
       actions,
       clock: this.#options.clock,

@@ -1,7 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { UploadRegistry } from '../../../test/helpers/upload-registry.ts';
 import type { ImageTarget } from '../configuration/place.ts';
-import { emptyKeychain, RegistryAccess, referrersOf } from '../index.ts';
+import {
+  type Credentials,
+  DeniedError,
+  emptyKeychain,
+  RegistryAccess,
+  referrersOf,
+} from '../index.ts';
 import { mediaTypes } from '../media-types.ts';
 import { digestOf, parseImageReference } from '../reference.ts';
 
@@ -94,6 +100,53 @@ describe('pushBlob', () => {
     await expect(target.pushBlob(wrong, signal)).rejects.toThrow(
       `registry ${registry.host} refuses blob ${descriptor.digest} for ${registry.host}/org/app: 400 Bad Request (DIGEST_INVALID "provided digest did not match")`,
     );
+  });
+});
+
+describe('credentials', () => {
+  const reader = { username: 'reader', password: 'x' };
+  const writer = { username: 'writer', password: 'x' };
+  const stranger = { username: 'stranger', password: 'x' };
+  let denied: number;
+
+  beforeEach(() => {
+    denied = 0;
+    registry.denies = ({ method, headers: { authorization } }) => {
+      if (authorization === basicOf(writer)) return undefined;
+      if (authorization !== basicOf(reader)) return 401;
+      if (method === 'GET' || method === 'HEAD') return undefined;
+      denied += 1;
+      return 403;
+    };
+  });
+
+  const basicOf = ({ username, password }: Credentials) =>
+    `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+
+  function targetWith(...credentials: readonly Credentials[]): ImageTarget {
+    const keychain = { credentialsFor: () => credentials };
+    const name = `${registry.host}/org/app:v1`;
+    return access.as({ keychain }).repositoryTarget(parseImageReference(name));
+  }
+
+  it.each([
+    ['may only pull', reader],
+    ['are wrong', stranger],
+  ])('that %s give way to the next ones, which all further requests use', async (_case, first) => {
+    const to = targetWith(first, writer);
+    const blob = blobOf(Buffer.from('content'));
+    expect(await to.pushBlob(blob, signal)).toBe('pushed');
+    expect(await to.pushBlob(blob, signal)).toBe('present');
+    const pushed = { bytes: aManifest(), mediaType: mediaTypes.ociManifest, tag: 'v1' };
+    const { digest } = await to.pushManifest(pushed, signal);
+    await to.tag(digest, 'latest', signal);
+    expect(await to.findDigest('latest', signal)).toBe(digest);
+    expect(denied).toBe(first === reader ? 1 : 0);
+  });
+
+  it('of which none may push are an error', async () => {
+    const pushed = targetWith(reader, stranger).pushBlob(blobOf(Buffer.from('x')), signal);
+    await expect(pushed).rejects.toThrow(DeniedError);
   });
 });
 

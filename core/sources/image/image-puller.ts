@@ -181,7 +181,7 @@ export class ImagePuller {
       const client = new RegistryClient(reference, {
         transport: this.#transports.get({ caCertificates, uncheckedHost, isChosen: insecure }),
         tokens: this.#tokens,
-        credentials,
+        credentials: credentials === undefined ? [] : [credentials],
         clock: this.#options.clock,
       });
       try {
