@@ -156,7 +156,7 @@ export class RegistryClient implements ImagePlace {
     const headers: Record<string, string> = offset === 0 ? {} : { range: `bytes=${offset}-` };
     const response = await this.request(`blobs/${digest}`, { headers, signal });
     if (response.status !== 206 || offset === 0) await this.#checkStatus(response, 200, digest);
-    else checkRange(response, offset);
+    else await checkRange(response, offset);
     const stated = response.headers['content-length'];
     if (response.status === 200 && stated !== undefined && Number(stated) !== size) {
       await discard(response);
@@ -244,8 +244,9 @@ function contentType({ headers }: TransportResponse): string {
   return typeof type === 'string' ? type : '';
 }
 
-function checkRange({ headers }: TransportResponse, offset: number): void {
-  const range = headers['content-range'];
+async function checkRange(response: TransportResponse, offset: number): Promise<void> {
+  const range = response.headers['content-range'];
   if (typeof range === 'string' && range.startsWith(`bytes ${offset}-`)) return;
+  await discard(response);
   throw new UnavailableError('registry answered with another range than it was asked for');
 }

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { FakeRegistry } from '../../../test/helpers/fake-registry.ts';
 import { systemClock } from '../../platform/clock.ts';
@@ -88,4 +89,27 @@ test('another identity has credentials of its own', async () => {
   const credentialsFor = () => [{ username: 'me', password: 'secret' }];
   const mine = access.as({ keychain: { credentialsFor }, credentialsName: 'pull secret "x"' });
   expect(await mine.digest(reference('app:v1'), signal)).toBe(digest);
+});
+
+// Otherwise it ends after the idle timeout of 30 s.
+test('an answer with another range than asked for is refused, and its connection is closed', {
+  timeout: 10_000,
+}, async () => {
+  await registry.addImage('v1', [{ files: { a: '' } }]);
+  const blob = registry.addBlob(Buffer.alloc(300_000), 'application/octet-stream');
+  registry.breaks = 1;
+  let closed: Promise<unknown> | undefined;
+  registry.intercept = (request, response) => {
+    if (request.headers.range === undefined) return false;
+    closed = once(response, 'close');
+    const range = 'bytes 7-299999/300000';
+    response.writeHead(206, { 'content-range': range, 'content-length': 299_993 }).write('x');
+    return true;
+  };
+  const access = accessWith({ verify: async () => undefined });
+  const { place } = await access.open(`${registry.host}/app:v1`, signal);
+  await expect(place.blob(blob, signal).verify()).rejects.toThrow(
+    'registry answered with another range than it was asked for',
+  );
+  await closed;
 });
