@@ -1,5 +1,4 @@
 import { goQuote } from '../../api/go-quote.ts';
-import { stringAt } from '../../api/json-fields.ts';
 import { readVersion, type Version } from '../../resolver/versions/index.ts';
 import {
   type Blob,
@@ -12,6 +11,7 @@ import {
   type Property,
 } from '../blobs/index.ts';
 import { type Requirement, Requirements } from './requirement.ts';
+import { textAt } from './written-fields.ts';
 
 /** The names, edges and dependencies of a package: a small part of its blobs. */
 export interface PackageOutline {
@@ -125,11 +125,11 @@ function duplicate(kind: 'channel' | 'bundle', { package: owner, name, place }: 
 /** The version in a bundle's `olm.package` property; undefined if missing or invalid. */
 export function versionOf({ properties }: OlmBundle): Version | undefined {
   const property = properties.find(({ type }) => type === 'olm.package');
-  return readVersion(stringAt(property?.value, 'version') ?? '');
+  return readVersion(textAt(property?.value, 'version'));
 }
 
 function provided({ type, value }: Property): readonly string[] {
-  const text = (name: string) => stringAt(value, name) ?? '';
+  const text = (name: string) => textAt(value, name);
   if (type === 'olm.gvk') return [`gvk/${text('group')}/${text('version')}/${text('kind')}`];
   return type === 'olm.label' ? [`label/${text('label')}`] : [];
 }

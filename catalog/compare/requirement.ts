@@ -1,9 +1,9 @@
-import type { JsonObject, JsonValue } from '../../api/json.ts';
+import type { JsonObject } from '../../api/json.ts';
 import { isMap, listOf } from '../../api/json-fields.ts';
 import { isInRange, parseRange, rangeProblem } from '../../resolver/versions/index.ts';
 import { jsonText, type Property } from '../blobs/index.ts';
 import type { BundleOutline } from './catalog-outline.ts';
-import { memberOf } from './written-fields.ts';
+import { memberOf, textAt } from './written-fields.ts';
 
 /** Whether a bundle meets a requirement; undefined if only a cluster can tell. */
 export type Verdict = boolean | undefined;
@@ -146,9 +146,4 @@ function undecided(text: string): Requirement {
 
 function joined(parts: readonly Requirement[], separator: string): string {
   return `(${parts.map(({ text }) => text).join(separator)})`;
-}
-
-function textAt(value: JsonObject, name: string): string {
-  const member: JsonValue | undefined = memberOf(value, name);
-  return typeof member === 'string' ? member : '';
 }

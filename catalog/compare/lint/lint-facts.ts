@@ -1,4 +1,3 @@
-import { stringAt } from '../../../api/json-fields.ts';
 import { rangeProblem } from '../../../resolver/versions/index.ts';
 import {
   type Blob,
@@ -12,6 +11,7 @@ import {
 } from '../../blobs/index.ts';
 import { type BundleOutline, bundleOutline } from '../catalog-outline.ts';
 import { Requirements } from '../requirement.ts';
+import { textAt } from '../written-fields.ts';
 import type {
   LintBundle,
   LintCatalog,
@@ -110,7 +110,7 @@ function bundleFacts({ image, relatedImages, properties }: OlmBundle): BundleFac
     hasObjects: properties.some(({ type }) => type === 'olm.bundle.object'),
     badRanges: properties.flatMap(({ type, value }, index) => {
       if (type !== 'olm.package.required') return [];
-      const problem = rangeProblem(stringAt(value, 'versionRange') ?? '');
+      const problem = rangeProblem(textAt(value, 'versionRange'));
       return problem === undefined ? [] : [{ problem, path: ['properties', index] }];
     }),
   };

@@ -233,6 +233,41 @@ describe('pruning keeps dependencies', () => {
     );
   });
 
+  it('that names its API, version or label in another case, as requirements may', async () => {
+    const c = [
+      packageBlob('c'),
+      channel('c', 'stable', [{ name: 'c.v1.0.0' }]),
+      blobOfValue({
+        schema: 'olm.bundle',
+        package: 'c',
+        name: 'c.v1.0.0',
+        image: `quay.io/x/c@sha256:${'0'.repeat(64)}`,
+        properties: [
+          { type: 'olm.package', value: { PackageName: 'c', Version: '1.0.0' } },
+          { type: 'olm.gvk', value: { Group: 'c', VERSION: 'v1', Kind: 'C' } },
+          { type: 'olm.label', value: { Label: 'certified' } },
+        ],
+      }),
+    ];
+    for (const needed of [
+      needs('olm.gvk.required', { group: 'c', version: 'v1', kind: 'C' }),
+      needs('olm.label.required', { label: 'certified' }),
+      needs('olm.package.required', { packageName: 'c', versionRange: '>=1.0.0' }),
+    ]) {
+      const { entries, notes } = await pruned(
+        [
+          packageBlob('a'),
+          channel('a', 'stable', [{ name: 'a.v1.0.0' }]),
+          bundle('a.v1.0.0', needed),
+          ...c,
+        ],
+        of('a', all),
+      );
+      expect(entries).toEqual({ 'a/stable': ['a.v1.0.0'], 'c/stable': ['c.v1.0.0'] });
+      expect(notes).toEqual([expect.stringContaining('kept c.v1.0.0')]);
+    }
+  });
+
   it('and names what the catalog does not have', async () => {
     const { notes } = await on(
       needs('olm.package.required', { packageName: 'zz', versionRange: '>=1.0.0' }),
