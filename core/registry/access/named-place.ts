@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { TerminalError } from '../../errors.ts';
 import { layoutFile } from '../layouts/layout-index.ts';
-import { type ImageReference, parseImageReference } from '../reference.ts';
+import { digestProblem, type ImageReference, parseImageReference } from '../reference.ts';
 
 /** Place of an image, catalog or bundle, as a user names it. */
 export type NamedPlace =
@@ -49,4 +49,15 @@ function layoutOf(kind: 'layout' | 'archive', text: string): NamedPlace {
   const [, path = '', name] = /^([^:@]*)(?:[:@](.+))?$/s.exec(text) ?? [];
   if (path === '') throw new TerminalError(`"${text}" names no path of an OCI layout`);
   return name === undefined ? { kind, path } : { kind, path, name };
+}
+
+/** @throws TerminalError for a place to write to that names the digest of an image */
+export function refuseDigest(place: NamedPlace, named: string | NamedPlace): void {
+  const version =
+    place.kind === 'registry' ? place.reference.digest : 'name' in place && place.name;
+  if (!version || digestProblem(version) !== undefined) return;
+  const shown = typeof named === 'string' ? named : version;
+  throw new TerminalError(
+    `${shown} names a digest, which an image gets from its content: name a tag`,
+  );
 }

@@ -16,14 +16,13 @@ import { DirectoryTarget } from '../layouts/directory-target.ts';
 import { LayoutPlace } from '../layouts/layout-place.ts';
 import { RegistryTarget } from '../push/registry-target.ts';
 import {
-  digestProblem,
   type ImageReference,
   manifestReference,
   registryHost,
   repositoryName,
 } from '../reference.ts';
 import { RegistryClient } from '../registry-client.ts';
-import { type NamedPlace, parsePlace } from './named-place.ts';
+import { type NamedPlace, parsePlace, refuseDigest } from './named-place.ts';
 
 /** Rejects images of registries before their blobs are downloaded. */
 export interface ImageVerifier {
@@ -229,17 +228,6 @@ export class RegistryAccess {
       clock: this.#options.clock,
     });
   }
-}
-
-/** @throws TerminalError for a place to write to that names the digest of an image */
-function refuseDigest(place: NamedPlace, named: string | NamedPlace): void {
-  const version =
-    place.kind === 'registry' ? place.reference.digest : 'name' in place && place.name;
-  if (!version || digestProblem(version) !== undefined) return;
-  const shown = typeof named === 'string' ? named : version;
-  throw new TerminalError(
-    `${shown} names a digest, which an image gets from its content: name a tag`,
-  );
 }
 
 /** Opens an image in an OCI layout: the one of a tag or digest, or the only one. */
