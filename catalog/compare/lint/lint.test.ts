@@ -121,6 +121,14 @@ const rows: readonly Row[] = [
       'the version range of a required package cannot be read: Could not parse Range "^1": Could not parse comparator "^" in "^1"',
   },
   {
+    rule: 'unreadable-range',
+    from: 'properties:\n',
+    to: required('olm.package.required', '{PackageName: a, VersionRange: ^2}'),
+    at: '- type: olm.package.required',
+    message:
+      'the version range of a required package cannot be read: Could not parse Range "^2": Could not parse comparator "^" in "^2"',
+  },
+  {
     rule: 'missing-dependency',
     from: 'properties:\n',
     to: required('olm.gvk.required', '{group: g, version: v1, kind: K}'),
