@@ -137,6 +137,34 @@ describe('DiskStore', () => {
     }
   });
 
+  it('replaces no archive of a later Bundle by one of a Bundle that was deleted meanwhile', async () => {
+    const earlier = { ...key, uid: 'earlier' };
+    const later = { ...key, uid: 'later' };
+    let current = earlier;
+    const isCurrent = ({ uid }: ContentKey): boolean => uid === current.uid;
+    const limits = defaultLimits;
+    const store = new DiskStore({ directory, externalAddress: '', limits, isCurrent });
+    const slow = randomBytes(4_000_000).toString('base64');
+    // When it begins, its Bundle exists.
+    const deleted = store.put(earlier, content(slow)).catch((error: unknown) => error);
+    current = later;
+    await Promise.all([store.put(later, content('new')), deleted]);
+    expect(await loadedText(store, later)).toBe('new');
+    await expect(store.put(earlier, content('old'))).rejects.toThrow(
+      `Bundle "${key.name}" was deleted while its content was being stored`,
+    );
+    expect(await loadedText(store, later)).toBe('new');
+    expect(await readdir(directory)).toEqual([`${key.name}.tgz`]);
+  });
+
+  it('stores content of a Bundle that was deleted meanwhile where there is no other: it may be installed', async () => {
+    const limits = defaultLimits;
+    const isCurrent = (): boolean => false;
+    const store = new DiskStore({ directory, externalAddress: '', limits, isCurrent });
+    for (const text of ['one', 'two']) await store.put(key, content(text));
+    expect(await loadedText(store, key)).toBe('two');
+  });
+
   it('replaces and deletes', async () => {
     const store = newStore();
     await store.put(key, content('one'));

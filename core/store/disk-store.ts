@@ -33,6 +33,8 @@ interface DiskStoreOptions {
   readonly onLeftover?: OnLeftover;
   /** Set damaged archives aside (default: delete them, as their content is fetched again). */
   readonly keepsDamaged?: boolean;
+  /** Whether there is a Bundle of this name and UID (default: always). */
+  readonly isCurrent?: (key: ContentKey) => boolean;
   /** Bounds the archives of all stores together (default: no bound). */
   readonly space?: ArchiveSpace | undefined;
 }
@@ -47,12 +49,14 @@ export class DiskStore implements ContentStore {
   readonly #limits: ContentLimits;
   readonly #onLeftover: OnLeftover | undefined;
   readonly #keepsDamaged: boolean;
+  readonly #isCurrent: (key: ContentKey) => boolean;
   readonly #space: ArchiveSpace | undefined;
   #changes: Promise<unknown> = Promise.resolve();
 
   constructor(options: DiskStoreOptions) {
     this.#onLeftover = options.onLeftover;
     this.#keepsDamaged = options.keepsDamaged ?? false;
+    this.#isCurrent = options.isCurrent ?? (() => true);
     this.#directory = options.directory;
     this.#externalAddress = options.externalAddress.replace(/\/+$/, '');
     this.#limits = storedLimits(options.limits);
@@ -75,7 +79,9 @@ export class DiskStore implements ContentStore {
       const { size } = await stat(temporary);
       await this.#inTurn(async () => {
         await this.#space?.check(path, key.name, size);
-        if ((await writerOf(path)) === 'foreign') await this.#setAside(path);
+        const writer = await writerOf(path);
+        if (writer === 'foreign') await this.#setAside(path);
+        else if (writer !== undefined && writer.uid !== key.uid) this.#checkCurrent(key);
         await rename(temporary, path);
         this.#space?.set(path, key.name, size);
       });
@@ -84,6 +90,12 @@ export class DiskStore implements ContentStore {
       throw error;
     }
     await syncDirectory(this.#directory);
+  }
+
+  /** The archive of another Bundle may be that of a later one of the name. */
+  #checkCurrent(key: ContentKey): void {
+    if (this.#isCurrent(key)) return;
+    throw new Error(`Bundle "${key.name}" was deleted while its content was being stored`);
   }
 
   async load(key: ContentKey): Promise<BundleFiles | undefined> {

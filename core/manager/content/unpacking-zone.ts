@@ -9,7 +9,7 @@ import {
 import { creatorOfBundle, sourceReader } from '../../bundle-deployment/index.ts';
 import type { EventSink } from '../../contracts/event-sink.ts';
 import type { SecretReader } from '../../contracts/source.ts';
-import type { ContentStore } from '../../contracts/store.ts';
+import type { ContentKey, ContentStore } from '../../contracts/store.ts';
 import type { Clock } from '../../platform/clock.ts';
 import {
   createConfigMapReader,
@@ -69,7 +69,9 @@ export function createUnpackingZone(
   const { kinds, onLeftover } = parts;
   const { content, limits } = settings;
   const space = archiveSpace(content, kinds);
-  const store = new DiskStore({ ...content, limits, onLeftover, space });
+  const isCurrent = ({ name, uid }: ContentKey): boolean =>
+    kinds.bundles.get({ name })?.metadata.uid === uid;
+  const store = new DiskStore({ ...content, limits, onLeftover, space, isCurrent });
   const kept = keptArchives(settings, { store, kinds, space, onLeftover });
   const uploads = createUploads(settings, parts);
   const dependencies = unpackDependencies(settings, { ...parts, store, kept, uploads });
