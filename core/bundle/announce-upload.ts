@@ -1,7 +1,7 @@
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import { annotation } from '../../api/v1alpha1/labels.ts';
 import { bundleResource } from '../../api/v1alpha1/resources.ts';
-import { acceptsUpload, uploadPinOf } from '../../api/v1alpha1/rules/upload-pin.ts';
+import { acceptsUpload, notedPin } from '../../api/v1alpha1/rules/upload-pin.ts';
 import type { EventSink } from '../contracts/event-sink.ts';
 import type { ContentKey } from '../contracts/store.ts';
 import { WaitingError } from '../errors.ts';
@@ -59,7 +59,7 @@ async function tryAnnounce(
   const bundle = await findBundle(client, key.name, signal);
   if (bundle?.metadata.uid !== key.uid) return true;
   if (!acceptsUpload(bundle, { digest, isStored: true })) return false;
-  const isKnown = !isNew || uploadPinOf(bundle) !== undefined;
+  const isKnown = !isNew || notedPin(bundle) !== undefined;
   if (isKnown && bundle.status?.phase === 'Unpacked') return true;
   if (isReceiving(bundle)) {
     // Another upload began to replace these bytes, and failed.

@@ -64,6 +64,14 @@ test('a restored Bundle gets the content that its annotation names', async () =>
   expect(fixture.live.status?.conditions?.[0]?.message).toBe(refusal);
 });
 
+test('content that was stored under another pin than that of a backup is fetched again', async () => {
+  const { fixture, fetch } = fixtureOf(aKeptBundle(noted));
+  await fixture.store.put({ ...key, pin: 'sha256:another' }, after);
+  await fixture.reconcile();
+  expect(fetch).toHaveBeenCalledTimes(1);
+  expect(await fixture.store.load({ ...key, pin: digest })).toEqual(before);
+});
+
 test('content that was stored and not noted is fetched again', async () => {
   const annotations = { [annotation.pin]: '' };
   const { fixture, fetch } = fixtureOf(aKeptBundle({ source, metadata: { annotations } }));

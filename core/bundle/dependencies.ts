@@ -1,10 +1,11 @@
 import type { Bundle, BundleStatus } from '../../api/v1alpha1/bundle.ts';
+import { notedPin } from '../../api/v1alpha1/rules/upload-pin.ts';
 import type { BundleFiles, ContentLimits } from '../contracts/bundle-files.ts';
 import type { EventSink } from '../contracts/event-sink.ts';
 import type { Logger } from '../contracts/logger.ts';
 import type { Provisioner } from '../contracts/provisioner.ts';
 import type { ConfigMapReader, Source } from '../contracts/source.ts';
-import type { ContentKey, ContentStore } from '../contracts/store.ts';
+import type { ContentStore, PinnedKey } from '../contracts/store.ts';
 import type { UnservedDeletions } from '../contracts/unserved-deletions.ts';
 import type { UploadStore } from '../contracts/upload-store.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -89,6 +90,7 @@ export interface StepContext {
 export type StepOutcome = 'continue' | 'done';
 
 /** The key of a Bundle's stored content. */
-export function storedContentKey(bundle: Bundle): ContentKey {
-  return { name: bundle.metadata.name ?? '', uid: bundle.metadata.uid ?? '' };
+export function storedContentKey(bundle: Bundle): PinnedKey {
+  const { name = '', uid = '' } = bundle.metadata;
+  return { name, uid, pin: notedPin(bundle) };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Bundle, BundleStatus } from '../../api/v1alpha1/bundle.ts';
 import { annotation, finalizer } from '../../api/v1alpha1/labels.ts';
-import { aKeptBundle, BundleFixture, pinned } from '../../test/helpers/bundle-fixture.ts';
+import { aKeptBundle, BundleFixture, pinned, tree } from '../../test/helpers/bundle-fixture.ts';
 import { anImage } from '../../test/helpers/objects.ts';
 import { aTree } from '../../test/helpers/registry-bundle.ts';
 import { aStoredBundle } from '../../test/helpers/stored-objects.ts';
@@ -123,6 +123,22 @@ test('a restored Bundle without status is fetched from what it was pinned to', a
   const annotations = { [annotation.pin]: digest };
   const fixture = await unpacked(aKeptBundle({ metadata: { uid: 'another', annotations } }));
   expect(fixture.fetch.mock.lastCall?.[0]).toEqual(pinned);
+});
+
+test('an archive of another pin than that of a restored Bundle is replaced, whatever its status says', async () => {
+  const annotations = { [annotation.pin]: digest };
+  const status = { phase: 'Unpacked', resolvedSource: pinned } as const;
+  const fixture = new BundleFixture(aKeptBundle({ metadata: { annotations }, status }));
+  await fixture.store.put({ ...key, pin: `sha256:${'66'.repeat(32)}` }, aTree({ a: 'b' }));
+  await fixture.reconcile();
+  expect(fixture.fetch.mock.calls.map(([source]) => source)).toEqual([pinned]);
+  expect(await fixture.store.load({ ...key, pin: digest })).toBe(tree);
+});
+
+test('the content of a tag is stored with the pin that it has at the fetch', async () => {
+  const fixture = await unpacked();
+  expect(await fixture.store.has({ ...key, pin: digest })).toBe(true);
+  expect(await fixture.store.has({ ...key, pin: evil.image?.ref })).toBe(false);
 });
 
 test('a note that is no pin is refused, and names what to do', async () => {

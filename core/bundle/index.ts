@@ -1,6 +1,6 @@
 export { announceUpload, claimUpload, findBundle } from './announce-upload.ts';
 export { ContentRestorer } from './content-restorer.ts';
-export type { UnpackDependencies } from './dependencies.ts';
+export { storedContentKey, type UnpackDependencies } from './dependencies.ts';
 export type { SourceTypes } from './fetch/pin.ts';
 export { unresolvedNote } from './fetch/pin.ts';
 export { SharedFetches } from './fetch/shared-fetches.ts';

@@ -16,6 +16,7 @@ import {
   isDigested,
   isNoted,
   pinIn,
+  resolvedPin,
   type SourceTypes,
   unresolvedNote,
   withKnownPin,
@@ -117,10 +118,7 @@ function pinToNote(
   { bundle: { spec }, status, digest }: BundleState,
   { sources }: Pick<BundleDependencies, 'sources'>,
 ): string | undefined {
-  if (digest !== undefined) return digest;
-  return isNoted(spec.source, sources)
-    ? pinIn(sources, status.resolvedSource, spec.source)
-    : undefined;
+  return digest ?? resolvedPin(sources, status.resolvedSource, spec.source);
 }
 
 async function writeNote(

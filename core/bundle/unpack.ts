@@ -9,6 +9,7 @@ import {
   type UnpackDependencies,
 } from './dependencies.ts';
 import { awaitSlot, bytesOf, fetch } from './fetch/fetch.ts';
+import { resolvedPin } from './fetch/pin.ts';
 import { notUnpacked, unpacked } from './status.ts';
 
 type Step = (
@@ -57,11 +58,14 @@ async function runPhases(
 
 /** Stores the converted content and records its URL. */
 async function persist(state: BundleState, dependencies: UnpackDependencies): Promise<StepOutcome> {
-  const { store, clock } = dependencies;
-  const { bundle, fetched, converted } = state;
+  const { store, clock, sources } = dependencies;
+  const { fetched, converted } = state;
   if (fetched === undefined || converted === undefined) return 'done';
-  const key = storedContentKey(bundle);
   await state.confirm?.();
+  const { bundle, digest } = state;
+  const noted = storedContentKey(bundle);
+  const found = digest ?? resolvedPin(sources, fetched.resolvedSource, bundle.spec.source);
+  const key = { ...noted, pin: found ?? noted.pin };
   let prefix = 'persist bundle content: ';
   try {
     await store.put(key, converted);

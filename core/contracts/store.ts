@@ -9,13 +9,22 @@ export interface ContentKey {
   readonly uid: string;
 }
 
+/**
+ * Content of a Bundle, and which one: a Bundle that was restored from a backup may have been pinned to
+ * other content since it was stored under its UID.
+ */
+export interface PinnedKey extends ContentKey {
+  /** Defaults to any: of content that was stored, or is asked for, without one. */
+  readonly pin?: string | undefined;
+}
+
 /** Bundle content on disk, as `<name>.tgz`. */
 export interface ContentStore {
-  has(key: ContentKey): Promise<boolean>;
+  has(key: PinnedKey): Promise<boolean>;
   /** Replaces the content in one step: readers see the old archive or the new one. */
-  put(key: ContentKey, files: BundleFiles): Promise<void>;
-  /** The content; undefined when none is stored for this name and UID. */
-  load(key: ContentKey): Promise<BundleFiles | undefined>;
+  put(key: PinnedKey, files: BundleFiles): Promise<void>;
+  /** The content; undefined when none is stored for this name, UID and pin. */
+  load(key: PinnedKey): Promise<BundleFiles | undefined>;
   /** Deletes the content of this name and UID; no error when there is none. */
   delete(key: ContentKey): Promise<void>;
   /** URL of the archive on the content server. */

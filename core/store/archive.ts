@@ -3,7 +3,7 @@ import { type BigIntStats, constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ByteStream } from '../content/index.ts';
-import type { ContentKey } from '../contracts/store.ts';
+import type { PinnedKey } from '../contracts/store.ts';
 import { TerminalError } from '../errors.ts';
 
 /** An open file: it stays the same archive even when the file is replaced meanwhile. */
@@ -20,14 +20,14 @@ const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 /** Errors of a missing file, a symlink, a socket. */
 const noArchive = new Set(['ENOENT', 'ELOOP', 'ENXIO']);
 
-/** The archive of exactly this Bundle in a directory; undefined when it does not exist. */
+/** The archive of exactly this content in a directory; undefined when it does not exist. */
 export async function openArchive(
   directory: string,
-  { name, uid }: ContentKey,
+  key: PinnedKey,
 ): Promise<OpenArchive | undefined> {
-  const path = storablePath(directory, name);
+  const path = storablePath(directory, key.name);
   const archive = path === undefined ? undefined : await openRegular(path);
-  if (archive === undefined || archive.stamp?.uid === uid) return archive;
+  if (archive === undefined || isStampOf(archive.stamp, key)) return archive;
   await archive.file.close();
   return undefined;
 }
@@ -80,7 +80,7 @@ export async function isIntact({ file, stamp }: OpenArchive): Promise<boolean> {
   const head = Buffer.alloc(stampOffset);
   await file.read(head, 0, stampOffset, 0);
   head[flagsOffset] = 0;
-  const hash = createHash('sha256').update(stamp.uid).update(head);
+  const hash = hashOf(stamp).update(head);
   const start = stampOffset + stampBytes(stamp).length;
   for await (const chunk of file.createReadStream({ start, autoClose: false })) hash.update(chunk);
   return hash.digest('hex') === stamp.digest;
@@ -89,18 +89,34 @@ export async function isIntact({ file, stamp }: OpenArchive): Promise<boolean> {
 const unknownDigest = '0'.repeat(64);
 
 /** Writes a Bundle's archive with its stamp to a new file, synced to disk. */
-export async function writeArchive(path: string, gzip: ByteStream, uid: string): Promise<void> {
+export async function writeArchive(
+  path: string,
+  gzip: ByteStream,
+  { uid, pin }: PinnedKey,
+): Promise<void> {
   const file = await open(path, 'wx');
   try {
-    const hash = createHash('sha256').update(uid);
-    const archive = stamped(hashed(gzip, hash), { uid, digest: unknownDigest });
+    const content = { uid, ...(pin !== undefined && { pin: pinDigest(pin) }) };
+    const hash = hashOf(content);
+    const archive = stamped(hashed(gzip, hash), { ...content, digest: unknownDigest });
     await file.writeFile(archive);
     // The digest is known at the end, and its place is at the beginning.
-    await file.write(stampBytes({ uid, digest: hash.digest('hex') }), 0, undefined, stampOffset);
+    const stamp = stampBytes({ ...content, digest: hash.digest('hex') });
+    await file.write(stamp, 0, undefined, stampOffset);
     await file.sync();
   } finally {
     await file.close();
   }
+}
+
+/** The pin is hashed too: archives of one ETag have the same bytes on every replica. */
+function hashOf({ uid, pin = '' }: Stamp): Hash {
+  return createHash('sha256').update(uid).update(pin);
+}
+
+/** Pins of third parties have any length. */
+function pinDigest(pin: string): string {
+  return createHash('sha256').update(pin).digest('hex');
 }
 
 async function* hashed(stream: ByteStream, hash: Hash): AsyncGenerator<Uint8Array> {
@@ -118,12 +134,21 @@ async function* hashed(stream: ByteStream, hash: Hash): AsyncGenerator<Uint8Arra
 interface Stamp {
   /** UID of the Bundle. */
   readonly uid: string;
-  /** SHA-256 of UID and gzip stream, in hex; undefined in archives of earlier versions. */
+  /** SHA-256 of the content's pin, in hex; undefined without one, and in archives of earlier versions. */
+  readonly pin?: string;
+  /** SHA-256 of UID, pin and gzip stream, in hex; undefined in archives of earlier versions. */
   readonly digest?: string;
+}
+
+/** Whether an archive with this stamp is that of the content. */
+export function isStampOf(stamp: Stamp | undefined, { uid, pin }: PinnedKey): boolean {
+  if (stamp?.uid !== uid) return false;
+  return stamp.pin === undefined || pin === undefined || stamp.pin === pinDigest(pin);
 }
 
 const uidField = 'core.rukpak.io/uid';
 const digestField = 'sha256';
+const pinField = 'pin';
 const flagsOffset = 3;
 const commentFlag = 0x10;
 /** Position of the stamp in an archive. */
@@ -131,10 +156,11 @@ const stampOffset = 10;
 /** Bytes from an archive's beginning that contain the stamp. */
 export const stampLength = 512;
 
-/** The stamp as bytes; stamps with a digest of the same UID have the same length. */
-function stampBytes({ uid, digest }: Stamp): Buffer {
+/** The stamp as bytes; stamps with the same fields, of the same UID, have the same length. */
+function stampBytes({ uid, pin, digest }: Stamp): Buffer {
   const fields = [`${uidField}=${encodeURIComponent(uid)}`];
   if (digest !== undefined) fields.push(`${digestField}=${digest}`);
+  if (pin !== undefined) fields.push(`${pinField}=${pin}`);
   return Buffer.from(`${fields.join('&')}\0`, 'latin1');
 }
 
@@ -167,9 +193,14 @@ export function stampOf(beginning: Uint8Array): Stamp | undefined {
   if (end === -1) return undefined;
   const fields = new URLSearchParams(head.toString('latin1', stampOffset, end));
   const uid = fields.get(uidField);
-  const digest = fields.get(digestField) ?? '';
   if (uid === null) return undefined;
-  return /^[0-9a-f]{64}$/.test(digest) ? { uid, digest } : { uid };
+  const pin = sha256In(fields.get(pinField));
+  const digest = sha256In(fields.get(digestField));
+  return { uid, ...(pin !== undefined && { pin }), ...(digest !== undefined && { digest }) };
+}
+
+function sha256In(text: string | null): string | undefined {
+  return text !== null && /^[0-9a-f]{64}$/.test(text) ? text : undefined;
 }
 
 const suffix = '.tgz';

@@ -144,7 +144,7 @@ describe('DiskStore', () => {
     const isCurrent = ({ uid }: ContentKey): boolean => uid === current.uid;
     const limits = defaultLimits;
     const store = new DiskStore({ directory, externalAddress: '', limits, isCurrent });
-    const slow = randomBytes(4_000_000).toString('base64');
+    const slow = randomBytes(500_000).toString('base64');
     // When it begins, its Bundle exists.
     const deleted = store.put(earlier, content(slow)).catch((error: unknown) => error);
     current = later;
@@ -163,6 +163,26 @@ describe('DiskStore', () => {
     const store = new DiskStore({ directory, externalAddress: '', limits, isCurrent });
     for (const text of ['one', 'two']) await store.put(key, content(text));
     expect(await loadedText(store, key)).toBe('two');
+  });
+
+  it('has content of its pin alone, and archives that have none are of any', async () => {
+    const store = newStore();
+    const [one, two] = [
+      { ...key, pin: 'sha256:one' },
+      { ...key, pin: 'p'.repeat(2_000) },
+    ];
+    for (const pinned of [one, two]) {
+      await store.put(pinned, content(pinned.pin));
+      for (const each of [one, two]) expect(await store.has(each)).toBe(each === pinned);
+      expect(await loadedText(store, pinned)).toBe(pinned.pin);
+      expect(await loadedText(store, key)).toBe(pinned.pin);
+    }
+    expect(await store.load(one)).toBeUndefined();
+    const lower = newStore({ ...defaultLimits, maxBytes: 100 });
+    await expect(lower.load(two)).rejects.toThrow('--max-content-bytes');
+    // As an earlier version writes it.
+    await store.put(key, content('any'));
+    expect(await loadedText(store, one)).toBe('any');
   });
 
   it('replaces and deletes', async () => {

@@ -1,7 +1,7 @@
 import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { packBundle, storedLimits, unpackBundle } from '../content/index.ts';
 import type { BundleFiles, ContentLimits } from '../contracts/bundle-files.ts';
-import type { ContentKey, ContentStore } from '../contracts/store.ts';
+import type { ContentKey, ContentStore, PinnedKey } from '../contracts/store.ts';
 import { TerminalError } from '../errors.ts';
 import { shortList } from '../short-list.ts';
 import {
@@ -65,17 +65,17 @@ export class DiskStore implements ContentStore {
     this.#space?.addDirectory(this.#directory);
   }
 
-  async has(key: ContentKey): Promise<boolean> {
+  async has(key: PinnedKey): Promise<boolean> {
     const archive = await openArchive(this.#directory, key);
     await archive?.file.close();
     return archive !== undefined;
   }
 
-  async put(key: ContentKey, files: BundleFiles): Promise<void> {
+  async put(key: PinnedKey, files: BundleFiles): Promise<void> {
     const path = archivePath(this.#directory, key.name);
     const temporary = temporaryPath(this.#directory);
     try {
-      await writeArchive(temporary, packBundle(files), key.uid);
+      await writeArchive(temporary, packBundle(files), key);
       const { size } = await stat(temporary);
       await this.#inTurn(async () => {
         await this.#space?.check(path, key.name, size);
@@ -98,7 +98,7 @@ export class DiskStore implements ContentStore {
     throw new Error(`Bundle "${key.name}" was deleted while its content was being stored`);
   }
 
-  async load(key: ContentKey): Promise<BundleFiles | undefined> {
+  async load(key: PinnedKey): Promise<BundleFiles | undefined> {
     const archive = await openArchive(this.#directory, key);
     if (archive === undefined) return undefined;
     const { file } = archive;
@@ -116,7 +116,7 @@ export class DiskStore implements ContentStore {
     }
   }
 
-  async #isIntact(key: ContentKey): Promise<boolean> {
+  async #isIntact(key: PinnedKey): Promise<boolean> {
     // The failed reader has closed its file.
     const archive = await openArchive(this.#directory, key);
     if (archive === undefined) return false;

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -10,6 +10,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import { BundleFilesBuilder, defaultLimits, packBundle } from '../content/index.ts';
 import { TerminalError, WaitingError } from '../errors.ts';
 import { stamped } from './archive.ts';
+import { DiskStore } from './disk-store.ts';
 import { createFallbackLoader, type FallbackLoaderOptions } from './fallback-loader.ts';
 
 const builder = new BundleFilesBuilder(defaultLimits);
@@ -109,6 +110,22 @@ describe('the fallback loader', () => {
       signal,
     );
     await expect(refused).rejects.toThrow('still has the content of an earlier bundle "b"');
+  });
+
+  it('refuses earlier content of the Bundle, which has another pin', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'fallback-loader-'));
+    onTestFinished(() => rm(directory, { recursive: true }));
+    const store = new DiskStore({ directory, externalAddress: '', limits: defaultLimits });
+    await store.put({ ...bundle, pin: 'sha256:earlier' }, files);
+    const archive = await readFile(join(directory, 'b.tgz'));
+    const server = await serve((_, response) => response.end(archive));
+    const contentURL = `${server}/bundles/b.tgz`;
+    const load = async (pin: string) =>
+      await loader(server).load({ ...bundle, pin, contentURL }, signal);
+    expect((await load('sha256:earlier')).files.size).toBe(1);
+    await expect(load('sha256:later')).rejects.toThrow(
+      'the content server still has earlier content of bundle "b"',
+    );
   });
 
   it('reports an invalid answer', async () => {

@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { Agent, type Dispatcher, request } from 'undici';
 import { type ByteStream, storedLimits, unpackBundle } from '../content/index.ts';
 import type { BundleFiles, ContentLimits } from '../contracts/bundle-files.ts';
-import type { ContentKey, ContentStore } from '../contracts/store.ts';
+import type { ContentStore, PinnedKey } from '../contracts/store.ts';
 import { TerminalError, WaitingError } from '../errors.ts';
 import { withDeadline } from '../platform/clock.ts';
-import { stampLength, stampOf } from './archive.ts';
+import { isStampOf, stampLength, stampOf } from './archive.ts';
 
 export interface FallbackLoaderOptions {
   readonly store: Pick<ContentStore, 'load'>;
@@ -18,7 +18,7 @@ export interface FallbackLoaderOptions {
   readonly limits: ContentLimits;
 }
 
-export interface StoredBundle extends ContentKey {
+export interface StoredBundle extends PinnedKey {
   /** status.contentURL */
   readonly contentURL: string | undefined;
 }
@@ -122,7 +122,8 @@ function unexpectedStatus({ statusCode, statusText }: Dispatcher.ResponseData): 
 }
 
 /**
- * The archive, unless its stamp has another Bundle's UID; archives of other servers have no stamp.
+ * The archive, unless its stamp has another Bundle's UID, or another pin; archives of other servers
+ * have no stamp.
  */
 async function* ofBundle(archive: ByteStream, bundle: StoredBundle): AsyncGenerator<Uint8Array> {
   let head: Buffer | undefined = Buffer.alloc(0);
@@ -140,11 +141,8 @@ async function* ofBundle(archive: ByteStream, bundle: StoredBundle): AsyncGenera
 }
 
 function checked(head: Buffer, bundle: StoredBundle): Buffer {
-  const uid = stampOf(head)?.uid;
-  if (uid !== undefined && uid !== bundle.uid) {
-    throw new Error(
-      `the content server still has the content of an earlier bundle "${bundle.name}"`,
-    );
-  }
-  return head;
+  const stamp = stampOf(head);
+  if (stamp === undefined || isStampOf(stamp, bundle)) return head;
+  const found = stamp.uid === bundle.uid ? 'earlier content of' : 'the content of an earlier';
+  throw new Error(`the content server still has ${found} bundle "${bundle.name}"`);
 }

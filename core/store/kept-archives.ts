@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { parseJson, stringifyJson } from '../../api/json.ts';
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import type { BundleFiles, ContentLimits } from '../contracts/bundle-files.ts';
-import type { ContentKey } from '../contracts/store.ts';
+import type { ContentKey, PinnedKey } from '../contracts/store.ts';
 import { DiskStore } from './disk-store.ts';
 import type { ArchiveSpace } from './space/archive-space.ts';
 import { type OnLeftover, temporaryPath } from './temporary-files.ts';
@@ -54,7 +54,7 @@ export class KeptArchives {
     return this.#bundles.get(name);
   }
 
-  async load(key: ContentKey): Promise<BundleFiles | undefined> {
+  async load(key: PinnedKey): Promise<BundleFiles | undefined> {
     return this.#bundles.has(key.name) ? await this.#store().load(key) : undefined;
   }
 

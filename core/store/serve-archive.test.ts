@@ -209,6 +209,16 @@ describe('content that is not stored here', () => {
     expect((await ask(url)).status).toBe(503);
   });
 
+  it('is of another pin than that of the Bundle now: a backup may be older than what is stored', async () => {
+    await storeBundle(fixture.directory, 'sha256:earlier');
+    fixture.pins.set('my-bundle', 'sha256:earlier');
+    const url = `${await fixture.start()}/bundles/my-bundle.tgz`;
+    expect((await ask(url)).status).toBe(200);
+    fixture.pins.set('my-bundle', 'sha256:later');
+    fixture.restore = () => Promise.reject(new WaitingError('the source does not answer'));
+    expect((await ask(url)).status).toBe(503);
+  });
+
   it('of a Bundle that is gone is not served, though it is still stored', async () => {
     fixture.uids.delete('my-bundle');
     fixture.restore = () => Promise.reject(new Error('must not be asked'));
@@ -224,10 +234,10 @@ describe('content that is not stored here', () => {
   });
 
   it('is promised for later while nobody knows which Bundles there are', async () => {
-    const uidOf = (): string => {
+    const keyOf = (): never => {
       throw new WaitingError('not synced');
     };
-    const url = await fixture.start({ bundles: { uidOf, restore: fixture.restore } });
+    const url = await fixture.start({ bundles: { keyOf, restore: fixture.restore } });
     expect((await ask(`${url}/bundles/my-bundle.tgz`)).status).toBe(503);
   });
 

@@ -1,6 +1,7 @@
 import type { BigIntStats, ReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import type { Request, RequestHandler, Response } from 'express';
+import type { PinnedKey } from '../contracts/store.ts';
 import { WaitingError } from '../errors.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { ContentMetrics } from '../platform/observe/index.ts';
@@ -10,10 +11,10 @@ import { sendText } from './text-response.ts';
 /** The Bundles with served content. */
 export interface ServedBundles {
   /**
-   * UID of the Bundle that has this name now; undefined when there is none.
+   * The content of the Bundle that has this name now; undefined when there is none.
    * @throws WaitingError while it is unknown.
    */
-  uidOf(name: string): string | undefined;
+  keyOf(name: string): PinnedKey | undefined;
   /**
    * Stores content that is missing here. True when it is stored, false when there is none.
    * @throws WaitingError in one sentence when the content is not available now; the signal's
@@ -149,7 +150,7 @@ function rangeStillMeant(request: Request, response: Response): boolean {
 const patience = 45_000;
 
 /**
- * The archive of the Bundle that has the file's name now, never that of an earlier Bundle of the
+ * The content of the Bundle that has the file's name now, never that of an earlier Bundle of the
  * name. Restores missing content while the client waits.
  * @throws WaitingError when it is not available now.
  */
@@ -159,9 +160,8 @@ async function currentArchive(
   response: Response,
 ): Promise<OpenArchive | undefined> {
   const name = bundleNameOf(fileName);
-  const uid = name === undefined ? undefined : bundles.uidOf(name);
-  if (name === undefined || uid === undefined) return undefined;
-  const key = { name, uid };
+  const key = name === undefined ? undefined : bundles.keyOf(name);
+  if (name === undefined || key === undefined) return undefined;
   const stored = await openArchive(directory, key);
   if (stored !== undefined) return stored;
   const restored = await whileAwaited(response, (signal) => bundles.restore(name, signal));

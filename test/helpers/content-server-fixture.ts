@@ -30,6 +30,7 @@ export class ContentServerFixture {
   readonly uids = new Map<string, string>(
     ['my-bundle', 'old', 'big', 'folder', 'link'].map((name) => [name, '1']),
   );
+  readonly pins = new Map<string, string>();
   restore: ServedBundles['restore'] = async () => false;
   readonly #servers: ContentServer[] = [];
   readonly #logger: Logger = {
@@ -57,7 +58,10 @@ export class ContentServerFixture {
       logger: this.#logger,
       clock: systemClock,
       bundles: {
-        uidOf: (name) => this.uids.get(name),
+        keyOf: (name) => {
+          const uid = this.uids.get(name);
+          return uid === undefined ? undefined : { name, uid, pin: this.pins.get(name) };
+        },
         restore: async (name, signal) => await this.restore(name, signal),
       },
       metrics: this.metrics.content,
@@ -86,11 +90,11 @@ function reviewOf(token: string): AccessReview {
 }
 
 /** Stores `my-bundle` as every replica does. */
-export async function storeBundle(directory: string): Promise<void> {
+export async function storeBundle(directory: string, pin?: string): Promise<void> {
   const store = new DiskStore({ directory, externalAddress: '', limits: defaultLimits });
   const builder = new BundleFilesBuilder(defaultLimits);
   builder.addFile('manifests/a.yaml', Buffer.from('kind: Namespace'));
-  await store.put({ name: 'my-bundle', uid: '1' }, builder.build());
+  await store.put({ name: 'my-bundle', uid: '1', pin }, builder.build());
 }
 
 interface Asked {

@@ -1,8 +1,9 @@
 import type { BundleFiles } from '../../core/contracts/bundle-files.ts';
-import type { ContentKey, ContentStore } from '../../core/contracts/store.ts';
+import type { ContentKey, ContentStore, PinnedKey } from '../../core/contracts/store.ts';
 
 interface Stored {
   readonly uid: string;
+  readonly pin: string | undefined;
   readonly files: BundleFiles;
 }
 
@@ -11,17 +12,18 @@ export class MemoryStore implements ContentStore {
   address = 'https://content.example';
   readonly #contents = new Map<string, Stored>();
 
-  async has(key: ContentKey): Promise<boolean> {
+  async has(key: PinnedKey): Promise<boolean> {
     return (await this.load(key)) !== undefined;
   }
 
-  async put({ name, uid }: ContentKey, files: BundleFiles): Promise<void> {
-    this.#contents.set(name, { uid, files });
+  async put({ name, uid, pin }: PinnedKey, files: BundleFiles): Promise<void> {
+    this.#contents.set(name, { uid, pin, files });
   }
 
-  async load({ name, uid }: ContentKey): Promise<BundleFiles | undefined> {
+  async load({ name, uid, pin }: PinnedKey): Promise<BundleFiles | undefined> {
     const stored = this.#contents.get(name);
-    return stored?.uid === uid ? stored.files : undefined;
+    const isOther = pin !== undefined && pin !== (stored?.pin ?? pin);
+    return stored?.uid === uid && !isOther ? stored.files : undefined;
   }
 
   async delete({ name, uid }: ContentKey): Promise<void> {

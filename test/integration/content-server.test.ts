@@ -28,7 +28,7 @@ const rbac = '/apis/rbac.authorization.k8s.io/v1';
 const served = {
   metrics: new Metrics().content,
   bundles: {
-    uidOf: (name: string) => (name === bundle.name ? bundle.uid : undefined),
+    keyOf: (name: string) => (name === bundle.name ? bundle : undefined),
     restore: async () => false,
   },
 };

@@ -6,8 +6,8 @@ export function uploadPin(digest: string): string {
   return `sha256:${digest}`;
 }
 
-/** The pin of a Bundle that was unpacked from an upload; undefined before. */
-export function uploadPinOf({ metadata }: Pick<Bundle, 'metadata'>): string | undefined {
+/** The pin that core noted of a Bundle's content; undefined before it did. */
+export function notedPin({ metadata }: Pick<Bundle, 'metadata'>): string | undefined {
   return metadata.annotations?.[annotation.pin] || undefined;
 }
 
@@ -19,7 +19,7 @@ export function acceptsUpload(
   bundle: Pick<Bundle, 'metadata' | 'status'>,
   { digest, isStored }: { readonly digest: string; readonly isStored: boolean },
 ): boolean {
-  const pin = uploadPinOf(bundle);
+  const pin = notedPin(bundle);
   if (pin !== undefined) return pin === uploadPin(digest);
   return isStored || bundle.status?.phase !== 'Unpacked';
 }

@@ -211,8 +211,9 @@ async function fetchContent(
   return withTimeLimit(
     async (signal, countdown) => {
       state.digest = await pinToUnpack(state.bundle, dependencies, signal);
+      const { name, uid } = storedContentKey(state.bundle);
       const given: InTurn<SourceContext> = {
-        bundle: storedContentKey(state.bundle),
+        bundle: { name, uid },
         signal,
         turn: { creator: creatorOf(state.bundle), countdown },
         logger: context.logger,

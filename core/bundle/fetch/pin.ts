@@ -150,6 +150,15 @@ export function pinIn(
   return wanted === undefined || wanted === found ? found : undefined;
 }
 
+/** The pin of a resolved source, to note; undefined when the spec has it. */
+export function resolvedPin(
+  sources: SourceTypes,
+  resolved: BundleSource | undefined,
+  spec: BundleSource,
+): string | undefined {
+  return isNoted(spec, sources) ? pinIn(sources, resolved, spec) : undefined;
+}
+
 /**
  * The spec with a digest, commit or version. Takes nothing else from other places: RukPak's pins of
  * images lack their pull secret, and only a spec may say where credentials are sent.

@@ -1,6 +1,6 @@
 import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
-import { uploadPin, uploadPinOf } from '../../../api/v1alpha1/rules/upload-pin.ts';
+import { notedPin, uploadPin } from '../../../api/v1alpha1/rules/upload-pin.ts';
 import { WaitingError } from '../../errors.ts';
 import { storedContentKey, type UnpackDependencies } from '../dependencies.ts';
 
@@ -40,7 +40,7 @@ export async function pinToUnpack(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   if (bundle.spec.source.type !== 'upload') return undefined;
-  const pin = uploadPinOf(bundle);
+  const pin = notedPin(bundle);
   // An earlier version of core left the annotation when an upload failed, but replaced no bytes of
   // an unpacked Bundle.
   if (pin === undefined && isReceiving(bundle) && bundle.status?.phase !== 'Unpacked') {

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
+import { storedContentKey } from '../../bundle/index.ts';
 import { type ContentLoader, LostContentError } from '../../bundle-deployment/index.ts';
 import type { BundleFiles, ContentLimits } from '../../contracts/bundle-files.ts';
 import type { Provisioner } from '../../contracts/provisioner.ts';
-import type { ContentKey, ContentStore } from '../../contracts/store.ts';
+import type { ContentStore, PinnedKey } from '../../contracts/store.ts';
 import { errorMessage, WaitingError } from '../../errors.ts';
 import { createFallbackLoader } from '../../store/index.ts';
 import type { ContentOptions } from '../options.ts';
@@ -33,7 +33,7 @@ export function createContentLoader(
     readonly limits: ContentLimits;
   },
 ): ContentLoader {
-  const store = { load: (key: ContentKey) => loadFirst(stores, key) };
+  const store = { load: (key: PinnedKey) => loadFirst(stores, key) };
   const fallback = createFallbackLoader({
     store,
     contentServers: content.contentServers,
@@ -43,7 +43,7 @@ export function createContentLoader(
   });
   return {
     async load(bundle, signal) {
-      const key = contentKey(bundle);
+      const key = storedContentKey(bundle);
       if (!ownClasses.has(bundle.spec.provisionerClassName)) {
         const { contentURL } = bundle.status ?? {};
         return await served(fallback.load({ ...key, contentURL }, signal), key.name, signal);
@@ -60,7 +60,7 @@ export function createContentLoader(
 
 async function loadFirst(
   stores: ContentLoaderParts['stores'],
-  key: ContentKey,
+  key: PinnedKey,
 ): Promise<BundleFiles | undefined> {
   for (const store of stores) {
     const content = await store.load(key);
@@ -96,8 +96,4 @@ function isPassing(error: unknown): boolean {
   if (error instanceof WaitingError) return true;
   const { code } = Object(error) as { code?: unknown };
   return typeof code === 'string' && connectionError.test(code);
-}
-
-function contentKey({ metadata }: Bundle): ContentKey {
-  return { name: metadata.name ?? '', uid: metadata.uid ?? '' };
 }

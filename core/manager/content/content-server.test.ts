@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
+import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { aStoredBundle } from '../../../test/helpers/stored-objects.ts';
 import type { ContentRestorer } from '../../bundle/index.ts';
 import { WaitingError } from '../../errors.ts';
@@ -17,13 +18,16 @@ function setUp(canRestore = true) {
     { bundles, checkSynced },
     { canRestore: () => canRestore, restore },
   );
-  return { checkSynced, restore, served };
+  return { bundles, checkSynced, restore, served };
 }
 
-test('the UID is that of the Bundle that has the name now', () => {
-  const { served } = setUp();
-  expect(served.uidOf('demo')).toBe('uid-of-demo');
-  expect(served.uidOf('unknown')).toBeUndefined();
+test('UID and pin are those of the Bundle that has the name now', () => {
+  const { served, bundles } = setUp();
+  expect(served.keyOf('demo')).toEqual({ name: 'demo', uid: 'uid-of-demo' });
+  expect(served.keyOf('unknown')).toBeUndefined();
+  const annotations = { [annotation.pin]: 'sha256:a' };
+  bundles.upsert(aStoredBundle({ metadata: { resourceVersion: '2', annotations } }));
+  expect(served.keyOf('demo')).toEqual({ name: 'demo', uid: 'uid-of-demo', pin: 'sha256:a' });
 });
 
 test('before the first list nobody knows, which is no reason to say that there is none', () => {
@@ -31,7 +35,7 @@ test('before the first list nobody knows, which is no reason to say that there i
   checkSynced.mockImplementation(() => {
     throw new Error('the first list is under way');
   });
-  expect(() => served.uidOf('demo')).toThrow(WaitingError);
+  expect(() => served.keyOf('demo')).toThrow(WaitingError);
 });
 
 test('what can be restored is', async () => {

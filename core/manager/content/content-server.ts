@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { RequestHandler } from 'express';
-import type { ContentRestorer } from '../../bundle/index.ts';
+import { type ContentRestorer, storedContentKey } from '../../bundle/index.ts';
 import { StoredPlans } from '../../bundle-deployment/index.ts';
 import { WaitingError } from '../../errors.ts';
 import { ClientAuthorities } from '../../platform/certificates/index.ts';
@@ -30,7 +30,7 @@ interface ContentServerParts {
 }
 
 /** The Bundles of a process that does not unpack. */
-const noBundles: ServedBundles = { uidOf: () => undefined, restore: async () => false };
+const noBundles: ServedBundles = { keyOf: () => undefined, restore: async () => false };
 
 /** Serves the metrics, and depending on the zone stored archives with uploads, and plans. */
 export function createContentServer(
@@ -118,9 +118,10 @@ export function createServedBundles(
   restorer: Pick<ContentRestorer, 'canRestore' | 'restore'>,
 ): ServedBundles {
   return {
-    uidOf(name) {
+    keyOf(name) {
       checkSynced(kinds);
-      return kinds.bundles.get({ name })?.metadata.uid;
+      const bundle = kinds.bundles.get({ name });
+      return bundle && storedContentKey(bundle);
     },
     async restore(name, signal) {
       const bundle = kinds.bundles.get({ name });
