@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { BundleStatus } from '../../api/v1alpha1/bundle.ts';
-import { finalizer } from '../../api/v1alpha1/labels.ts';
+import { annotation, finalizer } from '../../api/v1alpha1/labels.ts';
 import { aKeptBundle, BundleFixture, pinned, tree } from '../../test/helpers/bundle-fixture.ts';
 import { ManualClock } from '../../test/helpers/manual-clock.ts';
 import { anImage } from '../../test/helpers/objects.ts';
@@ -12,6 +12,7 @@ import type { UploadStore } from '../contracts/upload-store.ts';
 import { WaitingError } from '../errors.ts';
 import { ApiError } from '../platform/kube/index.ts';
 import { FairSemaphore } from '../platform/runtime/index.ts';
+import type { BundleDependencies } from './dependencies.ts';
 import { SharedFetches } from './fetch/shared-fetches.ts';
 import { UnpackSlots } from './fetch/unpack-slots.ts';
 
@@ -239,6 +240,16 @@ describe('content', () => {
     ]);
     expect(await fixture.store.has(key)).toBe(true);
     expect(fixture.phases).toEqual(['Unpacked']);
+  });
+
+  test('that was kept when the Bundle was deleted is taken back when a backup has the Bundle', async () => {
+    const annotations = { [annotation.pin]: `sha256:${'12'.repeat(32)}` };
+    const takeBack = vi.fn<BundleDependencies['takeBack']>(async () => true);
+    const fixture = new BundleFixture(aKeptBundle({ metadata: { annotations } }), { takeBack });
+    await fixture.reconcile();
+    expect(takeBack.mock.calls).toEqual([[{ ...key, pin: annotations[annotation.pin] }]]);
+    expect(fixture.fetch).not.toHaveBeenCalled();
+    expect(fixture.status).toMatchObject({ phase: 'Unpacked', resolvedSource: pinned });
   });
 
   test('of a predecessor of the same name does not count', async () => {

@@ -16,7 +16,7 @@ import type { Source } from '../contracts/source.ts';
 import { WaitingError } from '../errors.ts';
 import { aborted } from '../platform/clock.ts';
 import { ContentRestorer } from './content-restorer.ts';
-import { storedContentKey } from './dependencies.ts';
+import { storedContentKey, type UnpackDependencies } from './dependencies.ts';
 import { SharedFetches } from './fetch/shared-fetches.ts';
 import { UnpackSlots } from './fetch/unpack-slots.ts';
 
@@ -31,6 +31,7 @@ let bundle: Bundle;
 const fetch = vi.fn<Source['fetch']>();
 const handler = vi.fn<BundleHandler>();
 const restored = vi.fn<(result: string) => void>();
+const takeBack = vi.fn<UnpackDependencies['takeBack']>();
 let clock: ManualClock;
 let slots: UnpackSlots;
 let restorer: ContentRestorer;
@@ -44,6 +45,7 @@ beforeEach(() => {
   fetch.mockImplementation(async (resolvedSource) => ({ files: fetched, resolvedSource }));
   handler.mockReset();
   restored.mockReset();
+  takeBack.mockReset().mockResolvedValue(false);
   handler.mockImplementation(async () => converted);
   slots = new UnpackSlots({ slots: 1, clock });
   restorer = new ContentRestorer({
@@ -52,6 +54,7 @@ beforeEach(() => {
     provisioners: new Map([['plain', { className: 'plain', bundle: handler }]]),
     store,
     release: (released) => store.delete(storedContentKey(released)),
+    takeBack,
     slots,
     creatorOf: ({ metadata }) => metadata.name ?? '',
     addressOf: async (host) => host,
@@ -99,6 +102,14 @@ describe('restoring', () => {
     expect(fetch.mock.lastCall?.[0].image?.ref).toBe(bundle.status?.resolvedSource?.image?.ref);
     expect(handler.mock.lastCall?.[0]).toBe(fetched);
     expect(await store.load(key)).toBe(converted);
+  });
+
+  test('takes what was kept of a Bundle that exists again, and fetches nothing', async () => {
+    takeBack.mockResolvedValue(true);
+    await restorer.restore(bundle, signal);
+    expect(takeBack.mock.calls).toEqual([[key]]);
+    expect(fetch).not.toHaveBeenCalled();
+    expect(restored.mock.calls).toEqual([['success']]);
   });
 
   test('stores no other content than that of the digest that is noted', async () => {

@@ -97,7 +97,8 @@ export class ContentRestorer {
   }
 
   async #unpack(bundle: Bundle, signal: AbortSignal): Promise<void> {
-    const { logger, sources } = this.#dependencies;
+    const { logger, sources, takeBack } = this.#dependencies;
+    if (await takeBack(storedContentKey(bundle))) return;
     if (!isPinned(bundle, sources)) throw new Error('its status does not say which content it has');
     const state = { bundle, status: bundle.status ?? {} };
     await unpack(state, this.#dependencies, { signal, stopping: signal, logger });

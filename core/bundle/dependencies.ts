@@ -36,6 +36,11 @@ export interface UnpackDependencies extends ClassPlaces {
   readonly store: ContentStore;
   /** Deletes the stored content of a deleted Bundle, unless it is installed. */
   readonly release: (bundle: Bundle) => Promise<void>;
+  /**
+   * Stores the content again that stayed installed when its Bundle was deleted; false when there is
+   * none for this name, UID and pin.
+   */
+  readonly takeBack: (key: PinnedKey) => Promise<boolean>;
   /** Undefined when this process accepts no uploads. */
   readonly uploads?: Pick<UploadStore, 'delete' | 'digest'> | undefined;
   readonly secrets: Pick<SourceSecrets, 'of' | 'identityOf'>;

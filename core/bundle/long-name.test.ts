@@ -19,7 +19,8 @@ beforeEach(async () => {
 function aFixture(bundle: Bundle, isInstalled = false): BundleFixture {
   const onLeftover = (): void => undefined;
   const store = new DiskStore({ directory, externalAddress: '', limits });
-  const options = { store, directory, limits, isInstalled: () => isInstalled, onLeftover };
+  const known = { isInstalled: () => isInstalled, isLive: () => false };
+  const options = { store, directory, limits, ...known, onLeftover };
   const kept = new KeptArchives(options);
   const uploads = new DirectoryUploads(join(directory, 'uploads'));
   return new BundleFixture(bundle, { store, uploads, release: (each) => kept.release(each) });
@@ -57,6 +58,7 @@ test('the content of the longest name is stored, kept while it is installed, and
     directory,
     limits,
     isInstalled: () => true,
+    isLive: () => false,
     onLeftover: () => undefined,
   });
   expect(later.get(name)?.metadata.name).toBe(name);

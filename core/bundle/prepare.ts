@@ -149,10 +149,11 @@ export async function reuse(
   context: StepContext,
 ): Promise<StepOutcome> {
   const { bundle, status } = state;
-  const { store, clock, sources } = dependencies;
+  const { store, takeBack, clock, sources } = dependencies;
   const key = storedContentKey(bundle);
   const source = storedSource(state, sources);
-  if (source === undefined || !(await store.has(key))) return 'continue';
+  if (source === undefined) return 'continue';
+  if (!(await store.has(key)) && !(await takeBack(key))) return 'continue';
   // The address may have changed since the content was stored.
   const contentURL = store.contentURL(key.name);
   state.status = saysUnpacked(status)

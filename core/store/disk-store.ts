@@ -149,12 +149,18 @@ export class DiskStore implements ContentStore {
     });
   }
 
-  /** Moves the archive of exactly this Bundle into a store below this one, if there is one. */
+  /**
+   * Moves the archive of exactly this Bundle into a store on the same file system, if there is one. Two
+   * stores must not move archives to each other at the same time.
+   */
   async move(key: ContentKey, to: DiskStore): Promise<void> {
     await this.#changeOwn(key, async (path) => {
       const moved = archivePath(to.#directory, key.name);
-      await rename(path, moved);
-      this.#space?.move(path, moved);
+      await to.#inTurn(async () => {
+        if ((await writerOf(moved)) === 'foreign') await to.#setAside(moved);
+        await rename(path, moved);
+        this.#space?.move(path, moved);
+      });
       await syncDirectory(to.#directory);
     });
   }

@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import { aTree } from '../../test/helpers/registry-bundle.ts';
 import { aStoredBundle } from '../../test/helpers/stored-objects.ts';
@@ -20,12 +20,15 @@ const tree = aTree({ 'manifests/a.yaml': 'kind: ConfigMap' });
 let directory: string;
 let store: DiskStore;
 let installed: (bundle: Bundle) => boolean;
+let isLive: boolean;
 let leftovers: unknown[];
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'kept-archives-'));
-  store = new DiskStore({ directory, externalAddress: '', limits: defaultLimits });
+  const onLeftover = (error: unknown): void => void leftovers.push(error);
+  store = new DiskStore({ directory, externalAddress: '', limits: defaultLimits, onLeftover });
   installed = ({ metadata }) => metadata.uid === key.uid;
+  isLive = false;
   leftovers = [];
 });
 
@@ -35,7 +38,8 @@ afterEach(async () => await rm(directory, { recursive: true }));
 function keptArchives(limits = defaultLimits): KeptArchives {
   const isInstalled = (each: Bundle): boolean => installed(each);
   const onLeftover = (error: unknown): void => void leftovers.push(error);
-  return new KeptArchives({ store, directory, limits, isInstalled, onLeftover });
+  const known = { isInstalled, isLive: () => isLive };
+  return new KeptArchives({ store, directory, limits, ...known, onLeftover });
 }
 
 async function text(kept: KeptArchives): Promise<string | undefined> {
@@ -130,6 +134,50 @@ test('a later process keeps what one that died had written the record of only', 
   await kept.resume();
   expect((await store.list()).stored).toEqual([]);
   expect(await text(kept)).toBe('kind: ConfigMap');
+});
+
+describe('a Bundle that exists again, after a restore of etcd', () => {
+  beforeEach(async () => {
+    await store.put({ ...key, pin: 'sha256:one' }, tree);
+    await keptArchives().release(bundle);
+    isLive = true;
+  });
+
+  test('has its archive for good: no later process moves it to those of deleted ones', async () => {
+    const kept = keptArchives();
+    expect(await kept.giveBack(key)).toBe(true);
+    expect(await kept.giveBack(key)).toBe(false);
+    expect(await readdir(join(directory, 'kept'))).toEqual([]);
+    await keptArchives().resume();
+    expect(await store.has({ ...key, pin: 'sha256:one' })).toBe(true);
+  });
+
+  test('keeps the archive that was fetched again in the meantime', async () => {
+    await store.put(key, tree);
+    await keptArchives().resume();
+    expect(await store.has(key)).toBe(true);
+  });
+
+  test('does not lose what is kept of it, although it is not installed, until it is deleted', async () => {
+    installed = () => false;
+    const kept = keptArchives();
+    await kept.collect();
+    expect(await text(kept)).toBe('kind: ConfigMap');
+    isLive = false;
+    expect(await kept.giveBack(key)).toBe(false);
+    await kept.collect();
+    expect(await readdir(join(directory, 'kept'))).toEqual([]);
+  });
+
+  test('gets no content of another pin or UID, and replaces no file of others', async () => {
+    const kept = keptArchives();
+    expect(await kept.giveBack({ ...key, pin: 'sha256:other' })).toBe(false);
+    expect(await kept.giveBack({ ...key, uid: 'uid-of-namesake' })).toBe(false);
+    await writeFile(join(directory, 'demo.tgz'), 'theirs');
+    expect(await kept.giveBack({ ...key, pin: 'sha256:one' })).toBe(true);
+    expect(await readFile(join(directory, 'aside', 'demo.tgz'), 'utf8')).toBe('theirs');
+    expect(leftovers).toEqual([expect.any(FileKept)]);
+  });
 });
 
 test('a record whose archive could not be kept goes when it is not installed any more', async () => {

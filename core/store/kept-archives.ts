@@ -19,6 +19,8 @@ export interface KeptArchivesOptions {
   readonly space?: ArchiveSpace | undefined;
   /** Whether a deployment has the Bundle's content installed. */
   readonly isInstalled: (bundle: Bundle) => boolean;
+  /** Whether the Bundle exists: a restore of etcd may bring a deleted one back. */
+  readonly isLive: (bundle: Bundle) => boolean;
   readonly onLeftover: OnLeftover;
 }
 
@@ -67,27 +69,52 @@ export class KeptArchives {
     });
   }
 
+  /**
+   * Moves the kept archive of a Bundle that exists again into the store; false when none of its content
+   * is kept.
+   */
+  async giveBack(content: PinnedKey): Promise<boolean> {
+    return await this.#change(() => this.#giveBack(content));
+  }
+
   /** Deletes all content that is no longer installed, as far as possible. */
   async collect(): Promise<void> {
-    const { isInstalled, onLeftover } = this.#options;
+    const { isInstalled, isLive, onLeftover } = this.#options;
     await this.#change(async () => {
       for (const [name, bundle] of this.#bundles) {
-        if (!isInstalled(bundle)) await this.#remove(name, bundle).catch(onLeftover);
+        const isNeeded = isInstalled(bundle) || isLive(bundle);
+        if (!isNeeded) await this.#remove(name, bundle).catch(onLeftover);
       }
     });
   }
 
   /** Completes the work of a process that ended after it had written the record. */
   async resume(): Promise<void> {
+    const { isLive } = this.#options;
     await this.#change(async () => {
-      for (const bundle of this.#bundles.values()) await this.#keep(bundle);
+      for (const bundle of this.#bundles.values()) {
+        if (!isLive(bundle)) await this.#keep(bundle);
+      }
     });
   }
 
-  #change(change: () => Promise<void>): Promise<void> {
+  #change<T>(change: () => Promise<T>): Promise<T> {
     const changed = this.#changes.then(change);
     this.#changes = changed.catch(() => {});
     return changed;
+  }
+
+  async #giveBack(content: PinnedKey): Promise<boolean> {
+    const { name, uid } = content;
+    const { store, isLive } = this.#options;
+    const bundle = this.#bundles.get(name);
+    // Deleted again meanwhile.
+    if (bundle?.metadata.uid !== uid || !isLive(bundle)) return false;
+    const archives = this.#store();
+    if (!(await archives.has(content))) return false;
+    await archives.move(content, store);
+    await this.#remove(name, bundle);
+    return true;
   }
 
   /** Writes the record first: without it the owner of the archive would be unknown. */

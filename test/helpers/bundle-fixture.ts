@@ -65,6 +65,7 @@ export class BundleFixture {
       provisioners: new Map([['plain', { className: 'plain', bundle: this.handler }]]),
       store: this.store,
       release: (released) => this.store.delete(storedContentKey(released)),
+      takeBack: async () => false,
       secrets: { of: () => ({ read: async () => undefined }), identityOf: () => '' },
       configMaps: { namespace: 'system', read: async () => undefined },
       limits: defaultLimits,

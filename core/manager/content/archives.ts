@@ -63,7 +63,7 @@ function endedBundle({ type, object, previous }: CacheChange<Bundle>): Bundle | 
 
 interface KeptArchivesParts {
   readonly store: DiskStore;
-  readonly kinds: Pick<Kinds, 'deployments'>;
+  readonly kinds: Pick<Kinds, 'bundles' | 'deployments'>;
   readonly space: ArchiveSpace | undefined;
   readonly onLeftover: OnLeftover;
 }
@@ -90,7 +90,10 @@ export function keptArchives(
   { store, kinds, space, onLeftover }: KeptArchivesParts,
 ): KeptArchives {
   const isInstalled = (bundle: Bundle): boolean => isActive(bundle, kinds);
-  return new KeptArchives({ store, directory, limits, space, isInstalled, onLeftover });
+  const isLive = ({ metadata: { name = '', uid } }: Bundle): boolean =>
+    kinds.bundles.get({ name })?.metadata.uid === uid;
+  const known = { isInstalled, isLive };
+  return new KeptArchives({ store, directory, limits, space, ...known, onLeftover });
 }
 
 /** Another Bundle of the same name may have been applied since. */

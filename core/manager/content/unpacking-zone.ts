@@ -98,7 +98,7 @@ interface UnpackParts {
   readonly client: KubeClient;
   readonly kinds: Pick<Kinds, 'deployments'>;
   readonly store: ContentStore;
-  readonly kept: Pick<KeptArchives, 'release'>;
+  readonly kept: Pick<KeptArchives, 'release' | 'giveBack'>;
   readonly uploads: Uploads | undefined;
   readonly metrics: Metrics;
   readonly ownPlaces: OwnPlacesByClass;
@@ -123,6 +123,7 @@ function unpackDependencies(settings: ManagerSettings, parts: UnpackParts): Unpa
     addressOf: (host) => addresses.of(host),
     store,
     release: (bundle) => kept.release(bundle),
+    takeBack: (key) => kept.giveBack(key),
     slots: new UnpackSlots({ slots: workers, clock }),
     fetches: new SharedFetches(),
     ownPlaces,

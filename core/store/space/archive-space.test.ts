@@ -29,7 +29,8 @@ function aStore(isStored = false, given: ContentLimits = limits) {
   });
   const options = { directory, limits: given, space };
   const store = new DiskStore({ ...options, externalAddress: '' });
-  const parts = { store, isInstalled: () => true, onLeftover: () => undefined };
+  const known = { isInstalled: () => true, isLive: () => false };
+  const parts = { store, ...known, onLeftover: () => undefined };
   return { store, kept: new KeptArchives({ ...options, ...parts }) };
 }
 
