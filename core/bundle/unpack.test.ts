@@ -1,11 +1,18 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import { aKeptBundle, BundleFixture, pinned, tree } from '../../test/helpers/bundle-fixture.ts';
 import { eventually } from '../../test/helpers/eventually.ts';
 import { ManualClock } from '../../test/helpers/manual-clock.ts';
+import { aTree } from '../../test/helpers/registry-bundle.ts';
+import { defaultLimits } from '../content/index.ts';
 import type { SourceResult } from '../contracts/source.ts';
 import { WaitingError } from '../errors.ts';
+import { ArchiveSpace, DiskStore } from '../store/index.ts';
 import { UnpackSlots } from './index.ts';
 
 function measured() {
@@ -99,6 +106,31 @@ test('who holds a place gets the content before the one that fetched it needs a 
   await Promise.all([first, second]);
   expect(fixture.fetch).toHaveBeenCalledTimes(1);
   expect(fixture.phases).toEqual(['Unpacked', 'Unpacked']);
+});
+
+test('content without room is not fetched again until there is room', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'unpack-'));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  const space = new ArchiveSpace({
+    maxBytes: 4_000,
+    creatorOf: (bundle) => bundle,
+    isStored: () => false,
+  });
+  const store = new DiskStore({ directory, externalAddress: '', limits: defaultLimits, space });
+  const [other, big] = [1, 2].map(() => aTree({ a: randomBytes(2_000).toString('hex') }));
+  await store.put({ name: 'other', uid: 'other' }, other!);
+  const fixture = new BundleFixture(aKeptBundle(), { store });
+  fixture.fetch.mockResolvedValue({ files: big!, resolvedSource: pinned });
+  for (const _ of [1, 2, 3]) {
+    expect(await fixture.failure()).toBeInstanceOf(WaitingError);
+    expect(fixture.status.phase).toBe('Pending');
+    expect(fixture.status.conditions?.[0]?.message).toContain('and this one needs 1 MiB');
+  }
+  expect(fixture.fetch).toHaveBeenCalledTimes(1);
+  await store.delete({ name: 'other', uid: 'other' });
+  await fixture.reconcile();
+  expect(fixture.live.status?.phase).toBe('Unpacked');
+  expect(fixture.fetch).toHaveBeenCalledTimes(2);
 });
 
 test('sources and classes log with the logger of the reconcile', async () => {

@@ -30,6 +30,7 @@ export async function unpack(
   context: StepContext,
 ): Promise<void> {
   try {
+    await checkRoom(state, dependencies);
     await awaitSlot(state, dependencies, context);
     const run = () => runPhases(state, dependencies, context);
     await measureUnpack(state, dependencies, { run, signal: context.signal });
@@ -41,6 +42,16 @@ export async function unpack(
     state.resultMemory?.release();
     delete state.fetched;
     delete state.converted;
+  }
+}
+
+/** At each retry: a fetch that ends without room would cost its source and core as much as the first. */
+async function checkRoom(state: BundleState, { store, clock }: UnpackDependencies): Promise<void> {
+  try {
+    await store.checkRoom(storedContentKey(state.bundle));
+  } catch (error) {
+    state.status = notUnpacked(state.status, { error, prefix: persistPrefix }, clock);
+    throw error;
   }
 }
 
@@ -56,6 +67,8 @@ async function runPhases(
   }
 }
 
+const persistPrefix = 'persist bundle content: ';
+
 /** Stores the converted content and records its URL. */
 async function persist(state: BundleState, dependencies: UnpackDependencies): Promise<StepOutcome> {
   const { store, clock, sources } = dependencies;
@@ -66,7 +79,7 @@ async function persist(state: BundleState, dependencies: UnpackDependencies): Pr
   const noted = storedContentKey(bundle);
   const found = digest ?? resolvedPin(sources, fetched.resolvedSource, bundle.spec.source);
   const key = { ...noted, pin: found ?? noted.pin };
-  let prefix = 'persist bundle content: ';
+  let prefix = persistPrefix;
   try {
     await store.put(key, converted);
     prefix = 'get content URL: ';

@@ -21,6 +21,12 @@ export interface PinnedKey extends ContentKey {
 /** Bundle content on disk, as `<name>.tgz`. */
 export interface ContentStore {
   has(key: PinnedKey): Promise<boolean>;
+  /**
+   * Resolves unless the archives leave no room for the content, as far as its size is known before it is
+   * fetched: from an earlier `put`.
+   * @throws WaitingError as `put` does
+   */
+  checkRoom(key: ContentKey): Promise<void>;
   /** Replaces the content in one step: readers see the old archive or the new one. */
   put(key: PinnedKey, files: BundleFiles): Promise<void>;
   /** The content; undefined when none is stored for this name, UID and pin. */

@@ -51,6 +51,8 @@ export class DiskStore implements ContentStore {
   readonly #keepsDamaged: boolean;
   readonly #isCurrent: (key: ContentKey) => boolean;
   readonly #space: ArchiveSpace | undefined;
+  /** Bytes of archives for which there was no room, by UID of the Bundle. */
+  readonly #refused = new Map<string, number>();
   #changes: Promise<unknown> = Promise.resolve();
 
   constructor(options: DiskStoreOptions) {
@@ -71,6 +73,11 @@ export class DiskStore implements ContentStore {
     return archive !== undefined;
   }
 
+  async checkRoom({ name, uid }: ContentKey): Promise<void> {
+    const path = archivePath(this.#directory, name);
+    await this.#space?.check(path, name, this.#refused.get(uid));
+  }
+
   async put(key: PinnedKey, files: BundleFiles): Promise<void> {
     const path = archivePath(this.#directory, key.name);
     const temporary = temporaryPath(this.#directory);
@@ -78,7 +85,9 @@ export class DiskStore implements ContentStore {
       await writeArchive(temporary, packBundle(files), key);
       const { size } = await stat(temporary);
       await this.#inTurn(async () => {
+        this.#refused.set(key.uid, size);
         await this.#space?.check(path, key.name, size);
+        this.#refused.delete(key.uid);
         const writer = await writerOf(path);
         if (writer === 'foreign') await this.#setAside(path);
         else if (writer !== undefined && writer.uid !== key.uid) this.#checkCurrent(key);
@@ -143,6 +152,7 @@ export class DiskStore implements ContentStore {
   }
 
   async delete(key: ContentKey): Promise<void> {
+    this.#refused.delete(key.uid);
     await this.#changeOwn(key, async (path) => {
       await rm(path);
       this.#space?.delete(path);

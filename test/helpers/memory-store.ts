@@ -16,6 +16,10 @@ export class MemoryStore implements ContentStore {
     return (await this.load(key)) !== undefined;
   }
 
+  async checkRoom(): Promise<void> {
+    await Promise.resolve();
+  }
+
   async put({ name, uid, pin }: PinnedKey, files: BundleFiles): Promise<void> {
     this.#contents.set(name, { uid, pin, files });
   }

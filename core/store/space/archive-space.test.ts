@@ -21,9 +21,9 @@ beforeEach(async () => {
 });
 
 /** The Bundles of a creator have its name and a number. */
-function aStore(isStored = false, given: ContentLimits = limits) {
+function aStore(isStored = false, given: ContentLimits = limits, maxBytes = 10 * mebibyte) {
   const space = new ArchiveSpace({
-    maxBytes: 10 * mebibyte,
+    maxBytes,
     creatorOf: (bundle) => `user ${bundle.split('-')[0]}`,
     isStored: () => isStored,
   });
@@ -76,6 +76,22 @@ describe('the archives of all Bundles', () => {
     for (const name of ['a-1', 'b-1', 'c-1']) await put(store, name, 3);
     await rm(join(directory, 'b-1.tgz'));
     await put(store, 'd-1', 2);
+  });
+
+  test('are looked at before a fetch: by the size that was refused, else for any room', async () => {
+    const { store } = aStore();
+    for (const name of ['a-1', 'b-1', 'c-1']) await put(store, name, 3);
+    await store.checkRoom(keyOf('d-1'));
+    await expect(put(store, 'd-1', 2)).rejects.toThrow('and this one needs 3 MiB');
+    await expect(store.checkRoom(keyOf('d-1'))).rejects.toThrow('and this one needs 3 MiB');
+    await store.checkRoom({ name: 'd-1', uid: 'uid-of-namesake' });
+    const full = aStore(false, limits, 9 * mebibyte).store;
+    await expect(full.checkRoom(keyOf('d-1'))).rejects.toThrow(
+      'the archives of all Bundles take 10 MiB of 9 MiB (--max-archive-bytes): delete Bundles',
+    );
+    await full.checkRoom(keyOf('a-1'));
+    await store.delete(keyOf('a-1'));
+    await store.checkRoom(keyOf('d-1'));
   });
 
   test('may be replaced by others of their Bundles', async () => {

@@ -73,16 +73,19 @@ export class ArchiveSpace {
   }
 
   /**
-   * Resolves when an archive may be added, in place of the one at its path.
+   * Resolves when an archive may be added, in place of the one at its path: one of unknown size while
+   * there is any room.
    * @throws WaitingError that names the flag
    */
-  async check(path: string, bundle: string, bytes: number): Promise<void> {
-    if (this.#problem(path, bundle, bytes) === undefined) return;
+  async check(path: string, bundle: string, bytes: number | undefined): Promise<void> {
+    const least = bytes ?? 1;
+    if (this.#problem(path, bundle, least) === undefined) return;
     await this.#forgetMissing();
-    const problem = this.#problem(path, bundle, bytes);
+    const problem = this.#problem(path, bundle, least);
     if (problem === undefined) return;
+    const needed = bytes === undefined ? '' : `, and this one needs ${inMebibytes(bytes)}`;
     throw new WaitingError(
-      `${problem} (--max-archive-bytes), and this one needs ${inMebibytes(bytes)}: delete Bundles that are not needed, or allow more`,
+      `${problem} (--max-archive-bytes)${needed}: delete Bundles that are not needed, or allow more`,
     );
   }
 
