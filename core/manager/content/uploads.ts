@@ -57,6 +57,7 @@ export function createUploads(
     store,
     directory,
     maxBytes,
+    clock,
     bundles: {
       find: (name, signal) => findBundle(client, name, signal),
       claim: (key, upload) => claimUpload(key, { client, ...upload }),

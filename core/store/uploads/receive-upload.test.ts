@@ -2,8 +2,10 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { receiveUpload, UploadRefusal } from './receive-upload.ts';
 
+const clock = new ManualClock();
 let directory: string;
 
 beforeEach(async () => {
@@ -22,7 +24,7 @@ async function* bodyOf(...parts: readonly (string | Error)[]): AsyncGenerator<Ui
 }
 
 test('a body becomes a file with its size and digest', async () => {
-  const received = await receiveUpload(bodyOf('by', 'tes'), { directory, maxBytes: 5 });
+  const received = await receiveUpload(bodyOf('by', 'tes'), { directory, maxBytes: 5, clock });
   expect(received).toMatchObject({
     size: 5,
     digest: '277089d91c0bdf4f2e6862ba7e4a07605119431f5d13f726dd352b06f1b206a9',
@@ -34,6 +36,7 @@ test('a body that cannot be read is 500, and leaves nothing', async () => {
   const broken = receiveUpload(bodyOf('half', new Error('unexpected EOF')), {
     directory,
     maxBytes: 5,
+    clock,
   });
   await expect(broken).rejects.toEqual(new UploadRefusal(500, 'read request body: unexpected EOF'));
   await expect(broken).rejects.toMatchObject({ status: 500 });
@@ -43,7 +46,7 @@ test('a body that cannot be read is 500, and leaves nothing', async () => {
 test('a disk that does not take it is 500', async () => {
   const nowhere = join(directory, 'none');
   await expect(
-    receiveUpload(bodyOf('bytes'), { directory: nowhere, maxBytes: 5 }),
+    receiveUpload(bodyOf('bytes'), { directory: nowhere, maxBytes: 5, clock }),
   ).rejects.toMatchObject({
     status: 500,
     message: expect.stringMatching(/^failed to store bundle data: ENOENT: /),

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { createServer, type IncomingMessage, request, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -10,6 +10,7 @@ import express from 'express';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
 import { eventually } from '../../../test/helpers/eventually.ts';
+import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { aStoredBundle } from '../../../test/helpers/stored-objects.ts';
 import type { ContentKey } from '../../contracts/store.ts';
 import { DirectoryUploads } from './directory-uploads.ts';
@@ -22,6 +23,7 @@ let directory: string;
 let server: Server;
 let store: DirectoryUploads;
 let bundles: Map<string, Bundle>;
+let clock: ManualClock;
 const announce = vi.fn<UploadBundles['announce']>();
 const claim = vi.fn<UploadBundles['claim']>();
 
@@ -38,7 +40,9 @@ beforeEach(async () => {
     response.locals['user'] = headers['x-user'] ?? 'alice';
     next();
   });
-  app.use(createUploadHandler({ store, directory, maxBytes, bundles: { find, claim, announce } }));
+  clock = new ManualClock();
+  const given = { store, directory, maxBytes, clock };
+  app.use(createUploadHandler({ ...given, bundles: { find, claim, announce } }));
   server = createServer(app).on('checkContinue', app).listen(0, '127.0.0.1');
   await once(server, 'listening');
 });
@@ -325,9 +329,9 @@ test('a body is asked for where the client waits for that', async () => {
 
 describe('uploads at the same time', () => {
   /** Sends the headers, and the body only when the test does. */
-  function begin(name: string, user = 'alice') {
+  function begin(name: string, user = 'alice', length = 5) {
     const { port } = server.address() as AddressInfo;
-    const headers = { 'x-user': user, 'Content-Length': 5, Expect: '100-continue' };
+    const headers = { 'x-user': user, 'Content-Length': length, Expect: '100-continue' };
     const path = `/uploads/${name}.tgz`;
     const sent = request({ port, host: '127.0.0.1', path, method: 'PUT', headers, agent: false });
     const continued = vi.fn();
@@ -389,6 +393,32 @@ describe('uploads at the same time', () => {
     expect(refused.continued).not.toHaveBeenCalled();
     expect(await send('/uploads/demo.tgz', { body: 'bytes' })).toMatchObject({ status: 201 });
   });
+
+  test('that bring less than 64 KiB in 30 s are ended, and their places are free', async () => {
+    const slow = await beginMany(4, 'alice');
+    const going = begin('demo', 'bob', 128 * 1024);
+    await eventually(() => expect(going.continued).toHaveBeenCalled());
+    going.sent.write(Buffer.alloc(64 * 1024));
+    await eventually(async () => expect(await received()).toContain(64 * 1024));
+    clock.advance(30_000);
+    for (const { answer } of slow) {
+      expect(await answer).toEqual({
+        status: 408,
+        retryAfter: undefined,
+        text: 'the server received less than 64 KiB in 30 s: repeat the upload over a faster connection\n',
+      });
+    }
+    going.sent.end(Buffer.alloc(64 * 1024));
+    expect((await going.answer).status).toBe(201);
+    expect(await readdir(directory)).toEqual(['demo.uid-of-demo.tgz']);
+    for (const { sent } of await beginMany(4, 'alice')) sent.destroy();
+  });
+
+  /** Sizes of the bodies so far. */
+  async function received(): Promise<readonly number[]> {
+    const files = await readdir(directory);
+    return await Promise.all(files.map(async (file) => (await stat(join(directory, file))).size));
+  }
 
   test('are 16 in all', async () => {
     for (const user of ['a', 'b', 'c', 'd']) await beginMany(4, user);

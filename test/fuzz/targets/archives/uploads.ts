@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { unpackFetched } from '../../../../core/content/index.ts';
 import { TerminalError } from '../../../../core/errors.ts';
+import { systemClock } from '../../../../core/platform/clock.ts';
 import { receiveUpload, UploadRefusal } from '../../../../core/store/uploads/receive-upload.ts';
 import { type FuzzTarget, streamOf, Violation } from '../../fuzz-target.ts';
 import { expectTree, limits, sampleGzips } from './content.ts';
@@ -29,7 +30,7 @@ export const uploads: FuzzTarget = {
 async function receive(input: Uint8Array, directory: string): Promise<void> {
   let upload: Awaited<ReturnType<typeof receiveUpload>>;
   try {
-    upload = await receiveUpload(streamOf(input), { directory, maxBytes });
+    upload = await receiveUpload(streamOf(input), { directory, maxBytes, clock: systemClock });
   } catch (error) {
     if ((await readdir(directory)).length > 0) throw new Violation('leaves a part of an upload');
     throw error;
