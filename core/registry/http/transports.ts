@@ -11,9 +11,13 @@ interface WantedTransport {
 
 const maxTransports = 32;
 
-/** One transport for each set of certificates; each keeps its connections open for a while. */
+/**
+ * One transport for each set of certificates; each keeps its connections open for a while. Requests of
+ * a transport that it forgets go on.
+ */
 export class Transports {
   readonly #options: TransportOptions;
+  /** The most recently used one is the last. */
   readonly #transports = new Map<string, Transport>();
 
   constructor(options: TransportOptions) {
@@ -24,17 +28,22 @@ export class Transports {
 
   get({ caCertificates = '', uncheckedHost, isChosen = false }: WantedTransport): Transport {
     const key = JSON.stringify([caCertificates, uncheckedHost ?? '', isChosen]);
-    const known = this.#transports.get(key);
-    if (known !== undefined) return known;
-    if (this.#transports.size >= maxTransports) this.#transports.clear();
+    const transport =
+      this.#transports.get(key) ?? this.#create({ caCertificates, uncheckedHost, isChosen });
+    this.#transports.delete(key);
+    this.#transports.set(key, transport);
+    const [oldest = ''] = this.#transports.keys();
+    if (this.#transports.size > maxTransports) this.#transports.delete(oldest);
+    return transport;
+  }
+
+  #create({ caCertificates = '', uncheckedHost, isChosen }: WantedTransport): Transport {
     const more = caCertificates === '' ? [] : [caCertificates];
-    const transport = new Transport({
+    return new Transport({
       ...this.#options,
       uncheckedHost,
-      chosenHost: isChosen ? uncheckedHost : undefined,
+      chosenHost: isChosen === true ? uncheckedHost : undefined,
       caCertificates: [...this.#options.caCertificates, ...more],
     });
-    this.#transports.set(key, transport);
-    return transport;
   }
 }
