@@ -19,6 +19,8 @@ interface NewUpload extends ReceivedUpload {
  * predecessor's upload.
  */
 export interface UploadStore {
+  /** Whether there is an upload; reads none of its bytes. */
+  has(key: ContentKey, signal: AbortSignal): Promise<boolean>;
   /** SHA-256 of the stored upload as hex; undefined when there is none. */
   digest(key: ContentKey, signal: AbortSignal): Promise<string | undefined>;
   /** Replaces the stored upload in one step: readers see the old bytes or the new, never a mix. */

@@ -89,6 +89,7 @@ describe.each(stores)('uploads in %s', (_where, create) => {
     await put(create(), key, large);
     expect((await read(create(), key))?.equals(large)).toBe(true);
     expect(await create().digest(key, signal)).toBe(digestOf(large));
+    expect(await create().has(key, signal)).toBe(true);
     await create().delete(key, signal);
   });
 
@@ -108,6 +109,7 @@ describe.each(stores)('uploads in %s', (_where, create) => {
     ]) {
       expect(await read(create(), other)).toBeUndefined();
       expect(await create().digest(other, signal)).toBeUndefined();
+      expect(await create().has(other, signal)).toBe(false);
     }
     await create().delete(key, signal);
     expect(await read(create(), key)).toBeUndefined();

@@ -99,6 +99,15 @@ describe('chunks that no index names', () => {
   });
 });
 
+test('whether there is an upload is known by its index alone', async () => {
+  expect(await store.has(demo, signal)).toBe(false);
+  await put(demo, 1_300_000);
+  client.calls.length = 0;
+  expect(await store.has(demo, signal)).toBe(true);
+  expect(client.calls).toEqual(['get']);
+  expect(await store.has({ ...demo, uid: 'another' }, signal)).toBe(false);
+});
+
 test('a Bundle may have a longer name than a label', async () => {
   const key = { name: 'x'.repeat(100), uid: 'uid' };
   await put(key, 10);

@@ -54,6 +54,10 @@ export class ClusterUploads implements UploadStore {
     this.#orphans = new OrphanedSets(clock);
   }
 
+  async has(key: ContentKey, signal: AbortSignal): Promise<boolean> {
+    return (await this.#current(key, signal)) !== undefined;
+  }
+
   async digest(key: ContentKey, signal: AbortSignal): Promise<string | undefined> {
     return (await this.#current(key, signal))?.digest;
   }

@@ -17,6 +17,7 @@ test('stores nothing for a Bundle whose name is too long for a file, and has not
   await expect(store.put(key, upload)).rejects.toThrow('must be a DNS subdomain');
   expect(confirm).not.toHaveBeenCalled();
   expect(await store.read(key)).toBeUndefined();
+  expect(await store.has(key)).toBe(false);
   expect(await store.digest(key)).toBeUndefined();
   await expect(store.delete(key)).resolves.toBeUndefined();
 });

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises';
 import type { ContentKey } from '../../contracts/store.ts';
 import type { UploadStore } from '../../contracts/upload-store.ts';
@@ -22,6 +23,11 @@ export class DirectoryUploads implements UploadStore {
   constructor(directory: string, onLeftover?: OnLeftover) {
     this.#directory = directory;
     prepareDirectory(directory, onLeftover);
+  }
+
+  async has(key: ContentKey): Promise<boolean> {
+    const path = storablePath(this.#directory, fileName(key));
+    return path !== undefined && existsSync(path);
   }
 
   async digest(key: ContentKey): Promise<string | undefined> {

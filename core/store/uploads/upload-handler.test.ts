@@ -441,18 +441,20 @@ describe('GET', () => {
       type,
       text: 'bytes',
     });
+    const read = vi.spyOn(store, 'read');
     expect(await send('/uploads/demo.tgz', { method: 'HEAD' })).toMatchObject({
       status: 200,
       type,
       text: '',
     });
+    expect(read).not.toHaveBeenCalled();
   });
 
   test.each(['demo', 'none'])('of %s without an upload is 404', async (name) => {
-    expect(await send(`/uploads/${name}.tgz`, { method: 'GET' })).toMatchObject({
-      status: 404,
-      text: '404 page not found\n',
-    });
+    for (const [method, text] of Object.entries({ GET: '404 page not found\n', HEAD: '' })) {
+      const answer = { status: 404, text };
+      expect(await send(`/uploads/${name}.tgz`, { method })).toMatchObject(answer);
+    }
   });
 });
 

@@ -71,7 +71,7 @@ interface Running {
   readonly ofBundles: Shares;
 }
 
-/** PUT and GET of `/uploads/<bundle>.tgz`, for authorized requests. */
+/** PUT, GET and HEAD of `/uploads/<bundle>.tgz`, for authorized requests. */
 export function createUploadHandler(options: UploadHandlerOptions): RequestHandler {
   const router = express.Router({ caseSensitive: true, strict: true });
   const running: Running = {
@@ -83,6 +83,10 @@ export function createUploadHandler(options: UploadHandlerOptions): RequestHandl
     return name === undefined
       ? next()
       : answerPut({ ...options, running }, name, { request, response });
+  });
+  router.head('/uploads/:file', (request, response, next) => {
+    const name = bundleNameOf(request.params.file);
+    return name === undefined ? next() : answerHead(options, name, response);
   });
   router.get('/uploads/:file', (request, response, next) => {
     const name = bundleNameOf(request.params.file);
@@ -214,7 +218,21 @@ async function uploadBundle(
   throw new UploadRefusal(409, `bundle source type is "${type}"; expected "upload"`);
 }
 
-/** For HEAD too: Node omits the body. */
+const uploadType = 'application/x-compressed-tar';
+
+/** Reads no bytes of the upload: in the cluster they are in many Secrets. */
+async function answerHead(
+  { store, bundles }: UploadHandlerOptions,
+  name: string,
+  response: Response,
+): Promise<void> {
+  const signal = AbortSignal.timeout(timeLimit);
+  const uid = (await bundles.find(name, signal))?.metadata.uid;
+  const isStored = uid !== undefined && (await store.has({ name, uid }, signal));
+  if (!isStored) return sendText(response, 404, '404 page not found');
+  response.set('Content-Type', uploadType).end();
+}
+
 async function answerGet(
   { store, bundles }: UploadHandlerOptions,
   name: string,
@@ -224,7 +242,7 @@ async function answerGet(
   const uid = (await bundles.find(name, signal))?.metadata.uid;
   const upload = uid === undefined ? undefined : await store.read({ name, uid }, signal);
   if (upload === undefined) return sendText(response, 404, '404 page not found');
-  response.set('Content-Type', 'application/x-compressed-tar');
+  response.set('Content-Type', uploadType);
   // A client that disconnects early is not an error; a client that stays must not take a part for
   // the whole.
   await pipeline(upload, response).catch(() => response.destroy());
