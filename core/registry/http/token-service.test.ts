@@ -1,6 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { Readable } from 'node:stream';
+import { describe, expect, it, vi } from 'vitest';
 import { cpuTime } from '../../../test/helpers/cpu-time.ts';
-import { parseChallenges } from './token-service.ts';
+import { ManualClock } from '../../../test/helpers/manual-clock.ts';
+import { parseChallenges, type TokenRequest, TokenService } from './token-service.ts';
 
 function plain(header: string | string[] | undefined): unknown {
   return parseChallenges(header).map(({ scheme, parameters }) => [
@@ -62,4 +64,30 @@ describe('parseChallenges', () => {
     }
     expect(cpuTime() - started).toBeLessThan(2_000);
   });
+});
+
+it('a token in use stays, however many others are asked for', async () => {
+  const send = vi.fn<TokenRequest['transport']['send']>(async (url) => {
+    const body = Readable.from([Buffer.from('{"token":"a","expires_in":300}')]) as never;
+    return { status: 200, headers: {}, body, url };
+  });
+  const service = new TokenService(new ManualClock());
+  const [challenge] = parseChallenges('Bearer realm="https://auth.example/token"');
+  const { signal } = new AbortController();
+  const ask = async (scope: string): Promise<string> =>
+    await service.token({
+      challenge: challenge!,
+      scope,
+      credentials: undefined,
+      transport: { send },
+      signal,
+    });
+  await ask('mine');
+  for (let number = 0; number < 1_500; number += 1) {
+    await ask(`${number}`);
+    await ask('mine');
+  }
+  expect(send).toHaveBeenCalledTimes(1_501);
+  await ask('0');
+  expect(send).toHaveBeenCalledTimes(1_502);
 });

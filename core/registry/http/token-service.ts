@@ -12,7 +12,7 @@ export interface TokenRequest {
   /** Scope for a challenge without one: `repository:<path>:pull`. */
   readonly scope: string;
   readonly credentials: Credentials | undefined;
-  readonly transport: Transport;
+  readonly transport: Pick<Transport, 'send'>;
   readonly signal: AbortSignal;
 }
 
@@ -39,6 +39,7 @@ const tokenSchema = z.looseObject({
 /** Bearer tokens from token servers (distribution's token authentication), kept until they expire. */
 export class TokenService {
   readonly #clock: Clock;
+  /** The most recently used one is the last. */
   readonly #tokens = new Map<string, Token>();
 
   constructor(clock: Clock) {
@@ -48,10 +49,12 @@ export class TokenService {
   async token(wanted: TokenRequest): Promise<string> {
     const key = tokenKey(wanted);
     const known = this.#tokens.get(key);
-    if (known !== undefined && known.expires > this.#clock.monotonic()) return known.value;
-    const token = await this.#fetch(wanted);
-    if (this.#tokens.size >= maxTokens) this.#tokens.clear();
+    const isValid = known !== undefined && known.expires > this.#clock.monotonic();
+    const token = isValid ? known : await this.#fetch(wanted);
+    this.#tokens.delete(key);
     this.#tokens.set(key, token);
+    const [oldest = ''] = this.#tokens.keys();
+    if (this.#tokens.size > maxTokens) this.#tokens.delete(oldest);
     return token.value;
   }
 
