@@ -60,6 +60,8 @@ export const annotation = {
   hookDeletePolicy: 'core.rukpak.io/hook-delete-policy',
   /** On the object of a hook: its run. */
   hookRun: 'core.rukpak.io/hook-run',
+  /** On the object of a hook: the name of its Bundle. */
+  hookBundle: 'core.rukpak.io/hook-bundle',
   /** On a BundleDeployment: "true" skips its hooks. */
   skipHooks: 'core.rukpak.io/skip-hooks',
   /**

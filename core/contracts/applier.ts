@@ -81,11 +81,23 @@ export interface HookRequest {
    * run.
    */
   readonly run: string;
+  /** Name of the hook's Bundle. */
+  readonly bundle?: string;
   readonly signal: AbortSignal;
+}
+
+/** A Job or Pod of a hook that has not ended. */
+export interface RunningHook {
+  /** `pre-upgrade hook Job/shop/migrate of Bundle "shop-1x"` */
+  readonly hook: string;
+  /** Start time, from its creationTimestamp. */
+  readonly since: string;
 }
 
 /** The progress of a hook; an event of its object wakes the owner while it runs. */
 export type HookProgress =
+  /** A hook of another run must end first: core never ends one to start another. */
+  | { readonly state: 'behind'; readonly other: RunningHook }
   /** Start time, from its object's creationTimestamp. */
   | { readonly state: 'running'; readonly since: string }
   /** An earlier object must be deleted first. */

@@ -342,6 +342,36 @@ describe('an upgrade', () => {
     });
   });
 
+  test('waits for the running hook of another version, and does not end it', async () => {
+    await rollOut({ name: 'patient', objects: [aConfigMap('hooks-app', { version: '1' })] });
+    const { activeBundle } = await isUp('patient');
+    const upgradeTo = async (version: number): Promise<void> => {
+      const hook = asHook(aHeldJob(`hooks-migrate-${version}`), 'pre-upgrade');
+      const app = aConfigMap('hooks-app', { version: `${version}` });
+      await rollOut({ name: 'patient', version, objects: [hook, app] });
+    };
+    const second = waitingFor('pre-upgrade', 'hooks-migrate-2');
+    const third = waitingFor('pre-upgrade', 'hooks-migrate-3');
+    await upgradeTo(2);
+    await condition('patient', 'Progressing', second);
+    const job = await uidOf('job', 'hooks-migrate-2');
+    await upgradeTo(3);
+    await condition('patient', 'Progressing', {
+      message: expect.stringMatching(
+        /hooks-migrate-2 of Bundle "patient-.* before pre-upgrade hook Job\/default\/hooks-migrate-3 starts/,
+      ),
+    });
+    await crash();
+    await condition('patient', 'Progressing', second);
+    expect(await uidOf('job', 'hooks-migrate-2')).toBe(job);
+    expect(await exists('job', 'hooks-migrate-3')).toBe(false);
+    await letRun('hooks-migrate-2');
+    await condition('patient', 'Progressing', third);
+    expect(await uidOf('job', 'hooks-migrate-2')).toBe(job);
+    await letRun('hooks-migrate-3');
+    await isUp('patient', activeBundle);
+  });
+
   test('waits with its hooks until its plan is approved, which names them', async () => {
     const spec = { upgradePolicy: 'Manual' };
     const objects = [asHook(aJob('hooks-planned'), 'pre-install'), aConfigMap('hooks-app')];

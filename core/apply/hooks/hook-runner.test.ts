@@ -65,6 +65,11 @@ beforeEach(() => {
   woken = [];
   served = true;
   resource = jobs;
+  startProcess();
+});
+
+/** A process that only knows the cluster. */
+function startProcess(): void {
   const discovery = {
     invalidate: () => undefined,
     resourceFor: async () => (served ? resource : undefined),
@@ -83,7 +88,7 @@ beforeEach(() => {
   const deletions = new Deletions(options);
   hooks = new HookRunner({ ...options, owners, apply, watches, deletions });
   inventory.subscribe(new HookWatch(owners, (name) => void woken.push(name)));
-});
+}
 
 afterEach(() => stop.abort());
 
@@ -104,6 +109,12 @@ function live(): KubernetesObject {
 /** Changes it as the Job controller, or another manager, would. */
 function change(fields: Partial<KubernetesObject>): void {
   client.put({ ...live(), ...fields });
+}
+
+/** Its run ends, and the watch tells of it. */
+async function end(): Promise<void> {
+  change({ status: complete });
+  await expect.poll(() => inventory.get(jobs, key)?.object['status']).toEqual(complete);
 }
 
 describe('a hook', () => {
@@ -149,8 +160,9 @@ describe('a hook', () => {
 
   test('of an earlier run goes first', async () => {
     await run('a');
+    await end();
     expect(await run('b')).toEqual({ state: 'replacing' });
-    await expect.poll(() => woken).toEqual(['demo']);
+    await expect.poll(() => woken).toEqual(['demo', 'demo']);
     expect(await run('b')).toMatchObject({ state: 'running' });
     expect(live().metadata.annotations).toMatchObject({ 'core.rukpak.io/hook-run': 'b' });
   });
@@ -160,7 +172,7 @@ describe('a hook', () => {
     const { ownerReferences: _, annotations, ...metadata } = live().metadata;
     const mark = 'former-uid:batch/Job:n/migrate';
     const marked = { ...annotations, 'core.rukpak.io/tracking-id': mark };
-    change({ metadata: { ...metadata, annotations: marked } });
+    change({ metadata: { ...metadata, annotations: marked }, status: complete });
     await expect
       .poll(() => inventory.get(jobs, key)?.object.metadata.annotations)
       .toMatchObject({ 'core.rukpak.io/tracking-id': mark });
@@ -187,12 +199,15 @@ describe('a hook', () => {
     await expect
       .poll(() => inventory.get(jobs, key)?.object.metadata)
       .toHaveProperty('deletionTimestamp');
+    expect(await run('b')).toMatchObject({ state: 'behind' });
+    await end();
     expect(await run('b')).toEqual({ state: 'replacing' });
     expect(client.count('delete')).toBe(0);
   });
 
   test('of an earlier run stays where its policy does not say otherwise', async () => {
     await run('a');
+    await end();
     await expect(run('b', aHook('hook-succeeded'))).rejects.toThrow(
       'Job/n/migrate is still there from before: delete it, or add before-hook-creation to its annotation core.rukpak.io/hook-delete-policy',
     );
@@ -227,7 +242,7 @@ describe('a hook', () => {
     await run('a');
     const { annotations, ...metadata } = live().metadata;
     const kept = { ...metadata, annotations: { ...annotations, 'core.rukpak.io/keep': 'true' } };
-    change({ metadata: kept });
+    change({ metadata: kept, status: complete });
     await expect
       .poll(() => inventory.get(jobs, key)?.object.metadata.annotations)
       .toMatchObject({ 'core.rukpak.io/keep': 'true' });
@@ -243,6 +258,7 @@ describe('a hook', () => {
     const annotations = { ...hook.metadata.annotations, 'helm.sh/resource-policy': 'keep' };
     const kept = { ...hook, metadata: { ...key, annotations } };
     await run('a', kept);
+    await end();
     await run('b', kept);
     expect(client.count('delete')).toBe(1);
   });
@@ -273,6 +289,88 @@ describe('a hook', () => {
         message: 'the cluster does not serve kind Job of batch/v1: install its CRD first',
       });
     await refused;
+  });
+});
+
+describe('while a hook of another run still runs', () => {
+  const former = { namespace: 'n', name: 'migrate-1' };
+  const since = '2026-01-01T00:00:00Z';
+  const other = { hook: 'pre-upgrade hook Job/n/migrate-1 of Bundle "demo-1"', since };
+  const behind = { state: 'behind', other };
+
+  async function runFormer(at = former, by = owner): Promise<void> {
+    const hook = { ...aHook(), metadata: { ...aHook().metadata, ...at } };
+    const request = { owner: by, hook, run: 'pre-upgrade 1', bundle: 'demo-1' };
+    await hooks.run({ ...request, signal: stop.signal });
+  }
+
+  function endFormer(): void {
+    const object = client.peek(former);
+    if (object === undefined) throw new Error('the Job is gone');
+    client.put({ ...object, status: complete });
+  }
+
+  test('a hook with another name is not created before its end, which wakes the owner', async () => {
+    await runFormer();
+    expect(await run('pre-upgrade 2')).toEqual(behind);
+    expect(client.peek(key)).toBeUndefined();
+    expect(woken).toEqual([]);
+    endFormer();
+    await expect.poll(() => woken).toEqual(['demo']);
+    expect(await run('pre-upgrade 2')).toMatchObject({ state: 'running' });
+  });
+
+  test('one with the same name does not end it', async () => {
+    await runFormer(key);
+    const { uid } = live().metadata;
+    expect(await run('pre-upgrade 2')).toMatchObject({ state: 'behind' });
+    expect(await run('pre-upgrade 1 1')).toMatchObject({ state: 'behind' });
+    expect(live().metadata.uid).toBe(uid);
+    expect(client.count('delete')).toBe(0);
+  });
+
+  test('its deletion wakes the owner too', async () => {
+    await runFormer();
+    await run('pre-upgrade 2');
+    client.drop(former);
+    await expect.poll(() => woken).toEqual(['demo']);
+    expect(await run('pre-upgrade 2')).toMatchObject({ state: 'running' });
+  });
+
+  test('a process that did not watch its kind finds it', async () => {
+    await runFormer();
+    startProcess();
+    resource = { ...jobs, group: '', kind: 'ConfigMap', plural: 'configmaps' };
+    const hook = { ...aHook(), apiVersion: 'v1', kind: 'ConfigMap' };
+    const by = { ...owner, status: { groupKinds: ['ConfigMap', 'Job.batch'] } };
+    expect(await run('pre-upgrade 2', hook, by)).toEqual(behind);
+  });
+
+  test('one that runs by now goes on', async () => {
+    await run('pre-upgrade 2');
+    const { metadata, ...rest } = live();
+    const annotations = { ...metadata.annotations, 'core.rukpak.io/hook-run': 'pre-upgrade 1' };
+    const mark = metadata.annotations?.['core.rukpak.io/tracking-id']?.replace(
+      /migrate$/,
+      former.name,
+    );
+    const marked = { ...annotations, 'core.rukpak.io/tracking-id': mark ?? '' };
+    client.put({ ...rest, metadata: { ...metadata, ...former, uid: 'f', annotations: marked } });
+    await expect.poll(() => inventory.get(jobs, former)).toBeDefined();
+    expect(await run('pre-upgrade 2')).toMatchObject({ state: 'running' });
+  });
+
+  test('a look-alike in a namespace of others keeps nobody waiting', async () => {
+    await runFormer({ ...former, namespace: 'others' });
+    expect(await run('pre-upgrade 2')).toMatchObject({ state: 'running' });
+  });
+
+  test('one of an earlier version of core has no Bundle', async () => {
+    await run('pre-install 1');
+    expect(await run('pre-install 2')).toEqual({
+      state: 'behind',
+      other: { hook: 'pre-install hook Job/n/migrate of an earlier version', since },
+    });
   });
 });
 

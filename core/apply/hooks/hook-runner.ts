@@ -4,6 +4,7 @@ import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentReason } from '../../../api/v1alpha1/conditions.ts';
 import { annotation, label } from '../../../api/v1alpha1/labels.ts';
+import { installNamespaceOf } from '../../../api/v1alpha1/rules/install-namespace.ts';
 import type { HookProgress, HookRequest } from '../../contracts/applier.ts';
 import { TerminalError } from '../../errors.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -16,7 +17,6 @@ import {
   type Resource,
 } from '../../platform/kube/index.ts';
 import type { Inventory } from '../inventory/inventory.ts';
-import { isData } from '../inventory/user-data.ts';
 import type { KindWatches } from '../kinds/kind-watches.ts';
 import {
   controllerReference,
@@ -27,7 +27,6 @@ import {
 } from '../objects/desired.ts';
 import { objectPath } from '../objects/object-id.ts';
 import { isWorkload } from '../objects/order.ts';
-import { belongsTo, trackedUID } from '../objects/owner-marks.ts';
 import { type Ownership, ownershipOf } from '../ownership/ownership.ts';
 import { OwnershipRefusal } from '../ownership/ownership-check.ts';
 import { ownershipMessage } from '../ownership/ownership-message.ts';
@@ -35,8 +34,17 @@ import { clientOf } from '../privilege/permissions.ts';
 import type { OwnerStates } from '../state/owner-states.ts';
 import type { Deletions, DoomedObject } from '../write/deletions.ts';
 import type { ServerSideApply } from '../write/server-side-apply.ts';
-import { hookOf, hookRunOf, isHookObject, isOfRun } from './hook.ts';
+import { hookRunOf, isHookObject, isOfRun } from './hook.ts';
 import { awaitHook, hookOutcome, noteHookEnd } from './hook-watch.ts';
+import {
+  fromBefore,
+  isKeptByUser,
+  isOfHook,
+  type Placed,
+  reasonToStay,
+  takeUp,
+} from './replaced-object.ts';
+import { described, RunningHooks } from './running-hooks.ts';
 
 const missingKindRetries = 10;
 const missingKindPause = 200;
@@ -53,24 +61,19 @@ interface HookRunnerOptions {
   readonly clock: Clock;
 }
 
-/** A hook with its resource, key and client. */
-interface Placed extends HookRequest {
-  readonly desired: DesiredObject;
-  /** Has the permissions of the owner. */
-  readonly client: KubeClient;
-}
-
 /** Runs single hooks. Each call does what it can without waiting; another call continues. */
 export class HookRunner {
   readonly #options: HookRunnerOptions;
+  readonly #running: RunningHooks;
 
   constructor(options: HookRunnerOptions) {
     this.#options = options;
+    this.#running = new RunningHooks(options);
   }
 
   /**
-   * Finds the object of this run, or creates it. Deletes the object of an earlier run first when
-   * the hook's policy says so.
+   * Finds the object of this run, or creates it after the running hooks of other runs have ended.
+   * Deletes the object of an earlier run first when the hook's policy says so.
    * @throws TerminalError when another object has the hook's name; ApiError.
    */
   async run(request: HookRequest): Promise<HookProgress> {
@@ -80,7 +83,8 @@ export class HookRunner {
     await watches.ensure([desired.resource], request.signal);
     const state = owners.of(owner.metadata.name ?? '');
     const ended = awaitHook(state, desired.id, request.run);
-    const progress = ended ?? (await this.#find(placed)) ?? (await this.#create(placed));
+    const known = ended ?? (await this.#behind(placed)) ?? (await this.#find(placed));
+    const progress = known ?? (await this.#create(placed));
     if (progress.state === 'succeeded' || progress.state === 'failed') noteHookEnd(state, progress);
     return progress;
   }
@@ -99,6 +103,18 @@ export class HookRunner {
     await this.#delete(entry, { owner, client: clientOf(owner, client), signal });
   }
 
+  /** Two migrations at once may destroy the data that both change. */
+  async #behind(placed: Placed): Promise<HookProgress | undefined> {
+    const { owner, run, desired, signal } = placed;
+    const { inventory, systemNamespace } = this.#options;
+    const known = inventory.get(desired.resource, desired.key);
+    if (known !== undefined && hookRunOf(known.object) === run) return undefined;
+    const installed = installNamespaceOf(owner, systemNamespace);
+    const namespaces = new Set([installed, desired.key.namespace ?? '']);
+    const other = await this.#running.find({ owner, run, namespaces, signal });
+    return other && { state: 'behind', other };
+  }
+
   /** The progress that the watch has reported. */
   async #find(placed: Placed): Promise<HookProgress | undefined> {
     const { owner, desired } = placed;
@@ -111,7 +127,7 @@ export class HookRunner {
     const { owner, hook, signal } = request;
     const { client, systemNamespace } = this.#options;
     const resource = await this.#resourceOf(hook, signal);
-    const desired = hookObject(hook, resource, { owner, systemNamespace, run: request.run });
+    const desired = hookObject(hook, resource, { ...request, systemNamespace });
     return { ...request, desired, client: clientOf(owner, client) };
   }
 
@@ -148,7 +164,7 @@ export class HookRunner {
 
   /** Judges the object that has the hook's name; undefined when there is none any more. */
   async #judge(placed: Placed, live: KubernetesObject): Promise<HookProgress | undefined> {
-    const { owner, desired, client, run, signal } = placed;
+    const { owner, desired, run } = placed;
     const { resource, key } = desired;
     const ownership = ownershipOf(live, owner, this.#options.systemNamespace);
     if (ownership.verdict === 'refused' || ownership.verdict === 'transferred') {
@@ -156,8 +172,23 @@ export class HookRunner {
     }
     if (live.metadata.deletionTimestamp !== undefined) return { state: 'replacing' };
     if (ownership.verdict === 'ours' && hookRunOf(live) === run) return progressOf(live);
+    // The watch has not told of it yet, or the deployment that made it has orphaned it.
+    if (isHookObject(live) && hookOutcome(live).state === 'running') {
+      return { state: 'behind', other: described({ resource, key, object: live }) };
+    }
     // An adopted object belongs to the deployment, and the hook replaces it.
     const isOurs = ownership.verdict === 'adopt' || isOfHook(live, owner);
+    return await this.#replace(placed, live, isOurs);
+  }
+
+  /** Deletes the object in the place of the hook, if it may; undefined when the place is free. */
+  async #replace(
+    placed: Placed,
+    live: KubernetesObject,
+    isOurs: boolean,
+  ): Promise<HookProgress | undefined> {
+    const { owner, desired, client, signal } = placed;
+    const { resource, key } = desired;
     const because = isOurs ? reasonToStay(live, placed) : fromBefore;
     if (because !== undefined)
       throw new TerminalError(`${objectPath(resource.kind, key)} ${because}`);
@@ -178,64 +209,6 @@ export class HookRunner {
   }
 }
 
-/**
- * True also for an object that a backup restored: its mark names the object, and an earlier
- * deployment.
- */
-function isOfHook(live: KubernetesObject, owner: BundleDeployment): boolean {
-  return belongsTo(live, owner) || (isHookObject(live) && trackedUID(live) !== undefined);
-}
-
-const fromBefore =
-  'is still there from before: delete it, ' +
-  `or add before-hook-creation to its annotation ${annotation.hookDeletePolicy}`;
-
-/**
- * Why the hook must not replace an object, and what to do. What a hook has made is the hook's to
- * replace; any other object may hold data that no bundle can restore.
- */
-function reasonToStay(
-  live: KubernetesObject,
-  { hook, desired: { resource } }: Placed,
-): string | undefined {
-  if (!hookOf(hook).policies.includes('before-hook-creation')) return fromBefore;
-  const instead = 'Rename the hook in the bundle, or delete the object yourself';
-  if (isKeptByUser(live, hook)) {
-    return `is annotated to be kept, so core does not replace it by the hook. ${instead}`;
-  }
-  if (isHookObject(live) || !isData({ resource, object: live })) return undefined;
-  return `may hold data and was not created by a hook, so core does not replace it by the hook. ${instead}`;
-}
-
-/** A bundle that keeps its hook's object beyond the deployment still has it replaced in each run. */
-function isKeptByUser(live: KubernetesObject, hook: KubernetesObject): boolean {
-  return isKept(live) && !(isHookObject(live) && isKept(hook));
-}
-
-/** Writes the marks of the present deployment to exactly this version of the object. */
-async function takeUp(
-  live: KubernetesObject,
-  { client, desired: { resource, key, object }, owner, signal }: Placed,
-): Promise<KubernetesObject> {
-  if (belongsTo(live, owner)) return live;
-  const { uid, resourceVersion } = live.metadata;
-  const { labels = {}, annotations = {}, ownerReferences = [] } = object.metadata;
-  const others = (live.metadata.ownerReferences ?? []).filter(({ controller }) => !controller);
-  const patch = {
-    metadata: {
-      uid,
-      resourceVersion,
-      labels: {
-        [label.ownerKind]: labels[label.ownerKind],
-        [label.ownerName]: labels[label.ownerName],
-      },
-      annotations: { [annotation.trackingID]: annotations[annotation.trackingID] },
-      ownerReferences: [...others, ...ownerReferences],
-    },
-  };
-  return await client.patch({ resource, key }, patch, { type: 'merge', signal });
-}
-
 function progressOf(object: KubernetesObject): HookProgress {
   const outcome = hookOutcome(object);
   if (outcome.state !== 'running') return outcome;
@@ -249,12 +222,14 @@ function progressOf(object: KubernetesObject): HookProgress {
 function hookObject(
   hook: KubernetesObject,
   resource: Resource,
-  context: DesiredContext & { readonly run: string },
+  context: DesiredContext & Pick<HookRequest, 'run' | 'bundle'>,
 ): DesiredObject {
   const desired = desiredObject(hook, resource, context);
   const { labels, annotations, ...metadata } = desired.object.metadata;
   const { [label.partOf]: _, ...marks } = mapOf(labels) as Record<string, string>;
-  const noted = { ...annotations, [annotation.hookRun]: context.run };
+  const { run, bundle } = context;
+  const version = bundle === undefined ? {} : { [annotation.hookBundle]: bundle };
+  const noted = { ...annotations, [annotation.hookRun]: run, ...version };
   const owners = isKept(hook) ? {} : { ownerReferences: [controllerReference(context.owner)] };
   return {
     ...desired,

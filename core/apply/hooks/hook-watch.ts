@@ -4,6 +4,7 @@ import type { KubernetesObject } from '../../../api/meta.ts';
 import { conditionOf, isTrue } from '../health/status.ts';
 import type { InventoryEntry } from '../inventory/entry.ts';
 import type { ObjectEvent, ObjectEventListener } from '../inventory/inventory.ts';
+import type { GroupKind } from '../objects/object-id.ts';
 import type { HookEnd, OwnerState } from '../state/owner-state.ts';
 import type { OwnerStates } from '../state/owner-states.ts';
 import { hookRunOf } from './hook.ts';
@@ -61,10 +62,14 @@ type HookOutcome =
 
 /** Jobs and Pods must complete; every other object is done once it exists. */
 export function hookOutcome(object: KubernetesObject): HookOutcome {
-  const { group, kind } = gvkOf(object);
-  if (group === 'batch' && kind === 'Job') return jobOutcome(object);
-  if (group === '' && kind === 'Pod') return podOutcome(object);
-  return { state: 'succeeded' };
+  const gvk = gvkOf(object);
+  if (!isRunnable(gvk)) return { state: 'succeeded' };
+  return gvk.kind === 'Job' ? jobOutcome(object) : podOutcome(object);
+}
+
+/** Whether objects of the kind run until they end. */
+export function isRunnable({ group, kind }: GroupKind): boolean {
+  return (group === 'batch' && kind === 'Job') || (group === '' && kind === 'Pod');
 }
 
 function jobOutcome(job: KubernetesObject): HookOutcome {

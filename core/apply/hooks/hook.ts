@@ -46,6 +46,11 @@ export function hookRunOf(object: KubernetesObject): string {
   return textOf(object, annotation.hookRun);
 }
 
+/** The Bundle of a hook's live object; empty for one of an earlier version of core. */
+export function hookBundleOf(object: KubernetesObject): string {
+  return textOf(object, annotation.hookBundle);
+}
+
 /** True for every attempt of a run. */
 export function isOfRun(object: KubernetesObject, run: string): boolean {
   return `${hookRunOf(object)} `.startsWith(`${run} `);

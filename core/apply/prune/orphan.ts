@@ -167,6 +167,7 @@ function withoutMarks(live: KubernetesObject, owner: string): readonly Operation
     ...without('/metadata/annotations', annotations, [
       ...primaryResourceKeys,
       annotation.trackingID,
+      annotation.hookBundle,
     ]),
     ...(annotations === undefined
       ? [{ op: 'add', path: '/metadata/annotations', value: {} } as const]

@@ -4,12 +4,14 @@ import type { BundleDeploymentStatus } from '../../../api/v1alpha1/bundle-deploy
 import type { HookRun } from '../../../api/v1alpha1/deployment-progress.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { type HookEvent, hookOf, objectPath } from '../../apply/index.ts';
+import type { RunningHook } from '../../contracts/applier.ts';
 import { conditionMessage } from '../../platform/runtime/index.ts';
 import type { BundleDeploymentState } from '../phase.ts';
 
 /** Hook runs in status.hooks. All functions here are pure. */
 
 const longestFailure = 1_000;
+const hanging = 'Core does not end it: if it hangs, delete it';
 const beginningInterval = 5_000;
 const backoff = { least: 10_000, most: 600_000 } as const;
 
@@ -131,8 +133,8 @@ export function hookText(
   return `${event} hook ${objectPath(kind, { namespace, name })}`;
 }
 
-/** The running hook, the name of its run, and the number of hooks of its event. */
-export interface RunningHook {
+/** The hook that is due, the name of its run, and the number of hooks of its event. */
+export interface DueHook {
   readonly hook: KubernetesObject;
   readonly run: HookRun;
   readonly name: string;
@@ -141,11 +143,21 @@ export interface RunningHook {
 
 /** `limit` is in milliseconds. */
 export function runningText(
-  { hook, run, count }: RunningHook,
+  { hook, run, count }: DueHook,
   { since, limit }: { readonly since: string; readonly limit: number },
 ): string {
   const which = count === 1 ? '' : ` (${run.completed + 1} of ${count})`;
   return `waiting for ${hookText(run, hook)}${which}: running since ${since}, time limit ${limit / 1000} s`;
+}
+
+/** `next`: what waits for the other hook, as a clause. `limit` is in milliseconds. */
+export function behindText(next: string, { hook, since }: RunningHook, limit: number): string {
+  return `waiting for ${hook}, running since ${since}, before ${next} (time limit ${limit / 1000} s). ${hanging}`;
+}
+
+/** The end of the wait, as a clause. `limit` is in milliseconds. */
+export function lateText({ hook, since }: RunningHook, limit: number): string {
+  return `${hook}, running since ${since}, did not end within ${limit / 1000} s. ${hanging}`;
 }
 
 /** `pause` is in milliseconds. */

@@ -5,17 +5,19 @@ import type { HookRun } from '../../../api/v1alpha1/deployment-progress.ts';
 import { hookOf, isTransient } from '../../apply/index.ts';
 import type { HookProgress } from '../../contracts/applier.ts';
 import { errorMessage, TerminalError } from '../../errors.ts';
-import type { BundleDeploymentState, Surroundings } from '../phase.ts';
+import { type BundleDeploymentState, longestWait, type Surroundings } from '../phase.ts';
 import {
   begun,
+  behindText,
   changingText,
+  type DueHook,
   failed,
   failureText,
   type HookOccasion,
   hookText,
+  lateText,
   pauseAfter,
   pauseBefore,
-  type RunningHook,
   replacingText,
   runName,
   runningText,
@@ -81,7 +83,7 @@ export async function runEvent(
 
 async function runNext(
   state: BundleDeploymentState,
-  next: RunningHook,
+  next: DueHook,
   surroundings: Surroundings,
 ): Promise<HookEventState> {
   const { dependencies, context } = surroundings;
@@ -95,6 +97,10 @@ async function runNext(
     context.wakeAfter(replacingInterval);
     return { state: 'waiting', message: replacingText(run, hook) };
   }
+  if (progress.state === 'behind') {
+    const next = `${hookText(run, hook)} starts`;
+    return { state: 'waiting', message: behindText(next, progress.other, timeLimit(state)) };
+  }
   if (progress.state === 'running') {
     const message = runningText(next, { ...progress, limit: timeLimit(state) });
     return { state: 'waiting', message };
@@ -106,12 +112,13 @@ async function runNext(
 
 /** The server's refusal may not name the object. */
 async function begin(
-  { deployment: owner }: BundleDeploymentState,
-  { hook, run, name }: RunningHook,
+  { deployment: owner, target }: BundleDeploymentState,
+  { hook, run, name }: DueHook,
   { dependencies: { applier }, context: { signal } }: Surroundings,
 ): Promise<HookProgress> {
   try {
-    return await applier.runHook({ owner, hook, run: name, signal });
+    const bundle = target?.metadata.name ?? '';
+    return await applier.runHook({ owner, hook, run: name, bundle, signal });
   } catch (error) {
     if (signal.aborted || error instanceof TerminalError) throw error;
     const message = `${hookText(run, hook)} cannot be created: ${errorMessage(error)}`;
@@ -121,27 +128,39 @@ async function begin(
   }
 }
 
-/** Fails a hook that exceeds its time; otherwise wakes the deployment when the time ends. */
+/**
+ * Fails a hook that does not start or end in its time; otherwise wakes the deployment when the time
+ * ends.
+ */
 function inTime(
   progress: HookProgress,
-  { state, next }: { readonly state: BundleDeploymentState; readonly next: RunningHook },
+  { state, next }: { readonly state: BundleDeploymentState; readonly next: DueHook },
   { dependencies: { clock }, context }: Surroundings,
 ): HookProgress {
-  if (progress.state !== 'running') return progress;
+  if (progress.state !== 'running' && progress.state !== 'behind') return progress;
   const limit = timeLimit(state);
   const { run, name } = next;
+  const isBehind = progress.state === 'behind';
+  const since = isBehind ? run.retryAt : progress.since;
   // The API server's clock may be behind; the object may have had to wait for an earlier one.
-  const startedAt = Math.max(Date.parse(run.startedAt), Date.parse(progress.since) || 0);
-  const hook = { id: `${name}/${run.completed}`, whole: run.startedAt, startedAt };
+  const startedAt = Math.max(Date.parse(run.startedAt), Date.parse(since ?? '') || 0);
+  const id = `${name}/${run.completed}${isBehind ? '/behind' : ''}`;
+  const hook = { id, whole: run.startedAt, startedAt };
   const left = limit - context.live.durations.of('hook', hook, clock);
-  if (left <= 0) return { state: 'failed', reason: `it was not done within ${limit / 1000} s` };
-  context.wakeAfter(left);
+  if (left <= 0) {
+    const reason = isBehind
+      ? `it could not start: ${lateText(progress.other, limit)}`
+      : `it was not done within ${limit / 1000} s`;
+    return { state: 'failed', reason };
+  }
+  // The watch may not tell of the other hook's end.
+  context.wakeAfter(isBehind ? Math.min(left, longestWait) : left);
   return progress;
 }
 
 async function fail(
   state: BundleDeploymentState,
-  { hook, run, name, reason }: RunningHook & { readonly reason: string },
+  { hook, run, name, reason }: DueHook & { readonly reason: string },
   { dependencies, context }: Surroundings,
 ): Promise<HookEventState> {
   const { applier, clock } = dependencies;

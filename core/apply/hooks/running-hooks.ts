@@ -1,0 +1,87 @@
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import type { HookRequest, RunningHook } from '../../contracts/applier.ts';
+import type { Discovery } from '../../platform/kube/index.ts';
+import type { InventoryEntry } from '../inventory/entry.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import type { KindWatches } from '../kinds/kind-watches.ts';
+import { objectPath } from '../objects/object-id.ts';
+import { parseGroupKinds } from '../objects/owner-marks.ts';
+import type { OwnerStates } from '../state/owner-states.ts';
+import { hookBundleOf, hookRunOf, isHookObject } from './hook.ts';
+import { awaitHook, hookOutcome, isRunnable } from './hook-watch.ts';
+import { isOfHook } from './replaced-object.ts';
+
+interface RunningHooksOptions {
+  readonly discovery: Discovery;
+  readonly inventory: Inventory;
+  readonly watches: KindWatches;
+  readonly owners: OwnerStates;
+}
+
+interface RunningHookRequest extends Pick<HookRequest, 'owner' | 'run' | 'signal'> {
+  /** The owner's: elsewhere others may create objects that look like the owner's. */
+  readonly namespaces: ReadonlySet<string>;
+}
+
+/** Finds the hooks of deployments that still run, also of earlier revisions. */
+export class RunningHooks {
+  readonly #options: RunningHooksOptions;
+
+  constructor(options: RunningHooksOptions) {
+    this.#options = options;
+  }
+
+  /** The oldest running hook of another run; makes the owner wait for it. */
+  async find(request: RunningHookRequest): Promise<RunningHook | undefined> {
+    const { owner, signal } = request;
+    const { inventory, owners } = this.#options;
+    const { name = '' } = owner.metadata;
+    await this.#watch(owner, signal);
+    const entries = inventory.ownedBy(name).filter((entry) => isRunning(entry, request));
+    const [oldest] = entries.toSorted((a, b) => (ageOf(a) < ageOf(b) ? -1 : 1));
+    if (oldest === undefined) return undefined;
+    awaitHook(owners.of(name), oldest.id, hookRunOf(oldest.object));
+    return described(oldest);
+  }
+
+  /** A process that has just started watches the kinds of the target only. */
+  async #watch({ status }: BundleDeployment, signal: AbortSignal): Promise<void> {
+    const { discovery, watches } = this.#options;
+    const kinds = parseGroupKinds(status?.groupKinds?.join()).filter(isRunnable);
+    const served = kinds.map(({ group, kind }) =>
+      discovery.resourceForGroupKind(group, kind, signal),
+    );
+    const resources = await Promise.all(served);
+    await watches.ensure(
+      resources.filter((resource) => resource !== undefined),
+      signal,
+    );
+  }
+}
+
+function isRunning(
+  { key, object }: InventoryEntry,
+  { owner, run, namespaces }: RunningHookRequest,
+): boolean {
+  if (!namespaces.has(key.namespace ?? '') || !isHookObject(object)) return false;
+  if (hookRunOf(object) === run || !isOfHook(object, owner)) return false;
+  return hookOutcome(object).state === 'running';
+}
+
+function ageOf({ id, object }: InventoryEntry): string {
+  return `${object.metadata.creationTimestamp ?? ''} ${id}`;
+}
+
+/** A live object of a hook, for messages. */
+export function described({
+  resource,
+  key,
+  object,
+}: Pick<InventoryEntry, 'resource' | 'key' | 'object'>): RunningHook {
+  const [event] = hookRunOf(object).split(' ');
+  const bundle = hookBundleOf(object);
+  // Earlier versions of core did not note the Bundle.
+  const version = bundle === '' ? 'an earlier version' : `Bundle "${bundle}"`;
+  const hook = `${event} hook ${objectPath(resource.kind, key)} of ${version}`;
+  return { hook, since: object.metadata.creationTimestamp ?? '' };
+}
