@@ -103,7 +103,7 @@ export class Durations {
 
 interface AppliedEntry {
   readonly recipe: Recipe;
-  /** Generation of the deployment whose roll-out has started to replace it, and UID of its Bundle. */
+  /** Generation of the deployment whose roll-out began to replace it, and its Bundle's name. */
   readonly replacedBy?: { readonly generation: number; readonly bundle: string | undefined };
 }
 
@@ -124,15 +124,18 @@ export class LastApplied {
     const memory = this.#memories.of(name);
     const entry = memory.lastApplied;
     if (entry === undefined || isSame(entry.recipe, made)) return;
-    const bundle = made.bundle.metadata.uid;
+    const bundle = made.bundle.metadata.name;
     memory.lastApplied = { ...entry, replacedBy: { generation, bundle } };
   }
 
-  /** Whether objects of that Bundle have started to replace the last completely applied ones. */
+  /**
+   * Whether objects of that Bundle, or of one of its name that was deleted since, have started to
+   * replace the last completely applied ones.
+   */
   hasBegun({ metadata: { name, uid } }: BundleDeployment, bundle: Bundle): boolean {
     const { recipe, replacedBy } = this.#memories.of(name).lastApplied ?? {};
     if (recipe?.deployment.metadata.uid !== uid) return false;
-    return replacedBy !== undefined && replacedBy.bundle === bundle.metadata.uid;
+    return replacedBy !== undefined && replacedBy.bundle === bundle.metadata.name;
   }
 
   /** Call this when all objects are applied. */

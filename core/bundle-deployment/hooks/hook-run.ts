@@ -110,15 +110,31 @@ function isNamesake(a: KubernetesObject, b: KubernetesObject): boolean {
   );
 }
 
+type DoneState = Pick<
+  BundleDeploymentState,
+  'status' | 'hooks' | 'revision' | 'bundle' | 'target' | 'kept'
+>;
+
 /** The status after the target is completely applied and its hooks have run. */
-export function withHooksDone(
-  state: Pick<BundleDeploymentState, 'status' | 'hooks' | 'revision'>,
-): BundleDeploymentStatus {
+export function withHooksDone(state: DoneState): BundleDeploymentStatus {
   const { hooks: _, ...status } = state.status;
   const { hooks = [], revision: applied = '' } = state;
-  if (hooks.length === 0) return status;
+  const run = pendingRun(state);
+  const pending = run && { run };
+  if (hooks.length === 0) return pending === undefined ? status : { ...status, hooks: pending };
   const onDelete = hooks.filter((hook) => hookOf(hook).events.some(isAtDeletion)).length;
-  return { ...status, hooks: { applied, ...(onDelete > 0 && { onDelete }) } };
+  return { ...status, hooks: { applied, ...(onDelete > 0 && { onDelete }), ...pending } };
+}
+
+/**
+ * The run of the content that the deployment asks for, while other content stands in for it: its
+ * completed hooks must not run twice. A rollback gives that content up.
+ */
+function pendingRun({ status, bundle, target, revision, kept }: DoneState): HookRun | undefined {
+  const isOther = target !== bundle || kept === true;
+  const { hooks, rollback } = status;
+  if (!isOther || rollback !== undefined || hooks?.run?.revision === revision) return undefined;
+  return hooks?.run;
 }
 
 function isAtDeletion(event: HookEvent): boolean {

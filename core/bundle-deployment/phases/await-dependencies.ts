@@ -1,8 +1,6 @@
 import type { Condition } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import {
-  bundleDeploymentCondition,
-  bundleDeploymentReason,
   progressReason,
   bundleDeploymentCondition as type,
 } from '../../../api/v1alpha1/conditions.ts';
@@ -11,6 +9,7 @@ import { findCondition } from '../../platform/runtime/index.ts';
 import { isRolledOut } from '../bundles.ts';
 import type { BundleDeploymentDependencies, ReconcileDependencies } from '../dependencies.ts';
 import type { BundleDeploymentState, Found } from '../phase.ts';
+import { hasBegun } from '../revisions/begun.ts';
 import { block } from './choose-target.ts';
 
 const shownDependencies = 3;
@@ -27,8 +26,7 @@ export async function awaitDependencies(
 ): Promise<Found> {
   const { deployment, bundle, target } = state;
   const isNew = target === bundle && target?.metadata.name !== state.status.activeBundle;
-  if (target === undefined || !isNew || hasBegun(deployment)) return {};
-  if (dependencies.lastApplied.hasBegun(deployment, target)) return {};
+  if (target === undefined || !isNew || hasBegun(deployment, target, dependencies)) return {};
   const waiting = reasonsToWait(deployment, dependencies);
   if (waiting.length === 0) return {};
   const more = waiting.length - shownDependencies;
@@ -113,31 +111,4 @@ function says({ type: about, message }: Condition): string {
   const [line = ''] = message.split('\n');
   const shown = line.length > shownLength ? `${line.slice(0, shownLength)}…` : line;
   return `its ${about} condition says: ${shown}`;
-}
-
-/** With these reasons at the end of a reconcile, core only repaired the active Bundle. */
-const notBegun: ReadonlySet<string | undefined> = new Set([
-  progressReason.waitingForDependencies,
-  progressReason.awaitingApproval,
-  bundleDeploymentReason.unpackPending,
-  bundleDeploymentReason.unpackFailed,
-]);
-
-const begun: ReadonlySet<string> = new Set([
-  progressReason.waitingForStage,
-  progressReason.waitingForHook,
-  bundleDeploymentReason.upgradeFailed,
-]);
-
-/**
- * A part of the new Bundle is applied already: going back now would only do harm. The status tells
- * it of the present generation only.
- */
-export function hasBegun({ status, metadata }: BundleDeployment): boolean {
-  if (status?.observedGeneration !== metadata.generation) return false;
-  const reasonOf = (type: string) => findCondition(status?.conditions, type)?.reason;
-  const { installed, progressing, hasValidBundle } = bundleDeploymentCondition;
-  if (notBegun.has(reasonOf(progressing)) || notBegun.has(reasonOf(hasValidBundle))) return false;
-  const reason = reasonOf(installed);
-  return reason !== undefined && begun.has(reason);
 }

@@ -20,9 +20,9 @@ import {
   longestWait,
   type PhaseContext,
 } from '../phase.ts';
-import { hasBegun } from '../phases/await-dependencies.ts';
 import { fallBack, keptBundle } from '../phases/choose-target.ts';
 import { appliedRendering, renderingOf } from '../plan/approval.ts';
+import { hasBegun } from '../revisions/begun.ts';
 import { hasValidBundle } from '../status.ts';
 import { LostContentError, render, renderAgain } from './render.ts';
 import type { Rendered } from './rendered-objects.ts';
@@ -82,8 +82,8 @@ function standInFor(
   const isSame = bundle.metadata.name === state.status.activeBundle;
   if (isSame && keptBundle(state, dependencies.bundles) === undefined) return undefined;
   const { target: active } = fallBack(state, dependencies);
-  if (active === undefined || isReplaced(active, state.deployment, dependencies)) return undefined;
-  return active;
+  if (active === undefined) return undefined;
+  return isReplaced(active, { ...state, bundle }, dependencies) ? undefined : active;
 }
 
 /**
@@ -105,10 +105,11 @@ function isForOther(
 /** A process that has completely applied the active Bundle knows; another one uses the status. */
 function isReplaced(
   active: Bundle,
-  deployment: BundleDeployment,
-  { lastApplied }: ReconcileDependencies,
+  { deployment, bundle }: { readonly deployment: BundleDeployment; readonly bundle: Bundle },
+  dependencies: ReconcileDependencies,
 ): boolean {
-  return lastApplied.get(deployment, active) === undefined && hasBegun(deployment);
+  const isKnown = dependencies.lastApplied.get(deployment, active) !== undefined;
+  return !isKnown && hasBegun(deployment, bundle, dependencies);
 }
 
 /**
