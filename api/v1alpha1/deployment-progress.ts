@@ -100,6 +100,7 @@ export const appliedStatusSchema = z
       .boolean()
       .optional()
       .describe('True after core began to apply another Bundle, config or input.'),
+    begun: z.string().optional().describe('Name of the Bundle that core began to apply since.'),
   })
   .describe(
     'Content that core last applied completely. Core deletes objects without confirmation only when the Bundle, the config or an input differs from it.',

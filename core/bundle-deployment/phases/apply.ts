@@ -77,8 +77,9 @@ function waitUntil(at: number, clock: Clock): number {
 
 /**
  * Records what core is about to apply, and where: from here on it may be applied in part. Writes
- * the replaced rendering before the first object: otherwise a crash during the upgrade would lose
- * it, and after a revert of the upgrade core would not know who asked for the deletions.
+ * the replaced rendering and the begun Bundle before the first object: otherwise a crash during the
+ * upgrade would lose them. After a revert of the upgrade core would not know who asked for the
+ * deletions, and the next process might go back because of something that the Bundle must wait for.
  */
 export async function noteBegun(
   state: BundleDeploymentState,
@@ -90,9 +91,8 @@ export async function noteBegun(
   const installNamespace = installNamespaceOf(deployment, systemNamespace);
   const status = withSuperseded({ recipe, status: { ...state.status, installNamespace } });
   const { applied } = status;
-  if (applied?.superseded !== true || deployment.status?.applied?.superseded === true) {
-    return { status };
-  }
+  const noted = deployment.status?.applied?.begun;
+  if (applied?.begun === undefined || applied.begun === noted) return { status };
   try {
     await live.writeStatus({ ...deployment.status, applied });
     return { status };

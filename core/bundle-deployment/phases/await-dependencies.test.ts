@@ -213,6 +213,41 @@ describe('what is installed', () => {
     expect(fixture.status.activeBundle).toBe(nameOf(v2));
   });
 
+  /** The process ends amid the first apply of version 2; the next one meets an unhealthy dependency. */
+  async function crashed(): Promise<BundleDeploymentFixture> {
+    const former = aFixture(anInstalled('db'), aDependency());
+    await former.reconcile();
+    former.have(aBundleOf(v2));
+    former.changeSpec({ template: v2 });
+    former.applier.apply.mockImplementationOnce(async () => {
+      former.stop.abort();
+      throw former.stop.signal.reason;
+    });
+    await former.failure();
+    expect(former.status.observedGeneration).toBe(1);
+    const next = aFixture(former.live, aDependency({ observedGeneration: 1 }));
+    next.have(...former.bundles.list());
+    return next;
+  }
+
+  test('an upgrade that has begun in a process that crashed goes on', async () => {
+    const fixture = await crashed();
+    expect(await progressing(fixture)).toBeUndefined();
+    expect(fixture.load.mock.calls.map(([{ metadata }]) => metadata.name)).toEqual([nameOf(v2)]);
+    expect(fixture.status.activeBundle).toBe(nameOf(v2));
+    expect(fixture.status.applied).not.toHaveProperty('begun');
+  });
+
+  test('one that core has gone back from has not begun', async () => {
+    const fixture = await crashed();
+    fixture.changeSpec({ template: v1 });
+    await fixture.reconcile();
+    fixture.have(aBundleOf(v2));
+    fixture.changeSpec({ template: v2 });
+    expect(await progressing(fixture)).toContain('WaitingForDependencies');
+    expect(fixture.status.activeBundle).toBe(nameOf(v1));
+  });
+
   test.each([
     ['waits for its dependencies', {}, 'Progressing False WaitingForDependencies'],
     ['was unpacked slowly', { phase: 'Pending' }, undefined],

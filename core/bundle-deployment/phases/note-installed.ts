@@ -74,7 +74,7 @@ function withAppliedRendering({
 /**
  * The status before the target is applied. A target with another rendering than the last complete
  * apply may leave objects behind, which a way back deletes. It may also create objects again of
- * which other content awaited the deletion.
+ * which other content awaited the deletion. The way back ends what has begun.
  */
 export function withSuperseded({
   status,
@@ -83,12 +83,17 @@ export function withSuperseded({
   if (recipe === undefined) return status;
   const { applied, waitingDeletions: _, ...rest } = status;
   const waitingDeletions = waitingOf(status, recipe);
-  const isSuperseded = applied !== undefined && isOther(applied, recipe);
   return {
     ...rest,
-    ...(applied && { applied: isSuperseded ? { ...applied, superseded: true } : applied }),
+    ...(applied && { applied: withBegunBundle(applied, recipe) }),
     ...(waitingDeletions && { waitingDeletions }),
   };
+}
+
+function withBegunBundle(noted: AppliedStatus, recipe: Recipe): AppliedStatus {
+  const { begun: _, ...applied } = noted;
+  if (!isOther(applied, recipe)) return applied;
+  return { ...applied, superseded: true, begun: recipe.bundle.metadata.name ?? '' };
 }
 
 /**

@@ -32,10 +32,17 @@ export function hasBegun(
   bundle: Bundle,
   { lastApplied }: Pick<ReconcileDependencies, 'lastApplied'>,
 ): boolean {
-  return lastApplied.hasBegun(deployment, bundle) || isTold(deployment);
+  if (lastApplied.hasBegun(deployment, bundle)) return true;
+  const { activeBundle, applied } = deployment.status ?? {};
+  // A note about the active Bundle is of a config that has changed.
+  if (applied?.begun === undefined || applied.begun === activeBundle) return isTold(deployment);
+  return applied.begun === bundle.metadata.name;
 }
 
-/** The conditions tell it of the present generation only. */
+/**
+ * Also for a status without a note, such as that of an earlier version of core. The conditions tell
+ * it of the present generation only.
+ */
 function isTold({ status, metadata }: BundleDeployment): boolean {
   if (status?.observedGeneration !== metadata.generation) return false;
   const reasonOf = (type: string) => findCondition(status?.conditions, type)?.reason;
