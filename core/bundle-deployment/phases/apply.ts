@@ -89,7 +89,10 @@ export async function noteBegun(
   const { deployment, recipe } = state;
   if (recipe !== undefined) lastApplied.begin(deployment, recipe);
   const installNamespace = installNamespaceOf(deployment, systemNamespace);
-  const status = withSuperseded({ recipe, status: { ...state.status, installNamespace } });
+  const status = withSuperseded({
+    recipe,
+    status: { ...withEndedRollback(state), installNamespace },
+  });
   const { applied } = status;
   const noted = deployment.status?.applied?.begun;
   if (applied?.begun === undefined || applied.begun === noted) return { status };
@@ -99,6 +102,12 @@ export async function noteBegun(
   } catch (error) {
     return { status, error };
   }
+}
+
+/** The status without the rollback that the Bundle of a changed template replaces. */
+function withEndedRollback({ status, bundle, target }: BundleDeploymentState) {
+  const { rollback: _, ...rest } = status;
+  return target === bundle ? rest : status;
 }
 
 /** Applies the target's objects. The last good Bundle stays active after a failure. */

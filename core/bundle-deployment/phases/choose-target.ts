@@ -8,6 +8,7 @@ import {
   bundleDeploymentCondition,
   bundleDeploymentReason as reason,
 } from '../../../api/v1alpha1/conditions.ts';
+import type { RollbackStatus } from '../../../api/v1alpha1/deployment-progress.ts';
 import { isOwn } from '../../../api/v1alpha1/rules/generated-bundle.ts';
 import type { Blocked } from '../../contracts/applier.ts';
 import { findCondition } from '../../platform/runtime/index.ts';
@@ -26,7 +27,8 @@ import { hasValidBundle, notObserved } from '../status.ts';
 
 /**
  * Keeps the template's Bundle blocked while a rollback is in force. A changed template ends the
- * rollback, and so does a spec without spec.rollback.
+ * rollback, and so does a spec without spec.rollback. One that is not completed goes on until the
+ * Bundle of the changed template is applied: the active Bundle is the one that was not healthy.
  */
 export async function followRollback(
   state: BundleDeploymentState,
@@ -34,19 +36,31 @@ export async function followRollback(
   context: PhaseContext,
 ): Promise<Found> {
   const { deployment, bundle } = state;
-  const { rollback, ...rest } = onlyAskedFor(state.status, deployment.spec);
-  const inForce = rollback?.from === bundle?.metadata.name ? rollback : undefined;
-  const asked = { ...rest, ...(inForce !== undefined && { rollback: inForce }) };
+  const { rollback: _, ...rest } = onlyAskedFor(state.status, deployment.spec);
+  const rollback = dueRollback(state);
+  const asked = { ...rest, ...(rollback && { rollback }) };
   const remembered = withRememberedActive({ ...state, status: asked }, dependencies);
   const status = boundedHistory({ deployment, status: remembered });
-  if (inForce === undefined) return { status };
-  const blocked = state.blocked ?? rollingBack(deployment, inForce);
+  if (rollback === undefined) return { status };
+  const isInForce = rollback.from === bundle?.metadata.name;
+  const blocked = isInForce ? (state.blocked ?? rollingBack(deployment, rollback)) : state.blocked;
   try {
-    await restore(inForce.to, { ...state, status }, { dependencies, context });
+    await restore(rollback.to, { ...state, status }, { dependencies, context });
     return { status, blocked };
   } catch (error) {
     return { status, blocked, error };
   }
+}
+
+/** The rollback in force, or one that is not completed yet. */
+function dueRollback({
+  deployment,
+  bundle,
+  status,
+}: BundleDeploymentState): RollbackStatus | undefined {
+  const { rollback, activeBundle } = onlyAskedFor(status, deployment.spec);
+  const isInForce = rollback?.from === bundle?.metadata.name;
+  return isInForce || rollback?.to !== activeBundle ? rollback : undefined;
 }
 
 /** Recreates the Bundle of the rollback from its template in the history, when it was deleted. */

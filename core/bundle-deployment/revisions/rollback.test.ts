@@ -322,6 +322,59 @@ describe('a rollback ends', () => {
   });
 });
 
+describe('another template before a rollback is completed', () => {
+  /** The decision is written, and nothing is applied yet. */
+  beforeEach(async () => {
+    await installed({ rollback: { deadline: '30s' } });
+    sick('InProgress');
+    await upgrade();
+    fixture.clock.advance(30 * second);
+    await fixture.reconcile();
+    expect(fixture.status).toMatchObject({ activeBundle: next, rollback: { to: first } });
+    fixture.load.mockClear();
+    fixture.have(aBundleOf(v3, { phase: 'Pending' }, at(2)));
+    fixture.changeSpec({ template: v3 });
+  });
+
+  const loaded = () => fixture.load.mock.calls.map(([{ metadata }]) => metadata.name);
+
+  test('does not bring the unhealthy Bundle back while its own waits', async () => {
+    fixture.applier.apply.mockRejectedValueOnce(new Error('refused'));
+    await fixture.failure();
+    expect(fixture.status).toMatchObject({ activeBundle: next, rollback: { to: first } });
+    await fixture.failure();
+    expect(new Set(loaded())).toEqual(new Set([first]));
+    expect(fixture.status.activeBundle).toBe(first);
+    await fixture.reconcile();
+    expect(fixture.status.rollback).toBeUndefined();
+    expect(progressing()).toBeUndefined();
+  });
+
+  test('makes the Bundle again to which it goes back', async () => {
+    const made = fixture.client.peek({ name: first })?.metadata.uid;
+    fixture.client.drop({ name: first });
+    fixture.bundles.replace(
+      [aBundleOf(v2, undefined, at(1)), aBundleOf(v3, { phase: 'Pending' }, at(2))],
+      '1',
+    );
+    await fixture.failure();
+    const again = fixture.client.peek({ name: first });
+    expect(again).toBeDefined();
+    expect(again?.metadata.uid).not.toBe(made);
+    expect(loaded()).not.toContain(next);
+  });
+
+  test('rolls its own out once it is unpacked, as an upgrade with all its time', async () => {
+    fixture.have(aBundleOf(v3, undefined, at(2)));
+    await fixture.failure();
+    expect(loaded()).toEqual([last]);
+    expect(fixture.status).toMatchObject({ activeBundle: last, progress: { bundle: last } });
+    expect(fixture.status.rollback).toBeUndefined();
+    await timePasses(30 * second);
+    expect(fixture.status.rollback).toMatchObject({ from: last, to: first });
+  });
+});
+
 test('nothing is rolled back where nothing was healthy before, and that is told', async () => {
   const deployment = aStoredDeployment();
   const spec = { ...deployment.spec, rollback: { deadline: '30s' } };
