@@ -13,8 +13,8 @@ type ApprovalState = Pick<BundleDeploymentState, 'status' | 'deployment' | 'bund
 
 /**
  * The content that may be applied without asking: the last approved one, or, before any approval,
- * the active Bundle with the config and class of its last apply. Going back to the active Bundle needs no approval, and drops an older
- * one.
+ * the active Bundle with the config and class of its last apply. Going back to the active Bundle
+ * needs no approval, and drops an older one.
  */
 export function approvalOf(
   { status, deployment, bundle }: ApprovalState,
