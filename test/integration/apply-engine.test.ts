@@ -83,8 +83,8 @@ afterAll(async () => {
   await kubectl.deleteNamed('namespace', [namespace], { wait: false, ignoreNotFound: true });
   await kubectl.run(['label', 'nodes', '--all', `${namespace}-`]);
   // Core of a later file would wait for kinds with the marks of deployments that never existed.
-  const applied = '--selector=core.rukpak.io/owner-kind=BundleDeployment';
-  await kubectl.deleteNamed('crd', [applied], { wait: false, ignoreNotFound: true });
+  const selector = 'core.rukpak.io/owner-kind=BundleDeployment';
+  await kubectl.deleteAll('crd', { selector, wait: false });
   await connection.close();
 });
 
