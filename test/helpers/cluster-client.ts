@@ -147,7 +147,13 @@ export class ClusterClient {
     for (const kind of kinds.split(',')) {
       const resource = await this.#resource(kind).catch(unless(ignoreNotFound));
       if (resource === undefined) continue;
-      const { items } = await this.#connection.client.list(resource, { labelSelector: selector });
+      // A kind that was known may be gone.
+      const { items } = await this.#connection.client
+        .list(resource, { labelSelector: selector })
+        .catch((error: unknown) => {
+          unless(ignoreNotFound && isNotFound(error))(error);
+          return { items: [] };
+        });
       const own = items.filter(
         ({ metadata }) => !resource.namespaced || metadata.namespace === namespace,
       );

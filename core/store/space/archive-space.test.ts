@@ -11,7 +11,8 @@ import { DiskStore } from '../disk-store.ts';
 import { KeptArchives } from '../kept-archives.ts';
 import { ArchiveSpace } from './archive-space.ts';
 
-const mebibyte = 1024 * 1024;
+/** Bytes; messages round up to mebibytes. */
+const unit = 256 * 1024;
 let directory: string;
 
 beforeEach(async () => {
@@ -21,7 +22,7 @@ beforeEach(async () => {
 });
 
 /** The Bundles of a creator have its name and a number. */
-function aStore(isStored = false, given: ContentLimits = limits, maxBytes = 10 * mebibyte) {
+function aStore(isStored = false, given: ContentLimits = limits, maxBytes = 10 * unit) {
   const space = new ArchiveSpace({
     maxBytes,
     creatorOf: (bundle) => `user ${bundle.split('-')[0]}`,
@@ -35,9 +36,9 @@ function aStore(isStored = false, given: ContentLimits = limits, maxBytes = 10 *
 }
 
 /** Content that does not become smaller. */
-function content(mebibytes: number): BundleFiles {
+function content(units: number): BundleFiles {
   const builder = new BundleFilesBuilder(limits);
-  builder.addFile('a', randomBytes(mebibytes * mebibyte));
+  builder.addFile('a', randomBytes(units * unit));
   return builder.build();
 }
 
@@ -45,8 +46,8 @@ function keyOf(name: string) {
   return { name, uid: `uid-of-${name}` };
 }
 
-async function put(store: DiskStore, name: string, mebibytes: number): Promise<void> {
-  await store.put(keyOf(name), content(mebibytes));
+async function put(store: DiskStore, name: string, units: number): Promise<void> {
+  await store.put(keyOf(name), content(units));
 }
 
 describe('the archives of all Bundles', () => {
@@ -56,7 +57,7 @@ describe('the archives of all Bundles', () => {
     const refused = put(store, 'd-1', 2);
     await expect(refused).rejects.toThrow(WaitingError);
     await expect(refused).rejects.toThrow(
-      'the archives of all Bundles take 10 MiB of 10 MiB (--max-archive-bytes), and this one needs 3 MiB: delete Bundles that are not needed, or allow more',
+      'the archives of all Bundles take 3 MiB of 3 MiB (--max-archive-bytes), and this one needs 1 MiB: delete Bundles that are not needed, or allow more',
     );
     expect((await readdir(directory)).toSorted()).toEqual(['a-1.tgz', 'b-1.tgz', 'c-1.tgz']);
     await store.delete(keyOf('a-1'));
@@ -67,8 +68,8 @@ describe('the archives of all Bundles', () => {
     const { store, kept } = aStore();
     for (const name of ['a-1', 'b-1', 'c-1']) await put(store, name, 3);
     await kept.release(aStoredBundle({ name: 'a-1', metadata: { uid: keyOf('a-1').uid } }));
-    await expect(put(store, 'd-1', 2)).rejects.toThrow('10 MiB of 10 MiB');
-    await expect(put(aStore().store, 'd-1', 2)).rejects.toThrow('10 MiB of 10 MiB');
+    await expect(put(store, 'd-1', 2)).rejects.toThrow('3 MiB of 3 MiB');
+    await expect(put(aStore().store, 'd-1', 2)).rejects.toThrow('3 MiB of 3 MiB');
   });
 
   test('do not count when an admin has deleted them', async () => {
@@ -82,12 +83,12 @@ describe('the archives of all Bundles', () => {
     const { store } = aStore();
     for (const name of ['a-1', 'b-1', 'c-1']) await put(store, name, 3);
     await store.checkRoom(keyOf('d-1'));
-    await expect(put(store, 'd-1', 2)).rejects.toThrow('and this one needs 3 MiB');
-    await expect(store.checkRoom(keyOf('d-1'))).rejects.toThrow('and this one needs 3 MiB');
+    await expect(put(store, 'd-1', 2)).rejects.toThrow('and this one needs 1 MiB');
+    await expect(store.checkRoom(keyOf('d-1'))).rejects.toThrow('and this one needs 1 MiB');
     await store.checkRoom({ name: 'd-1', uid: 'uid-of-namesake' });
-    const full = aStore(false, limits, 9 * mebibyte).store;
+    const full = aStore(false, limits, 9 * unit).store;
     await expect(full.checkRoom(keyOf('d-1'))).rejects.toThrow(
-      'the archives of all Bundles take 10 MiB of 9 MiB (--max-archive-bytes): delete Bundles',
+      'the archives of all Bundles take 3 MiB of 3 MiB (--max-archive-bytes): delete Bundles',
     );
     await full.checkRoom(keyOf('a-1'));
     await store.delete(keyOf('a-1'));
@@ -106,7 +107,7 @@ describe('the archives of one creator', () => {
     const { store } = aStore();
     for (const number of [1, 2, 3]) await put(store, `greedy-${number}`, 2);
     await expect(put(store, 'greedy-4', 2)).rejects.toThrow(
-      'the archives of user greedy take 7 MiB of the 8 MiB that one creator may have of 10 MiB (--max-archive-bytes), and this one needs 3 MiB: ',
+      'the archives of user greedy take 2 MiB of the 2 MiB that one creator may have of 3 MiB (--max-archive-bytes), and this one needs 1 MiB: ',
     );
     await put(store, 'other-1', 2);
   });
