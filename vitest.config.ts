@@ -15,8 +15,6 @@ const expectation = { poll: { timeout: 120_000 } };
 /** Each worker has a control plane of its own. */
 const onControlPlanes = {
   pool: 'forks' as const,
-  // As for the unit tests: files of a worker share what they import.
-  isolate: false,
   expect: expectation,
   maxWorkers: givenClusters.length || clusterWorkers,
   sequence: { groupOrder: 1 },
