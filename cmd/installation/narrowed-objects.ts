@@ -1,13 +1,7 @@
 import { fieldAt, listOf, stringAt } from '../../api/json-fields.ts';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { type KubeClient, liveObject, type Resource } from '../../core/platform/kube/index.ts';
-
-const rbac = { group: 'rbac.authorization.k8s.io', version: 'v1', namespaced: false } as const;
-const admission = {
-  group: 'admissionregistration.k8s.io',
-  version: 'v1',
-  namespaced: false,
-} as const;
+import { bindingResource } from './other-installation.ts';
 
 interface Comparison {
   readonly resource: Resource;
@@ -21,14 +15,14 @@ interface Comparison {
 
 const comparisons: readonly Comparison[] = [
   {
-    resource: { ...rbac, kind: 'ClusterRole', plural: 'clusterroles' },
+    resource: { ...bindingResource, kind: 'ClusterRole', plural: 'clusterroles' },
     narrowed: (manifest, live) =>
       grantsAll(manifest) && !grantsAll(live)
         ? 'limits what core may do, and this installation would give it full access'
         : undefined,
   },
   {
-    resource: { ...rbac, kind: 'ClusterRoleBinding', plural: 'clusterrolebindings' },
+    resource: bindingResource,
     narrowed: (manifest, live, manifests) =>
       bindsAll(manifest, manifests) && !bindsAs(manifest, live)
         ? 'does not bind core’s account to its role, and this installation would give it full access'
@@ -36,7 +30,9 @@ const comparisons: readonly Comparison[] = [
   },
   {
     resource: {
-      ...admission,
+      group: 'admissionregistration.k8s.io',
+      version: 'v1',
+      namespaced: false,
       kind: 'ValidatingWebhookConfiguration',
       plural: 'validatingwebhookconfigurations',
     },

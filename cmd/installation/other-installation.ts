@@ -2,7 +2,7 @@ import { listOf, stringAt } from '../../api/json-fields.ts';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { type KubeClient, liveObject, type Resource } from '../../core/platform/kube/index.ts';
 
-const bindingResource: Resource = {
+export const bindingResource: Resource = {
   group: 'rbac.authorization.k8s.io',
   version: 'v1',
   kind: 'ClusterRoleBinding',

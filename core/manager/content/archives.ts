@@ -1,8 +1,10 @@
 import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
 import { label } from '../../../api/v1alpha1/labels.ts';
 import { isOwn } from '../../../api/v1alpha1/rules/generated-bundle.ts';
+import { storedContentKey } from '../../bundle/index.ts';
 import { creatorOfBundle } from '../../bundle-deployment/index.ts';
 import type { EventSink } from '../../contracts/event-sink.ts';
+import type { ContentKey } from '../../contracts/store.ts';
 import { errorMessage } from '../../errors.ts';
 import type { ContentMetrics } from '../../platform/observe/index.ts';
 import type { CacheChange, Runnable } from '../../platform/runtime/index.ts';
@@ -84,14 +86,18 @@ export function archiveSpace(
   });
 }
 
+/** Whether there is a Bundle of this name and UID. */
+export function isCurrent({ name, uid }: ContentKey, { bundles }: Pick<Kinds, 'bundles'>): boolean {
+  return bundles.get({ name })?.metadata.uid === uid;
+}
+
 /** Keeps the archives of deleted Bundles while a deployment has their content installed. */
 export function keptArchives(
   { content: { directory }, limits }: Pick<ManagerSettings, 'content' | 'limits'>,
   { store, kinds, space, onLeftover }: KeptArchivesParts,
 ): KeptArchives {
   const isInstalled = (bundle: Bundle): boolean => isActive(bundle, kinds);
-  const isLive = ({ metadata: { name = '', uid } }: Bundle): boolean =>
-    kinds.bundles.get({ name })?.metadata.uid === uid;
+  const isLive = (bundle: Bundle): boolean => isCurrent(storedContentKey(bundle), kinds);
   const known = { isInstalled, isLive };
   return new KeptArchives({ store, directory, limits, space, ...known, onLeftover });
 }

@@ -9,7 +9,7 @@ import {
 import { creatorOfBundle, sourceReader } from '../../bundle-deployment/index.ts';
 import type { EventSink } from '../../contracts/event-sink.ts';
 import type { SecretReader } from '../../contracts/source.ts';
-import type { ContentKey, ContentStore } from '../../contracts/store.ts';
+import type { ContentStore } from '../../contracts/store.ts';
 import type { Clock } from '../../platform/clock.ts';
 import {
   createConfigMapReader,
@@ -29,7 +29,7 @@ import {
 import { classesWith, type OwnPlacesByClass } from '../classes.ts';
 import type { Kinds } from '../kinds/kinds.ts';
 import type { ManagerSettings } from '../settings.ts';
-import { archiveSpace, createArchiveCleaner, keptArchives } from './archives.ts';
+import { archiveSpace, createArchiveCleaner, isCurrent, keptArchives } from './archives.ts';
 import { createServedBundles } from './content-server.ts';
 import { createUploads, type Uploads } from './uploads.ts';
 
@@ -69,9 +69,13 @@ export function createUnpackingZone(
   const { kinds, onLeftover } = parts;
   const { content, limits } = settings;
   const space = archiveSpace(content, kinds);
-  const isCurrent = ({ name, uid }: ContentKey): boolean =>
-    kinds.bundles.get({ name })?.metadata.uid === uid;
-  const store = new DiskStore({ ...content, limits, onLeftover, space, isCurrent });
+  const store = new DiskStore({
+    ...content,
+    limits,
+    onLeftover,
+    space,
+    isCurrent: (key) => isCurrent(key, kinds),
+  });
   const kept = keptArchives(settings, { store, kinds, space, onLeftover });
   const uploads = createUploads(settings, parts);
   const dependencies = unpackDependencies(settings, { ...parts, store, kept, uploads });
