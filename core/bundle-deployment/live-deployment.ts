@@ -187,9 +187,21 @@ export class LiveDeployment {
   }
 
   #tellForged(stored: BundleDeployment): void {
-    const message =
-      'Another client wrote history, rollback or approval into the status. ' +
-      'Core restores its own values. Find out who may write bundledeployments/status';
-    this.#dependencies.events.event(stored, { type: 'Warning', reason: 'StatusRestored', message });
+    const event = { type: 'Warning', reason: 'StatusRestored' } as const;
+    const message = isNoted(stored) ? writtenByOthers : withoutNote;
+    this.#dependencies.events.event(stored, { ...event, message });
   }
+}
+
+const writtenByOthers =
+  'Another client wrote history, rollback or approval into the status. ' +
+  'Core restores its own values. Find out who may write bundledeployments/status';
+
+const withoutNote =
+  `The status has a history, rollback or approval without annotation ${annotation.notedStatus}, in which core notes its own. ` +
+  'Core does not use them. If you upgraded core from a version without the annotation, or ran kubectl replace ' +
+  'or a restore without annotations, nothing else is wrong; otherwise find out who may write bundledeployments/status';
+
+function isNoted({ metadata }: BundleDeployment): boolean {
+  return metadata.annotations?.[annotation.notedStatus] !== undefined;
 }

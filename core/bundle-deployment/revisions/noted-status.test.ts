@@ -104,8 +104,18 @@ describe.each([
     await fixture.failure();
     await settle(fixture);
     const told = fixture.events.taken().filter((text) => text.includes('StatusRestored'));
-    expect(told).toEqual([expect.stringMatching(/^Warning StatusRestored: /)]);
+    const blame = /^Warning StatusRestored: Another client wrote history, rollback or approval/;
+    expect(told).toEqual([expect.stringMatching(blame)]);
   });
+});
+
+test('a status that an earlier version of core wrote without a note is not said to be forged', async () => {
+  const fixture = restarted(await rolledOut(withRollback));
+  const { live } = fixture;
+  fixture.change({ ...live, metadata: { ...live.metadata, annotations: {} } });
+  await settle(fixture);
+  const told = fixture.events.taken().filter((text) => text.includes('StatusRestored'));
+  expect(told).toEqual([expect.stringContaining('without annotation core.rukpak.io/noted-status')]);
 });
 
 describe('the history that core has written', () => {
