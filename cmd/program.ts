@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import type { Logger } from '../core/contracts/logger.ts';
 import { errorMessage } from '../core/errors.ts';
 import { homeFolder } from '../core/platform/kube/index.ts';
@@ -8,7 +8,6 @@ import type { Zone } from '../core/run-manager.ts';
 import { version } from './build-info.ts';
 import { addCoreFlags, type CoreFlags } from './flags/core-flags.ts';
 import { coreFeatureGates, operatorFeatureGates } from './flags/feature-gates.ts';
-import { durationOption } from './flags/flag-values.ts';
 import {
   addOperatorsFlags,
   addSharedOperatorsFlags,
@@ -20,31 +19,13 @@ import {
   addCrdvalidatorFlags,
   addWebhookFlags,
   addWebhookServerFlags,
-  type CrdGuardFlags,
   type CrdvalidatorFlags,
   type WebhookFlags,
 } from './flags/webhook-flags.ts';
 import { addZoneFlags } from './flags/zone-flags.ts';
 import { describeHelpFlag, helpCommand } from './help-command.ts';
+import { addInstallationCommands } from './installation/commands.ts';
 import type { runAll } from './processes/run-all.ts';
-
-interface InstallFlags extends CrdGuardFlags {
-  readonly kubeconfig?: string;
-  readonly systemNamespace?: string;
-  readonly webhookUrl?: string;
-  readonly operators?: boolean;
-  readonly installDependencies?: boolean;
-  readonly dryRun?: boolean;
-}
-
-interface UninstallFlags {
-  readonly kubeconfig?: string;
-  readonly systemNamespace?: string;
-  readonly deleteWorkloads?: boolean;
-  readonly toRukpak?: boolean;
-  readonly timeout: number;
-  readonly dryRun?: boolean;
-}
 
 /** Loopback addresses only, and no folder that requires root. */
 const laptopDefaults = {
@@ -63,6 +44,7 @@ interface Surroundings {
   readonly stopSignal: () => AbortSignal;
   readonly createLogger: (level: LogLevel) => Logger;
   readonly print: (line: string) => void;
+  readonly printError: (line: string) => void;
 }
 
 /**
@@ -71,7 +53,7 @@ interface Surroundings {
  */
 export async function runProgram(
   args: readonly string[],
-  surroundings: Surroundings & { readonly printError: (line: string) => void },
+  surroundings: Surroundings,
 ): Promise<number> {
   try {
     await createProgram(surroundings).parseAsync(args, { from: 'user' });
@@ -84,12 +66,11 @@ export async function runProgram(
 
 /** Each command loads only its own program, to save memory. */
 function createProgram(surroundings: Surroundings): Command {
-  const { stopSignal, createLogger, print } = surroundings;
+  const { stopSignal, createLogger } = surroundings;
   const program = new Command('rukpak')
     .description('Manage Bundles and BundleDeployments on a Kubernetes cluster')
     .version(version(), '--version', 'Print the version');
-  addInstall(program, print);
-  addUninstall(program, print);
+  addInstallationCommands(program, surroundings);
   addCoreFlags(program.command('core').description('Run the reconcilers and the content server'))
     .version(version(), '--version', 'Print the version')
     .action(async (flags: CoreFlags) => {
@@ -179,74 +160,5 @@ function addZone(
     .action(async (flags: CoreFlags) => {
       const { runCore } = await import('./processes/run-core.ts');
       await runCore({ ...flags, zone }, createLogger(flags.zapLogLevel), stopSignal());
-    });
-}
-
-function addInstall(program: Command, print: Surroundings['print']): void {
-  addCrdGuardFlags(program.command('install'))
-    .description('Apply CRDs, namespaces, RBAC and webhook configurations to the cluster')
-    .option(
-      '--kubeconfig <path>',
-      'Path of the kubeconfig file (default: KUBECONFIG, else ~/.kube/config)',
-    )
-    .option(
-      '--system-namespace <name>',
-      'Namespace that core and the webhooks run in (default: rukpak-system)',
-    )
-    .option(
-      '--webhook-url <url>',
-      'URL at which the API server reaches webhooks that run outside the cluster',
-    )
-    .option(
-      '--operators',
-      'Also install OLM 1.0: Catalog, Operator, ClusterCatalog, ClusterExtension, and RBAC of "rukpak operators"',
-    )
-    .option(
-      '--install-dependencies',
-      'With --operators: also the permissions that "rukpak operators --install-dependencies" needs',
-    )
-    .option('--dry-run', 'Print the objects without applying them')
-    .action(async (flags: InstallFlags) => {
-      const { dryRun = false, operators = false, installDependencies = false } = flags;
-      if (installDependencies && !operators) {
-        throw new Error('--install-dependencies needs --operators');
-      }
-      const systemNamespace = systemNamespaceOf(flags);
-      const { install } = await import('./installation/install.ts');
-      await install({ ...flags, systemNamespace, operators, dryRun }, print);
-    });
-}
-
-function addUninstall(program: Command, print: Surroundings['print']): void {
-  program
-    .command('uninstall')
-    .description(
-      'Delete programs, webhooks and RBAC from the cluster; keep CRDs, namespaces and objects of bundles',
-    )
-    .option(
-      '--kubeconfig <path>',
-      'Path of the kubeconfig file (default: KUBECONFIG, else ~/.kube/config)',
-    )
-    .option(
-      '--system-namespace <name>',
-      'Namespace that core and the webhooks run in (default: rukpak-system)',
-    )
-    .option(
-      '--delete-workloads',
-      'Also delete all Operators, ClusterExtensions, catalogs and BundleDeployments with their objects first, and the CRDs last',
-    )
-    .addOption(
-      new Option(
-        '--to-rukpak',
-        'Keep BundleDeployments for RukPak v0.16: remove the finalizer and the label that core added',
-      ).conflicts('deleteWorkloads'),
-    )
-    .addOption(durationOption('--timeout', 'Maximum time for each deletion', '5m'))
-    .option('--dry-run', 'Print what would be deleted and kept, and change nothing')
-    .action(async (flags: UninstallFlags) => {
-      const { deleteWorkloads = false, dryRun = false } = flags;
-      const systemNamespace = systemNamespaceOf(flags);
-      const { uninstall } = await import('./installation/uninstall.ts');
-      await uninstall({ ...flags, systemNamespace, deleteWorkloads, dryRun }, print);
     });
 }

@@ -1,10 +1,12 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
+import { gvkOf } from '../../api/gvk.ts';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { ApiError, type ObjectKey, type Resource } from '../../core/platform/kube/index.ts';
 import { installManifests } from '../../deploy/install-manifests.ts';
 import { FakeApiServer } from '../../test/helpers/fake-api-server.ts';
+import { applyBinding } from './bindings.ts';
 import { install } from './install.ts';
 import { narrowedObject } from './narrowed-objects.ts';
 
@@ -69,17 +71,102 @@ function boundElsewhere(): KubernetesObject {
   return { ...binding, roleRef: { kind: 'ClusterRole', name: 'core-own' } };
 }
 
-describe('an installation on a cluster that is stricter', () => {
-  let api: FakeApiServer;
+const ours = { kind: 'ServiceAccount', name: 'core-admin', namespace: 'rukpak-system' };
+const theirs = { kind: 'ServiceAccount', name: 'deployer', namespace: 'tools' };
+const group = { kind: 'Group', name: 'ops', apiGroup: rbac.group };
+const warn = vi.fn<(line: string) => void>();
+const output = { print: () => undefined, warn };
+let api: FakeApiServer;
 
-  beforeAll(async () => {
-    api = await FakeApiServer.start();
+beforeAll(async () => {
+  api = await FakeApiServer.start();
+});
+
+beforeEach(() => {
+  api.reset();
+  warn.mockClear();
+});
+
+afterAll(() => api.stop());
+
+/** Puts the release's objects on the API server, these in place of its own. */
+function putInstalled(...others: readonly KubernetesObject[]): void {
+  for (const manifest of installManifests()) {
+    const isOther = ({ kind, metadata }: KubernetesObject) =>
+      kind === manifest.kind && metadata.name === manifest.metadata.name;
+    const object = others.find(isOther) ?? manifest;
+    const plural = `${object.kind.toLowerCase()}s`;
+    const namespaced = object.metadata.namespace !== undefined;
+    const conditions = [{ type: 'Established', status: 'True' }];
+    api.put(
+      { ...gvkOf(object), plural, namespaced },
+      object.kind === 'CustomResourceDefinition' ? { ...object, status: { conditions } } : object,
+    );
+  }
+}
+
+describe('an installation on one whose bindings have subjects of others', () => {
+  const options = { systemNamespace: 'rukpak-system', guardCrdDeletion: false, dryRun: false };
+  const inNamespace = {
+    ...bindings,
+    kind: 'RoleBinding',
+    plural: 'rolebindings',
+    namespaced: true,
+  };
+
+  test('keeps them, and says so', async () => {
+    const name = 'rukpak-webhooks-configmaps';
+    putInstalled(
+      { ...manifestOf('ClusterRoleBinding', 'core-admin'), subjects: [theirs, ours, group] },
+      { ...manifestOf('RoleBinding', name), subjects: [theirs] },
+    );
+    await install({ ...options, kubeconfig: api.kubeconfig }, output);
+    expect(api.get(bindings, 'core-admin')?.['subjects']).toEqual([theirs, ours, group]);
+    expect(api.get(inNamespace, name, 'rukpak-system')?.['subjects']).toEqual([
+      theirs,
+      { ...ours, name: 'rukpak-webhooks-admin' },
+    ]);
+    expect(warn.mock.calls.flat()).toEqual([
+      'ClusterRoleBinding "core-admin" also binds ServiceAccount "tools/deployer", Group "ops", which this release does not name: kept. Remove subjects that you do not need with "kubectl edit"',
+      `RoleBinding "rukpak-system/${name}" also binds ServiceAccount "tools/deployer", which this release does not name: kept. Remove subjects that you do not need with "kubectl edit"`,
+    ]);
   });
 
-  beforeEach(() => api.reset());
+  test('reads each binding once, and says nothing about its own', async () => {
+    putInstalled();
+    await install({ ...options, kubeconfig: api.kubeconfig }, output);
+    const reads = api.requests.filter(
+      ({ method, path }) => method === 'GET' && path.includes('rolebindings/'),
+    );
+    expect(reads.map(({ path }) => path)).toEqual([...new Set(reads.map(({ path }) => path))]);
+    expect(warn).not.toHaveBeenCalled();
+  });
 
-  afterAll(() => api.stop());
+  test('keeps one that is added between its read and its write', async () => {
+    const manifest = manifestOf('ClusterRoleBinding', 'core-admin');
+    const versionOf = (resourceVersion: string, ...subjects: readonly object[]) => ({
+      ...manifest,
+      metadata: { ...manifest.metadata, resourceVersion },
+      subjects,
+    });
+    const known = { get: async () => versionOf('1', ours) };
+    let live = versionOf('2', ours, theirs);
+    const client = {
+      get: async () => live,
+      apply: async (_: Resource, object: KubernetesObject) => {
+        if (object.metadata.resourceVersion !== '2')
+          throw new ApiError(409, { reason: 'Conflict' });
+        live = object as typeof live;
+        return live;
+      },
+    };
+    const writer = { client, known, fieldManager: 'test', warn };
+    await applyBinding({ resource: bindings, manifest }, writer);
+    expect(live.subjects).toEqual([ours, theirs]);
+  });
+});
 
+describe('an installation on a cluster that is stricter', () => {
   test.each<[string, Resource, () => KubernetesObject | Promise<KubernetesObject>, string]>([
     [
       'a role of overlay impersonation',
@@ -104,7 +191,7 @@ describe('an installation on a cluster that is stricter', () => {
     const { kubeconfig } = api;
     const systemNamespace = 'rukpak-system';
     const options = { kubeconfig, systemNamespace, guardCrdDeletion: false, dryRun: false };
-    await expect(install(options, () => undefined)).rejects.toThrow(
+    await expect(install(options, output)).rejects.toThrow(
       `nothing is applied: ${reason}: apply the overlay that it comes from, or delete it first to lift the restriction`,
     );
     expect(api.requests.filter(({ method }) => method !== 'GET')).toEqual([]);

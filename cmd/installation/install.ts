@@ -10,6 +10,7 @@ import {
   type Resource,
 } from '../../core/platform/kube/index.ts';
 import { installManifests } from '../../deploy/install-manifests.ts';
+import { applyBinding, isBinding, readingOnce } from './bindings.ts';
 import { narrowedObject } from './narrowed-objects.ts';
 import { otherInstallation } from './other-installation.ts';
 
@@ -27,17 +28,22 @@ interface InstallOptions {
   readonly dryRun: boolean;
 }
 
+interface InstallOutput {
+  readonly print: (line: string) => void;
+  readonly warn: (line: string) => void;
+}
+
 const fieldManager = 'rukpak-install';
 
 /**
  * Applies the system's objects: CRDs, namespaces, RBAC and the webhook configurations. Applying
- * again changes nothing.
+ * again changes nothing. Bindings keep subjects that others added, with a warning.
  * @throws Error before any change when the system is in another namespace, or restricted by an
  * overlay in a way that the objects would undo.
  */
 export async function install(
   options: InstallOptions,
-  print: (line: string) => void,
+  { print, warn }: InstallOutput,
 ): Promise<void> {
   const { kubeconfig, dryRun } = options;
   const objects = installManifests(options);
@@ -50,11 +56,12 @@ export async function install(
     userAgent: fieldManager,
   });
   try {
-    await checkPlace(kube, objects, options.systemNamespace);
-    const narrowed = await narrowedObject(kube.client, objects);
+    const known = readingOnce(kube.client);
+    await checkPlace(known, objects, options.systemNamespace);
+    const narrowed = await narrowedObject(known, objects);
     if (narrowed !== undefined) throw new Error(`nothing is applied: ${narrowed}`);
     for (const object of objects) {
-      await applyObject(kube, object);
+      await applyObject(object, { kube, known, warn });
       print(`${describe(object)} applied`);
     }
     const definitions = objects.filter(({ kind }) => kind === 'CustomResourceDefinition');
@@ -69,7 +76,7 @@ export async function install(
 
 /** @throws Error when the system is in another namespace. */
 async function checkPlace(
-  { client }: KubeConnection,
+  client: Pick<KubeClient, 'get'>,
   objects: readonly KubernetesObject[],
   systemNamespace: string,
 ): Promise<void> {
@@ -80,9 +87,21 @@ async function checkPlace(
   );
 }
 
-async function applyObject(kube: KubeConnection, object: KubernetesObject): Promise<void> {
+interface Installation extends Pick<InstallOutput, 'warn'> {
+  readonly kube: KubeConnection;
+  /** Answers with what the checks have read. */
+  readonly known: Pick<KubeClient, 'get'>;
+}
+
+async function applyObject(object: KubernetesObject, run: Installation): Promise<void> {
+  const { client } = run.kube;
   try {
-    await kube.client.apply(await resourceOf(kube, object), object, { fieldManager, force: true });
+    const resource = await resourceOf(run.kube, object);
+    if (isBinding(object)) {
+      await applyBinding({ resource, manifest: object }, { ...run, client, fieldManager });
+    } else {
+      await client.apply(resource, object, { fieldManager, force: true });
+    }
   } catch (error) {
     throw new Error(`cannot apply ${describe(object)}: ${errorMessage(error)}`, { cause: error });
   }

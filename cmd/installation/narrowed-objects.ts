@@ -1,7 +1,12 @@
 import { fieldAt, listOf, stringAt } from '../../api/json-fields.ts';
 import type { KubernetesObject } from '../../api/meta.ts';
-import { type KubeClient, liveObject, type Resource } from '../../core/platform/kube/index.ts';
-import { bindingResource } from './other-installation.ts';
+import {
+  clusterRoleBindingResource as bindingResource,
+  type KubeClient,
+  liveObject,
+  type Resource,
+} from '../../core/platform/kube/index.ts';
+import { bindsAllOf } from './bindings.ts';
 
 interface Comparison {
   readonly resource: Resource;
@@ -82,15 +87,10 @@ function bindsAll(binding: KubernetesObject, manifests: readonly KubernetesObjec
 }
 
 function bindsAs(manifest: KubernetesObject, live: KubernetesObject): boolean {
-  const bound = listOf(live['subjects']).map(textOfSubject);
   return (
     stringAt(live['roleRef'], 'name') === stringAt(manifest['roleRef'], 'name') &&
-    listOf(manifest['subjects']).every((subject) => bound.includes(textOfSubject(subject)))
+    bindsAllOf(manifest, live)
   );
-}
-
-function textOfSubject(subject: unknown): string {
-  return ['kind', 'namespace', 'name'].map((field) => stringAt(subject, field) ?? '').join('/');
 }
 
 /** Namespaces that a webhook guards beside those of the manifest. */

@@ -1,14 +1,10 @@
 import { listOf, stringAt } from '../../api/json-fields.ts';
 import type { KubernetesObject } from '../../api/meta.ts';
-import { type KubeClient, liveObject, type Resource } from '../../core/platform/kube/index.ts';
-
-export const bindingResource: Resource = {
-  group: 'rbac.authorization.k8s.io',
-  version: 'v1',
-  kind: 'ClusterRoleBinding',
-  plural: 'clusterrolebindings',
-  namespaced: false,
-};
+import {
+  clusterRoleBindingResource as bindingResource,
+  type KubeClient,
+  liveObject,
+} from '../../core/platform/kube/index.ts';
 
 interface OtherInstallation {
   readonly namespace: string;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
 import { anObjectOf, FakeApiServer } from '../../test/helpers/fake-api-server.ts';
 import { install } from './install.ts';
@@ -82,7 +82,10 @@ test('an installation takes nothing from one in another namespace', async () => 
   const subjects = [{ kind: 'ServiceAccount', name: 'core-admin', namespace: 'tools' }];
   api.put(binding, anObjectOf(binding, 'core-admin', { subjects }));
   const options = { kubeconfig: api.kubeconfig, guardCrdDeletion: false, dryRun: false };
-  const second = install({ ...options, systemNamespace: 'rukpak-system' }, () => undefined);
+  const second = install(
+    { ...options, systemNamespace: 'rukpak-system' },
+    { print: vi.fn(), warn: vi.fn() },
+  );
   await expect(second).rejects.toThrow(
     'nothing is applied: ClusterRoleBinding "core-admin" belongs to the installation in namespace "tools", not to one in "rukpak-system": name that with --system-namespace, or first run "rukpak uninstall --system-namespace tools", which keeps everything that is installed',
   );

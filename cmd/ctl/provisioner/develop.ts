@@ -41,7 +41,7 @@ async function runOn(
   const { kubeconfig } = cluster;
   const { webhookUrl } = manager;
   const installed = { systemNamespace: 'rukpak-system', guardCrdDeletion: false, dryRun: false };
-  await install({ kubeconfig, webhookUrl, ...installed }, () => undefined);
+  await install({ kubeconfig, webhookUrl, ...installed }, { print: () => undefined, warn: say });
   try {
     await manager.start(signal);
     say(`export KUBECONFIG=${kubeconfig}    # for kubectl in another terminal`);

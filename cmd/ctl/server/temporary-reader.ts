@@ -1,27 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import { apiVersionOf } from '../../../api/gvk.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
-import type { Resource } from '../../../core/platform/kube/index.ts';
+import {
+  clusterRoleBindingResource as bindingResource,
+  serviceAccountResource,
+} from '../../../core/platform/kube/index.ts';
 import type { Cluster } from '../cluster.ts';
 import type { Caller } from './content-server.ts';
-
-const rbac = 'rbac.authorization.k8s.io';
-
-const bindingResource: Resource = {
-  group: rbac,
-  version: 'v1',
-  kind: 'ClusterRoleBinding',
-  plural: 'clusterrolebindings',
-  namespaced: false,
-};
-
-const accountResource: Resource = {
-  group: '',
-  version: 'v1',
-  kind: 'ServiceAccount',
-  plural: 'serviceaccounts',
-  namespaced: true,
-};
 
 /** Seconds; the shortest lifetime that the API server accepts. */
 const tokenLifetime = 600;
@@ -47,7 +33,7 @@ export async function asTemporaryReader<T>(
     const { apiVersion, kind } = binding;
     const owner = { apiVersion, kind, name: metadata.name ?? '', uid: metadata.uid ?? '' };
     await client.create(
-      accountResource,
+      serviceAccountResource,
       {
         apiVersion: 'v1',
         kind: 'ServiceAccount',
@@ -77,10 +63,10 @@ function bindingOf(
   { namespace, account }: { readonly namespace: string; readonly account: string },
 ): KubernetesObject {
   return {
-    apiVersion: `${rbac}/v1`,
-    kind: 'ClusterRoleBinding',
+    apiVersion: apiVersionOf(bindingResource),
+    kind: bindingResource.kind,
     metadata: { name },
-    roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: 'bundle-reader' },
+    roleRef: { apiGroup: bindingResource.group, kind: 'ClusterRole', name: 'bundle-reader' },
     subjects: [{ kind: 'ServiceAccount', name: account, namespace }],
   };
 }

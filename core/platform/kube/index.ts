@@ -39,6 +39,7 @@ export { listAll } from './reflector/list.ts';
 export { Reflector, type ReflectorOptions, type ReflectorSink } from './reflector/reflector.ts';
 export {
   apiServiceResource,
+  clusterRoleBindingResource,
   compareResourceVersions,
   configMapResource,
   definitionResource,

@@ -73,6 +73,14 @@ export const serviceAccountResource: Resource = {
   namespaced: true,
 };
 
+export const clusterRoleBindingResource: Resource = {
+  group: 'rbac.authorization.k8s.io',
+  version: 'v1',
+  kind: 'ClusterRoleBinding',
+  plural: 'clusterrolebindings',
+  namespaced: false,
+};
+
 export const definitionResource: Resource = {
   group: 'apiextensions.k8s.io',
   version: 'v1',

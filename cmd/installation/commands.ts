@@ -1,0 +1,105 @@
+import { type Command, Option } from 'commander';
+import { durationOption } from '../flags/flag-values.ts';
+import { systemNamespaceOf } from '../flags/process-flags.ts';
+import { addCrdGuardFlags, type CrdGuardFlags } from '../flags/webhook-flags.ts';
+
+interface InstallFlags extends CrdGuardFlags {
+  readonly kubeconfig?: string;
+  readonly systemNamespace?: string;
+  readonly webhookUrl?: string;
+  readonly operators?: boolean;
+  readonly installDependencies?: boolean;
+  readonly dryRun?: boolean;
+}
+
+interface UninstallFlags {
+  readonly kubeconfig?: string;
+  readonly systemNamespace?: string;
+  readonly deleteWorkloads?: boolean;
+  readonly toRukpak?: boolean;
+  readonly timeout: number;
+  readonly dryRun?: boolean;
+}
+
+interface CommandOutput {
+  readonly print: (line: string) => void;
+  readonly printError: (line: string) => void;
+}
+
+/** `rukpak install` and `rukpak uninstall`. */
+export function addInstallationCommands(program: Command, output: CommandOutput): void {
+  addInstall(program, output);
+  addUninstall(program, output);
+}
+
+function addInstall(program: Command, { print, printError }: CommandOutput): void {
+  addCrdGuardFlags(program.command('install'))
+    .description('Apply CRDs, namespaces, RBAC and webhook configurations to the cluster')
+    .option(
+      '--kubeconfig <path>',
+      'Path of the kubeconfig file (default: KUBECONFIG, else ~/.kube/config)',
+    )
+    .option(
+      '--system-namespace <name>',
+      'Namespace that core and the webhooks run in (default: rukpak-system)',
+    )
+    .option(
+      '--webhook-url <url>',
+      'URL at which the API server reaches webhooks that run outside the cluster',
+    )
+    .option(
+      '--operators',
+      'Also install OLM 1.0: Catalog, Operator, ClusterCatalog, ClusterExtension, and RBAC of "rukpak operators"',
+    )
+    .option(
+      '--install-dependencies',
+      'With --operators: also the permissions that "rukpak operators --install-dependencies" needs',
+    )
+    .option('--dry-run', 'Print the objects without applying them')
+    .action(async (flags: InstallFlags) => {
+      const { dryRun = false, operators = false, installDependencies = false } = flags;
+      if (installDependencies && !operators) {
+        throw new Error('--install-dependencies needs --operators');
+      }
+      const systemNamespace = systemNamespaceOf(flags);
+      const { install } = await import('./install.ts');
+      await install(
+        { ...flags, systemNamespace, operators, dryRun },
+        { print, warn: (line) => printError(`warning: ${line}`) },
+      );
+    });
+}
+
+function addUninstall(program: Command, { print }: CommandOutput): void {
+  program
+    .command('uninstall')
+    .description(
+      'Delete programs, webhooks and RBAC from the cluster; keep CRDs, namespaces and objects of bundles',
+    )
+    .option(
+      '--kubeconfig <path>',
+      'Path of the kubeconfig file (default: KUBECONFIG, else ~/.kube/config)',
+    )
+    .option(
+      '--system-namespace <name>',
+      'Namespace that core and the webhooks run in (default: rukpak-system)',
+    )
+    .option(
+      '--delete-workloads',
+      'Also delete all Operators, ClusterExtensions, catalogs and BundleDeployments with their objects first, and the CRDs last',
+    )
+    .addOption(
+      new Option(
+        '--to-rukpak',
+        'Keep BundleDeployments for RukPak v0.16: remove the finalizer and the label that core added',
+      ).conflicts('deleteWorkloads'),
+    )
+    .addOption(durationOption('--timeout', 'Maximum time for each deletion', '5m'))
+    .option('--dry-run', 'Print what would be deleted and kept, and change nothing')
+    .action(async (flags: UninstallFlags) => {
+      const { deleteWorkloads = false, dryRun = false } = flags;
+      const systemNamespace = systemNamespaceOf(flags);
+      const { uninstall } = await import('./uninstall.ts');
+      await uninstall({ ...flags, systemNamespace, deleteWorkloads, dryRun }, print);
+    });
+}
