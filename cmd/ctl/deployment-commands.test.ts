@@ -347,6 +347,22 @@ test('rukpakctl run replaces no source of another type', async () => {
   expect(api.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
 });
 
+test('rukpakctl run without a namespace keeps that of an earlier run', async () => {
+  const fieldsV1 = { 'f:spec': { 'f:installNamespace': {} } };
+  const managedFields = [{ manager: 'rukpakctl', operation: 'Apply', fieldsV1 }];
+  const template = { spec: { ...web.spec.template.spec, source: { type: 'upload' } } };
+  api.put(bundleDeploymentResource, {
+    ...web,
+    metadata: { ...web.metadata, managedFields } as KubernetesObject['metadata'],
+    spec: { ...web.spec, template, installNamespace: 'shop' },
+  });
+  const server = ['--server', 'http://127.0.0.1:1', '--timeout', '1ms'];
+  const { stdout } = await ctl('run', 'web', 'deploy/samples/hello', ...server);
+  expect(stdout).toContain('keeps spec.installNamespace "shop": name another one with -n\n');
+  const applied = api.requests.find(({ method }) => method === 'PATCH')?.body ?? '{}';
+  expect(JSON.parse(applied).spec).toMatchObject({ installNamespace: 'shop' });
+});
+
 describe('rukpakctl run of an operator', () => {
   const ours = { manager: 'rukpakctl', operation: 'Apply' };
   const refused =
@@ -360,13 +376,15 @@ describe('rukpakctl run of an operator', () => {
     return file;
   }
 
-  /** Runs it over one in namespace `prod`, whose field these managers own. */
+  /** Runs it over one in namespace `prod`, whose fields these managers own. */
   async function runOver(
     managers: readonly object[],
     flags: readonly string[],
     more: Readonly<Record<string, string>> = {},
   ): Promise<CtlResult> {
-    const fieldsV1 = { 'f:spec': { 'f:config': { 'f:installNamespace': {} } } };
+    const names = ['installNamespace', ...Object.keys(more)];
+    const fields = Object.fromEntries(names.map((name) => [`f:${name}`, {}]));
+    const fieldsV1 = { 'f:spec': { 'f:config': fields } };
     const managedFields = managers.map((manager) => ({ ...manager, fieldsV1 }));
     const template = { spec: { ...web.spec.template.spec, source: { type: 'upload' } } };
     api.put(bundleDeploymentResource, {
@@ -378,16 +396,55 @@ describe('rukpakctl run of an operator', () => {
     return await ctl('run', 'web', 'deploy/samples/hello', ...registry, ...flags);
   }
 
-  test.each<[string, string | undefined, Readonly<Record<string, string>>, string]>([
-    ['no config', undefined, {}, '-n prod'],
-    ['no config now', undefined, { watchNamespace: 'shop' }, '--config with all of spec.config'],
-    ['a config without it', 'watchNamespace: shop\n', { watchNamespace: 'shop' }, '-n prod'],
-  ])('with %s does not move it out of its namespace', async (...[, config, more, flag]) => {
-    const flags = config === undefined ? [] : ['--config', await aConfig(config)];
-    const { code, stderr } = await runOver([ours], flags, more);
-    expect(stderr).toContain(`${refused} ${flag}, or name another namespace to move it`);
+  test.each<[string, string]>([
+    ['a config without it', 'watchNamespace: shop\n'],
+    ['an empty config', '{}'],
+  ])('with %s does not move it out of its namespace', async (_case, config) => {
+    const named = config.startsWith('{') ? config : await aConfig(config);
+    const { code, stderr } = await runOver([ours], ['--config', named], { watchNamespace: 'shop' });
+    expect(stderr).toContain(`${refused} -n prod, or name another namespace to move it`);
     expect(code).toBe(1);
     expect(api.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+
+  /** The applied config, and the lines after the first; no Bundle follows. */
+  async function appliedOver(flags: readonly string[]) {
+    const server = ['--server', 'http://127.0.0.1:1', '--timeout', '1ms'];
+    const more = { watchNamespace: 'shop', env: 'X' };
+    const { stdout } = await runOver([ours], [...server, ...flags], more);
+    const applied = api.requests.find(({ method }) => method === 'PATCH')?.body ?? '{}';
+    return { config: JSON.parse(applied).spec.config, lines: stdout.split('\n').slice(1, -1) };
+  }
+
+  test.each<[string, readonly string[], object | undefined, string | undefined]>([
+    [
+      'without a config keeps that of an earlier run',
+      [],
+      { installNamespace: 'prod', watchNamespace: 'shop', env: 'X' },
+      'installNamespace, watchNamespace, env',
+    ],
+    [
+      'into another namespace keeps the rest of it',
+      ['-n', 'other'],
+      { installNamespace: 'other', watchNamespace: 'shop', env: 'X' },
+      'watchNamespace, env',
+    ],
+    [
+      'with an empty config removes it',
+      ['--config', '{}', '-n', 'prod'],
+      { installNamespace: 'prod' },
+      undefined,
+    ],
+  ])('%s', async (...[, flags, config, kept]) => {
+    expect(await appliedOver(flags)).toEqual({
+      config,
+      lines:
+        kept === undefined
+          ? []
+          : [
+              `bundledeployment.core.rukpak.io "web" keeps ${kept} of spec.config: remove them with --config '{}'`,
+            ],
+    });
   });
 
   test('goes on with a namespace that the config names', async () => {

@@ -90,16 +90,19 @@ export interface ConfigFlags {
 export function addConfigFlag(command: Command): Command {
   return command.option(
     '--config <file>',
-    'YAML file of spec.config of the BundleDeployment, such as watchNamespace and env of a registry bundle, or values of a chart',
+    'YAML file of spec.config of the BundleDeployment, or its text in braces, such as watchNamespace and env of a registry bundle, or values of a chart',
   );
 }
 
-/** @throws TerminalError that names the flag, when the file is not a map in YAML. */
+/**
+ * Text in braces is the config itself, so that `{}` names an empty one.
+ * @throws TerminalError that names the flag, when it is not a map in YAML
+ */
 export async function deploymentConfig({ config }: ConfigFlags): Promise<JsonObject | undefined> {
   if (config === undefined) return undefined;
   try {
     const { parseYaml } = await import('../../core/sdk.ts');
-    const value = parseYaml(await readFile(config));
+    const value = parseYaml(config.startsWith('{') ? config : await readFile(config));
     if (isMap(value)) return value;
     throw new TerminalError('it is not a map: write the fields of spec.config, without "config:"');
   } catch (error) {

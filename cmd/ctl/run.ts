@@ -1,8 +1,7 @@
 import { Argument, Command } from 'commander';
-import type { JsonObject } from '../../api/json.ts';
 import { defaultLimits } from '../../core/content/index.ts';
 import type { BundleFiles } from '../../core/sdk.ts';
-import { classNameOf, registryClass } from '../../provisioners/class-of-content.ts';
+import { classNameOf } from '../../provisioners/class-of-content.ts';
 import { loadDirectory } from './content/load-content.ts';
 import {
   addConfigFlag,
@@ -16,7 +15,7 @@ import {
 } from './flags.ts';
 import { warningLogger } from './output/loggers.ts';
 import { type OutputFlags, outputOption, progressOn, Report } from './output/output.ts';
-import type { RunContext, RunRequest } from './server/run-bundle.ts';
+import type { RunContext } from './server/run-bundle.ts';
 
 interface RunFlags extends ClusterFlags, UploadFlags, ClassFlags, ConfigFlags, OutputFlags {
   readonly namespace?: string;
@@ -48,7 +47,8 @@ async function run(name: string, directory: string, flags: RunFlags): Promise<vo
   const files = loadDirectory(directory, defaultLimits);
   const config = await deploymentConfig(flags);
   const bundleClass = flags.bundleProvisionerClass;
-  const warning = classWarning({ files, bundleClass, hasConfig: config !== undefined });
+  const hasConfig = config !== undefined && Object.keys(config).length > 0;
+  const warning = classWarning({ files, bundleClass, hasConfig });
   if (warning !== undefined) warningLogger.warn({}, warning);
   // Slow to load, and not needed to report a missing directory.
   const [{ withCluster }, { runBundle }] = await Promise.all([
@@ -60,13 +60,17 @@ async function run(name: string, directory: string, flags: RunFlags): Promise<vo
     const request = {
       name,
       files,
-      ...placed(config, flags),
+      ...(config === undefined ? {} : { config }),
+      namespace: flags.namespace,
       deploymentClass: flags.bundleDeploymentProvisionerClass,
       bundleClass,
       server: flags,
       timeout: flags.timeout,
       isRemovedOnFailure: true,
-      onApplied: () => report.line(`bundledeployment.core.rukpak.io "${name}" applied`),
+      onApplied: async (kept: readonly string[]) => {
+        const subject = `bundledeployment.core.rukpak.io "${name}"`;
+        await report.lines([`${subject} applied`, ...kept.map((what) => `${subject} ${what}`)]);
+      },
     };
     const context = { cluster, progress: progressOn(process.stderr), signal: cluster.signal };
     const done = await runBundle(request, context);
@@ -93,18 +97,6 @@ async function awaitInstalled(
   await progress(`waiting for "${name}"`, () =>
     awaitGood(cluster.client, { name, timeout, signal }),
   );
-}
-
-/** For an operator, the namespace is part of its config; otherwise of the deployment. */
-function placed(
-  config: JsonObject | undefined,
-  { namespace, bundleProvisionerClass }: RunFlags,
-): Pick<RunRequest, 'config' | 'installNamespace'> {
-  const written = config === undefined ? {} : { config };
-  if (namespace === undefined) return written;
-  return bundleProvisionerClass === registryClass
-    ? { config: { ...config, installNamespace: namespace } }
-    : { ...written, installNamespace: namespace };
 }
 
 /** The classes of a BundleDeployment with uploaded content. */

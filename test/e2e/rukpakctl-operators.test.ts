@@ -133,8 +133,12 @@ describe('an operator of some namespaces', () => {
       spec: { template: { metadata: { annotations: { 'olm.targetNamespaces': 'ctl-shop' } } } },
     });
     expect(await ctl('run', name, directory, ...flags)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('keeps installNamespace, watchNamespace of spec.config'),
+    });
+    expect(await ctl('run', name, directory, ...flags, '--config={}')).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('would remove it and so move the operator: pass --config '),
+      stderr: expect.stringContaining('would remove it and so move the operator: pass -n ctl-ops'),
     });
     expect(await kubectl.get('bundledeployment', name)).toMatchObject({
       spec: { config: { installNamespace: 'ctl-ops', watchNamespace: 'ctl-shop' } },

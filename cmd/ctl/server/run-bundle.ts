@@ -1,10 +1,8 @@
-import { fieldAt, listOf, mapOf, stringAt } from '../../../api/json-fields.ts';
 import type { Condition, KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
 import type { BundleFiles } from '../../../core/contracts/bundle-files.ts';
 import { TerminalError } from '../../../core/errors.ts';
-import { registryClass } from '../../../provisioners/class-of-content.ts';
 import type { Cluster } from '../cluster.ts';
 import { pollUntil } from '../deployments/awaiting.ts';
 import type { UploadFlags } from '../flags.ts';
@@ -15,6 +13,7 @@ import {
   openContentServer,
   reachableServer,
 } from './content-server.ts';
+import { fieldManager, placeOf } from './earlier-run.ts';
 import { packUpload, type Sent, sendUpload } from './send-upload.ts';
 import {
   deployed,
@@ -24,15 +23,17 @@ import {
   withoutUnfinished,
 } from './uploaded-deployment.ts';
 
-export interface RunRequest extends Omit<UploadedDeployment, 'digest'> {
+export interface RunRequest extends Omit<UploadedDeployment, 'digest' | 'installNamespace'> {
+  /** Namespace for objects that name none, and of an operator (default: as before). */
+  readonly namespace?: string | undefined;
   readonly files: BundleFiles;
   readonly server: UploadFlags;
   /** Milliseconds to wait for the Bundle, and then for a server that accepts it. */
   readonly timeout: number;
   /** Delete a new deployment when its content cannot be uploaded. */
   readonly isRemovedOnFailure: boolean;
-  /** Called after the deployment is applied. */
-  readonly onApplied?: () => Promise<void>;
+  /** Called after the deployment is applied, with what it keeps of earlier runs. */
+  readonly onApplied?: (kept: readonly string[]) => Promise<void>;
 }
 
 export interface RunContext {
@@ -48,23 +49,22 @@ interface RunResult {
   readonly result: Sent;
 }
 
-const fieldManager = 'rukpakctl';
-
 /** Applies a BundleDeployment, waits for its Bundle, and uploads the content to it. */
 export async function runBundle(request: RunRequest, context: RunContext): Promise<RunResult> {
+  const { name, deploymentClass, bundleClass } = request;
   const { cluster, signal } = context;
   const { archive, digest } = await packUpload(request.files);
-  const before = await uploadTarget(request.name, context);
-  if (before !== undefined) checkPlace(request, before);
+  const before = await uploadTarget(name, context);
+  const { kept, ...place } = placeOf(request, before);
   // Before the deployment is applied: a user who cannot upload must change nothing.
   const contentServer = await contentServerFor(request, context);
   try {
     const applied = (await cluster.client.apply(
       bundleDeploymentResource,
-      deploymentObject({ ...request, digest }),
+      deploymentObject({ name, deploymentClass, bundleClass, digest, ...place }),
       { fieldManager, force: true, signal },
     )) as BundleDeployment;
-    await request.onApplied?.();
+    await request.onApplied?.(kept);
     const made = before === undefined && request.isRemovedOnFailure ? applied : undefined;
     return await upload({ ...request, applied, digest, archive, contentServer }, context).catch(
       async (error: unknown) => {
@@ -94,36 +94,6 @@ export async function uploadTarget(
     `BundleDeployment "${name}" gets its content from a source of type ${type}: choose another name, ` +
       `or switch this one to uploads first: kubectl patch bundledeployment ${name} --type=merge --patch='${patch}'`,
   );
-}
-
-/**
- * An operator's install namespace is part of its config, and server-side apply removes what an
- * earlier run set and this one omits. Core would install the operator elsewhere, and prune it from
- * its namespace.
- * @throws TerminalError that names the flag.
- */
-function checkPlace({ name, bundleClass, config }: RunRequest, before: BundleDeployment): void {
-  if (bundleClass !== registryClass || fieldAt(config, 'installNamespace') !== undefined) return;
-  const place = stringAt(before.spec.config, 'installNamespace') ?? '';
-  if (place === '' || !hasOwnPlace(before)) return;
-  // With -n alone, the other fields of an earlier --config would be removed instead.
-  const isWhole = config === undefined && Object.keys(mapOf(before.spec.config)).length > 1;
-  const flag = isWhole ? '--config with all of spec.config' : `-n ${place}`;
-  throw new TerminalError(
-    `nothing is applied: an earlier run set spec.config.installNamespace of BundleDeployment "${name}" to "${place}", and this one would remove it and so move the operator: pass ${flag}, or name another namespace to move it`,
-  );
-}
-
-/** Whether only earlier runs own the field: the API server keeps those that others own as well. */
-function hasOwnPlace({ metadata }: BundleDeployment): boolean {
-  const owners = listOf(fieldAt(metadata, 'managedFields')).filter(
-    (entry) => fieldAt(entry, 'fieldsV1', 'f:spec', 'f:config', 'f:installNamespace') !== undefined,
-  );
-  return owners.length > 0 && owners.every(isOwnEntry);
-}
-
-function isOwnEntry(entry: unknown): boolean {
-  return stringAt(entry, 'manager') === fieldManager && stringAt(entry, 'operation') === 'Apply';
 }
 
 async function contentServerFor(

@@ -1,0 +1,111 @@
+import type { JsonObject } from '../../../api/json.ts';
+import { fieldAt, isMap, listOf, mapOf, stringAt } from '../../../api/json-fields.ts';
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { TerminalError } from '../../../core/errors.ts';
+import { registryClass } from '../../../provisioners/class-of-content.ts';
+import type { UploadedDeployment } from './uploaded-deployment.ts';
+
+/** The field manager of runs. */
+export const fieldManager = 'rukpakctl';
+
+export interface PlaceRequest extends Pick<UploadedDeployment, 'name' | 'bundleClass' | 'config'> {
+  /** Namespace that the user names. For an operator, it is part of the config. */
+  readonly namespace?: string | undefined;
+}
+
+interface Place extends Pick<UploadedDeployment, 'config' | 'installNamespace'> {
+  /** For the user; what earlier runs have set, and this one does not name. */
+  readonly kept: readonly string[];
+}
+
+/**
+ * The config and the namespace to apply. Server-side apply removes what earlier runs set and this
+ * one omits: a run that names no config keeps theirs, and likewise for the namespace. The fields
+ * of other clients stay in any case.
+ * @throws TerminalError when the config would move an operator out of its namespace
+ */
+export function placeOf(request: PlaceRequest, before: BundleDeployment | undefined): Place {
+  const earlier = setByRuns(before);
+  const named = namedBy(request);
+  const config = { ...(request.config ?? earlier.config), ...named.config };
+  const installNamespace = named.installNamespace ?? earlier.installNamespace;
+  if (before !== undefined) checkPlace({ ...request, config }, before);
+  return {
+    // Without the field, the classes read the same.
+    ...(Object.keys(config).length === 0 ? {} : { config }),
+    ...(installNamespace === undefined ? {} : { installNamespace }),
+    kept: [
+      ...(request.config === undefined ? keptConfig(earlier, named) : []),
+      ...(named.installNamespace === undefined ? keptNamespace(earlier) : []),
+    ],
+  };
+}
+
+/** For an operator, the namespace is part of its config; otherwise of the deployment. */
+function namedBy({ bundleClass, namespace }: PlaceRequest): Omit<Place, 'kept'> {
+  if (namespace === undefined) return {};
+  return bundleClass === registryClass
+    ? { config: { installNamespace: namespace } }
+    : { installNamespace: namespace };
+}
+
+function keptConfig(
+  { config = {} }: Pick<Place, 'config'>,
+  named: Pick<Place, 'config'>,
+): readonly string[] {
+  const names = Object.keys(config).filter((name) => !Object.hasOwn(named.config ?? {}, name));
+  if (names.length === 0) return [];
+  return [`keeps ${names.join(', ')} of spec.config: remove them with --config '{}'`];
+}
+
+function keptNamespace({ installNamespace }: Pick<Place, 'installNamespace'>): readonly string[] {
+  if (installNamespace === undefined) return [];
+  return [`keeps spec.installNamespace "${installNamespace}": name another one with -n`];
+}
+
+/**
+ * Core would install the operator elsewhere, and prune it from its namespace.
+ * @throws TerminalError that names the flag.
+ */
+function checkPlace({ name, bundleClass, config }: PlaceRequest, before: BundleDeployment): void {
+  if (bundleClass !== registryClass || fieldAt(config, 'installNamespace') !== undefined) return;
+  const place = stringAt(before.spec.config, 'installNamespace') ?? '';
+  if (place === '' || !hasOwnPlace(before)) return;
+  throw new TerminalError(
+    `nothing is applied: an earlier run set spec.config.installNamespace of BundleDeployment "${name}" to "${place}", and this one would remove it and so move the operator: pass -n ${place}, or name another namespace to move it`,
+  );
+}
+
+/** Whether only earlier runs own the field: the API server keeps those that others own as well. */
+function hasOwnPlace({ metadata }: BundleDeployment): boolean {
+  const owners = listOf(fieldAt(metadata, 'managedFields')).filter(
+    (entry) => fieldAt(entry, 'fieldsV1', 'f:spec', 'f:config', 'f:installNamespace') !== undefined,
+  );
+  return owners.length > 0 && owners.every(isOfRuns);
+}
+
+function isOfRuns(entry: unknown): boolean {
+  return stringAt(entry, 'manager') === fieldManager && stringAt(entry, 'operation') === 'Apply';
+}
+
+/** What earlier runs own of the spec. */
+function setByRuns(before: BundleDeployment | undefined): Omit<Place, 'kept'> {
+  const entry = listOf(fieldAt(before?.metadata, 'managedFields')).find(isOfRuns);
+  const fields = mapOf(fieldAt(entry, 'fieldsV1', 'f:spec'));
+  const spec = mapOf(ownPart(before?.spec, fields));
+  const { config, installNamespace } = spec;
+  return {
+    ...(isMap(config) ? { config } : {}),
+    ...(typeof installNamespace === 'string' ? { installNamespace } : {}),
+  };
+}
+
+/** The part of a value that a tree of fieldsV1 names; a leaf names all of it, as it does lists. */
+function ownPart(value: unknown, fields: JsonObject): unknown {
+  const names = Object.keys(fields).filter((key) => key.startsWith('f:'));
+  if (!isMap(value) || Object.keys(fields).length === 0) return value;
+  const present = names.filter((key) => Object.hasOwn(value, key.slice(2)));
+  return Object.fromEntries(
+    present.map((key) => [key.slice(2), ownPart(value[key.slice(2)], mapOf(fields[key]))]),
+  );
+}
