@@ -2,9 +2,11 @@ import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { writeCatalogDatabase } from '../../test/helpers/catalog-database.ts';
 import { blobOfValue, writeJson } from '../blobs/index.ts';
 import { configOf } from '../load/index.ts';
 import { SpooledCatalog, writeCatalogFiles } from './index.ts';
+import { renderDatabase } from './sqlite/sqlite.ts';
 
 let dir = '';
 
@@ -15,11 +17,15 @@ beforeEach(async () => {
 afterEach(() => rm(dir, { recursive: true }));
 
 async function write(...packages: readonly string[]): Promise<void> {
+  await writeUntil(new AbortController().signal, packages);
+}
+
+async function writeUntil(signal: AbortSignal, packages: readonly string[]): Promise<void> {
   using catalog = new SpooledCatalog(writeJson);
   for (const name of packages) {
     catalog.add(configOf(blobOfValue({ schema: 'olm.package', name, defaultChannel: 'stable' })));
   }
-  await writeCatalogFiles(catalog, join(dir, 'out'), 'json');
+  await writeCatalogFiles(catalog, join(dir, 'out'), { extension: 'json', signal });
 }
 
 describe.each(['new', 'empty'])('a catalog in a directory that is %s', (state) => {
@@ -36,6 +42,14 @@ describe.each(['new', 'empty'])('a catalog in a directory that is %s', (state) =
     expect(await readFile(join(dir, 'out/b/catalog.json'), 'utf8')).toContain('"b"');
   });
 
+  it('is not begun by a stopped command', async () => {
+    const stop = new AbortController();
+    // After the first directory is made.
+    setImmediate(() => stop.abort(new Error('received SIGINT')));
+    await expect(writeUntil(stop.signal, ['a', 'b'])).rejects.toThrow('received SIGINT');
+    expect(await readdir(dir, { recursive: true })).toEqual(before);
+  });
+
   it.each([
     ['is not local', 'a/../../b', 'invalid package name "a/../../b": must be a single local path'],
     ['is no name of a file', 'n'.repeat(300), 'ENAMETOOLONG'],
@@ -43,4 +57,12 @@ describe.each(['new', 'empty'])('a catalog in a directory that is %s', (state) =
     await expect(write('a', name)).rejects.toThrow(problem);
     expect(await readdir(dir, { recursive: true })).toEqual(before);
   });
+});
+
+it('of a database is not written by a stopped command', async () => {
+  const database = join(dir, 'index.db');
+  writeCatalogDatabase(database);
+  const stop = new AbortController();
+  setImmediate(() => stop.abort(new Error('received SIGINT')));
+  await expect(renderDatabase(database, stop.signal)).rejects.toThrow('received SIGINT');
 });

@@ -2,6 +2,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { isAbsolute, join, normalize } from 'node:path';
 import { goQuote } from '../../api/go-quote.ts';
 import { TerminalError } from '../../core/errors.ts';
+import { throwIfStopped } from '../../core/platform/stop-signal.ts';
 import { fillDirectory } from '../new-directory.ts';
 import type { SpooledCatalog } from './sqlite/spooled-catalog.ts';
 
@@ -11,14 +12,20 @@ export async function checkEmpty(dir: string): Promise<void> {
   if (entries.length > 0) throw new TerminalError(`output dir ${goQuote(dir)} must be empty`);
 }
 
+interface CatalogFilesOptions {
+  readonly extension: 'json' | 'yaml';
+  readonly signal: AbortSignal;
+}
+
 /**
  * Writes a catalog into a new or empty directory, as one file per package: `PACKAGE/catalog.yaml`, and
  * `catalog.yaml` for blobs without a package. On failure, the directory stays as it was.
+ * @throws TerminalError for a directory with files or an invalid name; the signal's reason
  */
 export async function writeCatalogFiles(
   catalog: SpooledCatalog,
   dir: string,
-  extension: 'json' | 'yaml',
+  { extension, signal }: CatalogFilesOptions,
 ): Promise<void> {
   const names = catalog.packages();
   const invalid = names.find((name) => !isLocal(name));
@@ -30,9 +37,18 @@ export async function writeCatalogFiles(
   await fillDirectory(dir, async (partial) => {
     for (const name of names) {
       await mkdir(join(partial, name), { recursive: true });
-      await writeFile(join(partial, name, `catalog.${extension}`), catalog.text(name));
+      const file = join(partial, name, `catalog.${extension}`);
+      await writeFile(file, untilAborted(catalog.text(name), signal));
     }
+    await throwIfStopped(signal);
   });
+}
+
+function* untilAborted<T>(pieces: Iterable<T>, signal: AbortSignal): Generator<T> {
+  for (const piece of pieces) {
+    signal.throwIfAborted();
+    yield piece;
+  }
 }
 
 function nothingThere(error: unknown): readonly string[] {

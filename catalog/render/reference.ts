@@ -117,11 +117,11 @@ async function partOfBundle(
 
 async function partOfDatabase(
   file: string,
-  { onDatabase }: ReferenceOptions,
+  { onDatabase, signal }: ReferenceOptions,
 ): Promise<CatalogPart> {
   onDatabase?.();
   const { renderDatabase } = await import('./sqlite/sqlite.ts');
-  const { config, csvs } = renderDatabase(file);
+  const { config, csvs } = await renderDatabase(file, signal);
   return { config, csvOf: (bundle) => csvs.get(`${bundle.package}/${bundle.name}`) ?? '' };
 }
 

@@ -44,7 +44,7 @@ export async function writePrunedCatalog(
       pruned.add(configOf(blob));
       if (blob.schema === 'olm.bundle') bundles.push(mirroredBundle(blob));
     }
-    await writeCatalogFiles(pruned, folder, 'json');
+    await writeCatalogFiles(pruned, folder, { extension: 'json', signal });
     return bundles;
   } finally {
     await catalog.close();

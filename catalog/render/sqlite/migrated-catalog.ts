@@ -34,6 +34,5 @@ export async function migrateCatalog(reference: string, options: MigrateOptions)
     options.signal.throwIfAborted();
     throw new TerminalError(`render catalog image: ${errorMessage(error)}`, { cause: error });
   }
-  options.signal.throwIfAborted();
-  await writeCatalogFiles(catalog, dir, extension);
+  await writeCatalogFiles(catalog, dir, { extension, signal: options.signal });
 }

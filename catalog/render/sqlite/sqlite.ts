@@ -4,6 +4,8 @@ import { parseJson } from '../../../api/json.ts';
 import { fieldAt, listOf, stringAt } from '../../../api/json-fields.ts';
 import { errorMessage, TerminalError } from '../../../core/errors.ts';
 import { readJsonStream } from '../../../core/manifests/index.ts';
+import { throwIfStopped } from '../../../core/platform/stop-signal.ts';
+import { Turns } from '../../../core/platform/turns.ts';
 import { parseVersion } from '../../../resolver/versions/index.ts';
 import type {
   CatalogConfig,
@@ -29,14 +31,21 @@ export interface DatabaseCatalog {
 
 /**
  * Renders a catalog of opm's former format, an SQLite database.
- * @throws TerminalError in opm's words if the database refers to missing rows.
+ * @throws TerminalError in opm's words if the database refers to missing rows; the signal's reason
  */
-export function renderDatabase(file: string): DatabaseCatalog {
+export async function renderDatabase(file: string, signal: AbortSignal): Promise<DatabaseCatalog> {
   using database = new CatalogDatabase(file);
+  const turns = new Turns();
   const channels = database.channels();
   checkPackages(database.packages(), channels);
   const merged = new MergedBundles(channels);
-  for (const row of database.bundles()) merged.add(row);
+  for (const row of database.bundles()) {
+    // A signal can arrive between turns only.
+    if (turns.isDue) await turns.give();
+    signal.throwIfAborted();
+    merged.add(row);
+  }
+  await throwIfStopped(signal);
   const images = database.relatedImages();
   const bundles = merged.bundles().map((bundle) => withImages(bundle, images.get(bundle.name)));
   const names = new Map(channels.map((channel) => [channel.package, channel.defaultChannel]));

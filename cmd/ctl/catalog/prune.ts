@@ -63,9 +63,9 @@ async function prune(place: string, flags: PruneFlags): Promise<void> {
     for await (const blob of comparing.pruneCatalog(read, selection, { note })) {
       pruned.add(configOf(blob));
     }
+    if (!isStream) await writeCatalogFiles(pruned, output, { extension: 'yaml', signal });
   });
   if (isStream) await writeOutput(pruned.text(), process.stdout);
-  else await writeCatalogFiles(pruned, output, 'yaml');
 }
 
 function written(
