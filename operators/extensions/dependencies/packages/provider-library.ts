@@ -199,9 +199,14 @@ export class ProviderLibrary {
     const packages = new Set<string>();
     const found = await answer(packages);
     if (revision !== this.#revision) return found;
-    if (this.#answers.size >= mostAnswers) this.#answers.clear();
-    this.#answers.set(key, { found, packages });
+    this.#remember(key, { found, packages });
     return found;
+  }
+
+  #remember(key: string, answer: Answer): void {
+    const [oldest] = this.#answers.keys();
+    if (this.#answers.size >= mostAnswers && oldest !== undefined) this.#answers.delete(oldest);
+    this.#answers.set(key, answer);
   }
 }
 
