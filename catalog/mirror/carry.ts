@@ -42,7 +42,7 @@ export async function mirrorToCarried(
   const earlier =
     since === undefined ? new Map() : contentSince(await readEarlierRecord(since, options));
   await mkdir(dirname(path), { recursive: true });
-  const { target } = await access.openTarget(carriedPlace(path), { resume: recordName });
+  const { target } = await access.openTarget(carriedPlace(path), { resume: recordName, signal });
   const place = { target, host: path, repository: '', isTagged: false };
   try {
     const former = await findRecord(target.place, signal);

@@ -84,6 +84,8 @@ export interface OpenTargetOptions {
   readonly resume?: string;
   /** Replace an existing archive. By default it is refused. */
   readonly overwrite?: boolean | undefined;
+  /** With `resume`: ends the check of an interrupted archive. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Opens any place that a user names: registries with their mirrors, and OCI layouts. */
@@ -149,7 +151,7 @@ export class RegistryAccess {
    */
   async openTarget(
     named: string | NamedPlace,
-    { resume, overwrite = false }: OpenTargetOptions = {},
+    { resume, overwrite = false, signal }: OpenTargetOptions = {},
   ): Promise<OpenedTarget> {
     const place = typeof named === 'string' ? parsePlace(named) : named;
     const { clock } = this.#options;
@@ -167,7 +169,7 @@ export class RegistryAccess {
       const opened =
         resume === undefined
           ? ArchiveTarget.open(path, { overwrite, clock })
-          : ArchiveTarget.resume(path, resume, clock);
+          : ArchiveTarget.resume(path, { artifact: resume, clock, signal });
       return { target: await opened, tag };
     }
     throw new TerminalError(

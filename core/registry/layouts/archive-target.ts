@@ -29,6 +29,13 @@ export interface NewArchiveOptions {
   readonly clock: Clock;
 }
 
+interface ResumeOptions {
+  /** Name of the artifact that a finished archive must have. */
+  readonly artifact: string;
+  readonly clock: Clock;
+  readonly signal?: AbortSignal | undefined;
+}
+
 interface HowOpened {
   /** Whether a later run continues it when it is discarded. */
   readonly isKept: boolean;
@@ -40,7 +47,9 @@ interface OpenedArchive extends HowOpened {
   readonly lock: WriterLock;
 }
 
-type LockedOptions = HowOpened & Pick<LockOptions, 'clock' | 'patience'>;
+type LockedOptions = HowOpened &
+  Pick<LockOptions, 'clock' | 'patience'> &
+  Pick<ResumeOptions, 'signal'>;
 
 /** Milliseconds to wait for another writer, which pushes one image. */
 const patience = 60_000;
@@ -94,16 +103,21 @@ export class ArchiveTarget implements ImageTarget {
   /**
    * Continues an interrupted archive, or a finished one that has the artifact: keeps its content.
    * After `discard` it can be continued again.
-   * @throws TerminalError if another process writes it
+   * @throws TerminalError if another process writes it; the signal's reason
    */
-  static async resume(path: string, artifact: string, clock: Clock): Promise<ArchiveTarget> {
-    const options = { clock, patience: 0, overwrite: false, isKept: true };
-    return await ArchiveTarget.#locked(path, options, () => openUnfinished({ path, artifact }));
+  static async resume(
+    path: string,
+    { artifact, clock, signal }: ResumeOptions,
+  ): Promise<ArchiveTarget> {
+    const options = { clock, patience: 0, overwrite: false, isKept: true, signal };
+    return await ArchiveTarget.#locked(path, options, () =>
+      openUnfinished({ path, artifact, signal }),
+    );
   }
 
   static async #locked(
     path: string,
-    { clock, patience, ...how }: LockedOptions,
+    { clock, patience, signal, ...how }: LockedOptions,
     openArchive: () => Promise<UnfinishedArchive>,
   ): Promise<ArchiveTarget> {
     let lock: WriterLock | undefined;
@@ -117,6 +131,7 @@ export class ArchiveTarget implements ImageTarget {
       return target;
     } catch (error) {
       await lock?.release();
+      signal?.throwIfAborted();
       if (error instanceof TerminalError) throw error;
       throw new TerminalError(`cannot write ${path}: ${errorMessage(error)}`, { cause: error });
     }

@@ -63,7 +63,7 @@ test('wherever it was broken off, an archive is gone on with', async () => {
   for (let length = 0; length < size; length += 173) {
     await copyFile(whole, `${path}.partial`);
     await truncate(`${path}.partial`, length);
-    const target = await ArchiveTarget.resume(path, 'v1', systemClock);
+    const target = await ArchiveTarget.resume(path, { artifact: 'v1', clock: systemClock });
     counts.add(await write(target));
     await target.close();
     await checkWhole(path);
@@ -84,15 +84,61 @@ test('content that was not checked before the end is not kept', async () => {
   await file.write('x', 512 + 512 + 512);
   await file.close();
   await rename(path, `${path}.partial`);
-  const resumed = await ArchiveTarget.resume(path, 'v1', systemClock);
+  const resumed = await ArchiveTarget.resume(path, { artifact: 'v1', clock: systemClock });
   expect(await resumed.hasBlob(descriptor)).toBe(false);
   await resumed.discard();
+});
+
+/** Overwrites a part of a file with zeros, as a loss of power leaves parts that were not written. */
+async function loseAt(path: string, start: number, size: number): Promise<void> {
+  const file = await openFile(path, 'r+');
+  await file.write(Buffer.alloc(size), 0, size, start);
+  await file.close();
+}
+
+test.each([
+  ['the first blob', 0],
+  ['one in the middle', 1],
+])('%s that was lost is written again', async (_case, index) => {
+  const path = join(dir, 'lost.tar');
+  await copyFile(whole, `${path}.partial`);
+  const starts = [3 * 512, 5 * 512, 8 * 512];
+  await loseAt(`${path}.partial`, starts[index] ?? 0, layers[index]?.byteLength ?? 0);
+  const target = await ArchiveTarget.resume(path, { artifact: 'v1', clock: systemClock });
+  expect(await write(target)).toBe(1);
+  await target.close();
+  await checkWhole(path);
+  await rm(path);
+});
+
+test('an index that was lost gives way to the one before', async () => {
+  const path = join(dir, 'lost-index.tar');
+  await copyFile(whole, path);
+  const further = await ArchiveTarget.resume(path, { artifact: 'v1', clock: systemClock });
+  await write(further, 'v2');
+  await further.close();
+  await rename(path, `${path}.partial`);
+  const { size } = await stat(`${path}.partial`);
+  await loseAt(`${path}.partial`, size - 1024 - 512, 512);
+  const target = await ArchiveTarget.resume(path, { artifact: 'v1', clock: systemClock });
+  expect(await target.findDigest('v1')).toBeDefined();
+  expect(await target.findDigest('v2')).toBeUndefined();
+  await target.discard();
+});
+
+test('the check of an interrupted archive ends with its command', async () => {
+  const path = join(dir, 'stopped.tar');
+  await copyFile(whole, `${path}.partial`);
+  const stopped = AbortSignal.abort(new Error('received SIGINT'));
+  const options = { artifact: 'v1', clock: systemClock, signal: stopped };
+  await expect(ArchiveTarget.resume(path, options)).rejects.toThrow(/^received SIGINT$/);
+  expect((await stat(`${path}.partial`)).size).toBe((await stat(whole)).size);
 });
 
 test('a finished archive gets more, and is as it was when nothing is new', async () => {
   const path = join(dir, 'finished.tar');
   await copyFile(whole, path);
-  const target = await ArchiveTarget.resume(path, 'v1', systemClock);
+  const target = await ArchiveTarget.resume(path, { artifact: 'v1', clock: systemClock });
   expect(await write(target)).toBe(0);
   await target.close();
   await checkWhole(path);
@@ -109,9 +155,9 @@ test('a finished archive of which a part is missing is refused and stays as it i
   ] as const) {
     await copyFile(whole, path);
     await truncate(path, length);
-    await expect(ArchiveTarget.resume(path, 'v1', systemClock)).rejects.toThrow(
-      `cannot write on ${path}: ${problem}; name another file`,
-    );
+    await expect(
+      ArchiveTarget.resume(path, { artifact: 'v1', clock: systemClock }),
+    ).rejects.toThrow(`cannot write on ${path}: ${problem}; name another file`);
     expect((await stat(path)).size).toBe(length);
   }
 });
@@ -119,7 +165,7 @@ test('a finished archive of which a part is missing is refused and stays as it i
 test('wherever a further run was broken off, an archive has what the index of the first one lists', async () => {
   const path = join(dir, 'further.tar');
   await copyFile(whole, path);
-  const further = await ArchiveTarget.resume(path, 'v1', systemClock);
+  const further = await ArchiveTarget.resume(path, { artifact: 'v1', clock: systemClock });
   await write(further, 'v2', [Buffer.alloc(900, 'd')]);
   await further.close();
   await rename(path, `${path}.whole`);
@@ -128,7 +174,7 @@ test('wherever a further run was broken off, an archive has what the index of th
   for (let length = before - 1024; length < size; length += 173) {
     await copyFile(`${path}.whole`, `${path}.partial`);
     await truncate(`${path}.partial`, length);
-    const target = await ArchiveTarget.resume(path, 'v1', systemClock);
+    const target = await ArchiveTarget.resume(path, { artifact: 'v1', clock: systemClock });
     expect(await target.findDigest('v1')).toBeDefined();
     await write(target, 'v2', [Buffer.alloc(900, 'd')]);
     await target.close();

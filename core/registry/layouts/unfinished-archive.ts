@@ -23,6 +23,8 @@ export interface UnfinishedPlace {
   readonly path: string;
   /** Name of the artifact that tells a finished archive from those of other programs. */
   readonly artifact: string;
+  /** Ends the check of an interrupted archive, which reads all of it. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 const maxEntries = 2_000_000;
@@ -57,22 +59,24 @@ export async function newArchive(path: string, overwrite: boolean): Promise<Unfi
 
 /**
  * Opens an archive for appending. A finished archive becomes unfinished again and keeps its index
- * until it gets a new one; an interrupted one loses an incomplete last entry.
- * @throws TerminalError for a file of another program, which stays as it is
+ * until it gets a new one. An interrupted one is read as a whole, and loses an incomplete last entry
+ * and blobs without their digest: after a loss of power, any part of the file may be zeros.
+ * @throws TerminalError for a file of another program, which stays as it is; the signal's reason
  */
 export async function openUnfinished(place: UnfinishedPlace): Promise<UnfinishedArchive> {
-  const { path } = place;
+  const { path, signal } = place;
   const partial = continuedOf(path);
   const finished = await openIfThere(path);
   const broken = await openIfThere(partial);
   try {
     if (finished !== undefined) return await reopened(finished, broken !== undefined, place);
     if (broken !== undefined) {
-      return { ...(await recovered(broken, { isFinished: false })), partial };
+      return { ...(await recovered(broken, signal)), partial };
     }
   } catch (error) {
     await finished?.close();
     await broken?.close();
+    signal?.throwIfAborted();
     const name = finished === undefined ? partial : path;
     throw new TerminalError(`cannot write on ${name}: ${errorMessage(error)}; name another file`, {
       cause: error,
@@ -89,7 +93,9 @@ async function reopened(
   const partial = continuedOf(path);
   // It would replace the finished one in the end.
   if (isBegunToo) throw new TerminalError(`${partial} of an interrupted run is beside it`);
-  const archive = await recovered(file, { isFinished: true });
+  const entries = await entriesOf(file, true);
+  if (entries.at(-1)?.path !== indexFile) throw new TerminalError('it is not whole');
+  const archive = await archiveOf(file, entries);
   const { index } = archive;
   if (index === undefined || LayoutIndex.parse(index).find(artifact) === undefined) {
     throw new TerminalError('no earlier run has written it');
@@ -103,15 +109,32 @@ interface Entry {
   readonly place: TarPlace;
 }
 
-async function recovered(
-  file: FileHandle,
-  { isFinished }: { readonly isFinished: boolean },
-): Promise<Omit<UnfinishedArchive, 'partial'>> {
-  const entries = await entriesOf(file, isFinished);
-  // The writer may have stopped between the last byte and the check of the digest.
+type OpenedFile = Omit<UnfinishedArchive, 'partial'>;
+
+/** An interrupted archive with the entries that are whole; the others stay behind in the file. */
+async function recovered(file: FileHandle, signal: AbortSignal | undefined): Promise<OpenedFile> {
+  const entries = await entriesOf(file, false);
   const last = entries.at(-1);
-  if (isFinished && last?.path !== indexFile) throw new TerminalError('it is not whole');
-  if (last !== undefined && !(await isWhole(file, last))) entries.pop();
+  if (last?.path === indexFile && !(await isIndex(file, last.place))) {
+    // Before it may be an earlier one, which counts again. The writer's headers for it are one block.
+    await file.truncate(last.place.start - blockSize);
+    return await recovered(file, signal);
+  }
+  const whole: Entry[] = [];
+  for (const entry of entries) if (await isWhole(file, entry, signal)) whole.push(entry);
+  return await archiveOf(file, whole);
+}
+
+async function isIndex(file: FileHandle, place: TarPlace): Promise<boolean> {
+  const bytes = await readIndex(file, place);
+  try {
+    return bytes !== undefined && LayoutIndex.parse(bytes) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+async function archiveOf(file: FileHandle, entries: readonly Entry[]): Promise<OpenedFile> {
   const places = new Map(entries.map(({ path, place }) => [path, place]));
   const index = await readIndex(file, places.get(indexFile));
   return { file, places, index, end: endOf(entries.at(-1)) };
@@ -160,7 +183,11 @@ function digestOfPath(path: string): string | undefined {
   return digestProblem(digest) === undefined ? digest : undefined;
 }
 
-async function isWhole(file: FileHandle, { path, place }: Entry): Promise<boolean> {
+async function isWhole(
+  file: FileHandle,
+  { path, place }: Entry,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
   const digest = digestOfPath(path);
   if (digest === undefined) return true;
   const hash = digestHash(digest);
@@ -168,6 +195,7 @@ async function isWhole(file: FileHandle, { path, place }: Entry): Promise<boolea
   for (let start = place.start; start < end; start += chunkSize) {
     const chunk = await readAt(file, { start, size: Math.min(chunkSize, end - start) });
     hash.update(chunk);
+    signal?.throwIfAborted();
   }
   return `${digestAlgorithm(digest)}:${hash.digest('hex')}` === digest;
 }
