@@ -15,7 +15,7 @@ export async function fillDirectory(
 ): Promise<void> {
   const whole = resolve(directory);
   const before = await namesIn(whole);
-  if (before !== undefined && before.length > 0) throw notEmpty(directory);
+  if (before !== undefined && before.length > 0) throw notEmpty(directory, before);
   const parent = before === undefined ? dirname(whole) : whole;
   const partial = join(parent, `${basename(whole)}.${randomUUID()}.partial`);
   await mkdir(parent, { recursive: true });
@@ -25,7 +25,8 @@ export async function fillDirectory(
     if (before === undefined) await rename(partial, whole);
     else {
       // A rename would replace what somebody has written meanwhile.
-      if ((await readdir(whole)).length > 1) throw notEmpty(directory);
+      const names = (await readdir(whole)).filter((name) => name !== basename(partial));
+      if (names.length > 0) throw notEmpty(directory, names);
       for (const name of await readdir(partial)) {
         await rename(join(partial, name), join(whole, name));
       }
@@ -45,6 +46,17 @@ async function namesIn(directory: string): Promise<readonly string[] | undefined
   });
 }
 
-function notEmpty(directory: string): TerminalError {
-  return new TerminalError(`${directory} is not empty`);
+/** What a message adds about a directory whose content only killed commands have left. */
+export function leftovers(directory: string, names: readonly string[]): string {
+  if (names.length === 0 || !names.every(isPartial)) return '';
+  const paths = names.map((name) => join(directory, name)).join(', ');
+  return `: only ${paths}, of a command that was killed or still runs; delete it if none runs`;
+}
+
+function isPartial(name: string): boolean {
+  return /\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.partial$/.test(name);
+}
+
+function notEmpty(directory: string, names: readonly string[]): TerminalError {
+  return new TerminalError(`${directory} is not empty${leftovers(directory, names)}`);
 }

@@ -1,11 +1,11 @@
-import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { writeCatalogDatabase } from '../../test/helpers/catalog-database.ts';
 import { blobOfValue, writeJson } from '../blobs/index.ts';
 import { configOf } from '../load/index.ts';
-import { SpooledCatalog, writeCatalogFiles } from './index.ts';
+import { checkEmpty, SpooledCatalog, writeCatalogFiles } from './index.ts';
 import { renderDatabase } from './sqlite/sqlite.ts';
 
 let dir = '';
@@ -65,4 +65,14 @@ it('of a database is not written by a stopped command', async () => {
   const stop = new AbortController();
   setImmediate(() => stop.abort(new Error('received SIGINT')));
   await expect(renderDatabase(database, stop.signal)).rejects.toThrow('received SIGINT');
+});
+
+it('is not written beside what a killed command left, and names that', async () => {
+  const name = 'out.01234567-89ab-cdef-0123-456789abcdef.partial';
+  await mkdir(join(dir, 'out', name), { recursive: true });
+  const problem = `: only ${join(dir, 'out', name)}, of a command that was killed or still runs; delete it if none runs`;
+  await expect(write('a')).rejects.toThrow(`${join(dir, 'out')} is not empty${problem}`);
+  await expect(checkEmpty(join(dir, 'out'))).rejects.toThrow(`must be empty${problem}`);
+  await writeFile(join(dir, 'out', 'mine'), '');
+  await expect(write('a')).rejects.toThrow(/is not empty$/);
 });

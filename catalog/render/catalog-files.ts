@@ -3,13 +3,14 @@ import { isAbsolute, join, normalize } from 'node:path';
 import { goQuote } from '../../api/go-quote.ts';
 import { TerminalError } from '../../core/errors.ts';
 import { throwIfStopped } from '../../core/platform/stop-signal.ts';
-import { fillDirectory } from '../new-directory.ts';
+import { fillDirectory, leftovers } from '../new-directory.ts';
 import type { SpooledCatalog } from './sqlite/spooled-catalog.ts';
 
 /** @throws TerminalError for a directory with files; a missing one is fine. */
 export async function checkEmpty(dir: string): Promise<void> {
   const entries = await readdir(dir).catch(nothingThere);
-  if (entries.length > 0) throw new TerminalError(`output dir ${goQuote(dir)} must be empty`);
+  if (entries.length === 0) return;
+  throw new TerminalError(`output dir ${goQuote(dir)} must be empty${leftovers(dir, entries)}`);
 }
 
 interface CatalogFilesOptions {

@@ -1,7 +1,8 @@
-import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import files, { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { ContentCache, StaleCacheError } from './index.ts';
 import { ServedContent } from './served-content.ts';
 
@@ -65,6 +66,33 @@ describe('a server of another catalog with the same cache', () => {
     await expect(cache.openIntact(join(directory, 'mine'), signal)).rejects.toThrow(
       StaleCacheError,
     );
+  });
+
+  test('keeps all of what it puts there while the former content is removed', async () => {
+    await build('mine');
+    await build('theirs', 'other');
+    await writeFile(join(directory, 'mine', 'more.json'), catalogs.mine);
+    const place = join(directory, 'cache/rukpak.v1');
+    const whole = (await readdir(join(directory, 'other/rukpak.v1'))).toSorted();
+    const { rm: remove } = files;
+    let left: readonly string[] | undefined;
+    // Puts its content there when the former content is about to be removed.
+    files.rm = async (...[path, options]: Parameters<typeof remove>) => {
+      const isOfCache = typeof path === 'string' && path.startsWith(place);
+      if (left !== undefined || !isOfCache) return await remove(path, options);
+      left = [];
+      await rename(place, join(directory, 'replaced')).catch(() => undefined);
+      await rename(join(directory, 'other/rukpak.v1'), place);
+      await remove(path, options);
+      left = await readdir(place).catch((): string[] => []);
+    };
+    syncBuiltinESMExports();
+    onTestFinished(() => {
+      files.rm = remove;
+      syncBuiltinESMExports();
+    });
+    expect(await build('mine')).toBe(catalogs.mine.repeat(2));
+    expect(left?.toSorted()).toEqual(whole);
   });
 
   test('starts at the same time', async () => {

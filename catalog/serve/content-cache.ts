@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   chmod,
   mkdir,
@@ -182,16 +183,31 @@ export class ContentCache {
   async #replace(next: string): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        // A rename cannot replace a directory with content.
-        await rm(this.#path, { recursive: true, force: true });
         return await rename(next, this.#path);
       } catch (error) {
-        // Another process has replaced it between the two.
-        const isThere = (error as NodeJS.ErrnoException).code === 'ENOTEMPTY';
+        // A rename cannot replace a directory with content.
+        const isThere = hasCode(error, 'ENOTEMPTY', 'EEXIST', 'ENOTDIR');
         if (!isThere || attempt === mostAttempts) throw error;
+        await this.#removeFormer();
       }
     }
   }
+
+  /** Under a name of its own: another process may put its content into the place meanwhile. */
+  async #removeFormer(): Promise<void> {
+    const former = join(this.#directory, `${unfinished}${randomUUID()}`);
+    try {
+      await rename(this.#path, former);
+    } catch (error) {
+      // Another process has moved it.
+      if (!hasCode(error, 'ENOENT')) throw error;
+    }
+    await rm(former, { recursive: true, force: true });
+  }
+}
+
+function hasCode(error: unknown, ...codes: readonly string[]): boolean {
+  return codes.includes((error as NodeJS.ErrnoException).code ?? '');
 }
 
 function isUnfinished(name: string): boolean {

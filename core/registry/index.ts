@@ -3,7 +3,6 @@ export {
   type ImageToVerify,
   type ImageVerifier,
   type OpenedImage,
-  type OpenedTarget,
   openLayout,
   type PullIdentity,
   RegistryAccess,
@@ -27,6 +26,7 @@ export type {
   ImageTarget,
   ManifestContent,
   ManifestToPush,
+  OpenedTarget,
   PushOutcome,
 } from './configuration/place.ts';
 export {

@@ -51,7 +51,7 @@ export async function writePrunedCatalog(
   }
 }
 
-/** Writes the image of a pruned catalog into an OCI layout. */
+/** Writes the image of a pruned catalog into a temporary OCI layout. */
 export async function buildPrunedImage(
   folder: string,
   layout: string,
@@ -59,7 +59,10 @@ export async function buildPrunedImage(
 ): Promise<void> {
   const image = await buildCatalogImage(folder, { signal });
   try {
-    const { target } = await access.openTarget({ kind: 'layout', path: layout });
+    const { target } = await access.openTarget(
+      { kind: 'layout', path: layout },
+      { isTemporary: true },
+    );
     try {
       await image.push(target, undefined, signal);
     } finally {

@@ -1,7 +1,13 @@
 import { TerminalError } from '../../errors.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Keychain } from '../configuration/keychain.ts';
-import type { ImagePlace, ImageTarget, ManifestContent } from '../configuration/place.ts';
+import type {
+  ImagePlace,
+  ImageTarget,
+  ManifestContent,
+  OpenedTarget,
+  OpenTargetOptions,
+} from '../configuration/place.ts';
 import {
   joinedFailure,
   PullFailure,
@@ -69,25 +75,6 @@ export interface PullIdentity {
   readonly credentialsName?: string | undefined;
 }
 
-/** A place to write an image to, and the tag in its name. */
-export interface OpenedTarget {
-  readonly target: ImageTarget;
-  readonly tag: string | undefined;
-}
-
-export interface OpenTargetOptions {
-  /**
-   * Continues a layout of an earlier run, whether finished, interrupted or discarded, and fails at
-   * once if it has another writer. Names the artifact by which a finished archive is known as one of
-   * an earlier run. By default an archive is a new one, and another writer of a layout is waited for.
-   */
-  readonly resume?: string;
-  /** Replace an existing archive. By default it is refused. */
-  readonly overwrite?: boolean | undefined;
-  /** With `resume`: ends the check of an interrupted archive. */
-  readonly signal?: AbortSignal | undefined;
-}
-
 /** Opens any place that a user names: registries with their mirrors, and OCI layouts. */
 export class RegistryAccess {
   readonly #options: RegistryAccessOptions;
@@ -151,7 +138,7 @@ export class RegistryAccess {
    */
   async openTarget(
     named: string | NamedPlace,
-    { resume, overwrite = false, signal }: OpenTargetOptions = {},
+    { resume, overwrite = false, isTemporary = false, signal }: OpenTargetOptions = {},
   ): Promise<OpenedTarget> {
     const place = typeof named === 'string' ? parsePlace(named) : named;
     const { clock } = this.#options;
@@ -161,8 +148,11 @@ export class RegistryAccess {
     }
     if (place.kind === 'layout') {
       const { path, name: tag } = place;
-      const method = resume === undefined ? 'open' : 'resume';
-      return { target: await DirectoryTarget[method](path, clock), tag };
+      const opened =
+        resume === undefined
+          ? DirectoryTarget.open(path, { clock, isTemporary })
+          : DirectoryTarget.resume(path, clock);
+      return { target: await opened, tag };
     }
     if (place.kind === 'archive') {
       const { path, name: tag } = place;

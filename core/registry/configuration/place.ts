@@ -89,3 +89,27 @@ export interface ImageTarget {
   /** Stops writing: creates no archive; other targets keep the pushed content. */
   discard(): Promise<void>;
 }
+
+/** A place to write an image to, and the tag in its name. */
+export interface OpenedTarget {
+  readonly target: ImageTarget;
+  readonly tag: string | undefined;
+}
+
+export interface OpenTargetOptions {
+  /**
+   * Continues a layout of an earlier run, whether finished, interrupted or discarded, and fails at
+   * once if it has another writer. Names the artifact by which a finished archive is known as one of
+   * an earlier run. By default an archive is a new one, and another writer of a layout is waited for.
+   */
+  readonly resume?: string;
+  /** Replace an existing archive. By default it is refused. */
+  readonly overwrite?: boolean | undefined;
+  /**
+   * The layout is of this process alone: content need not survive a loss of power, and the disk is
+   * not waited for.
+   */
+  readonly isTemporary?: boolean | undefined;
+  /** With `resume`: ends the check of an interrupted archive. */
+  readonly signal?: AbortSignal | undefined;
+}

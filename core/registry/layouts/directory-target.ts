@@ -23,13 +23,21 @@ import {
 } from './layout-index.ts';
 import { LayoutPlace } from './layout-place.ts';
 import { partialOf, wholeOf } from './partial-files.ts';
-import { WriterLock } from './writer-lock.ts';
+import { type LockOptions, WriterLock } from './writer-lock.ts';
 
 /** Paths of files that a writer writes. */
 const ownPath = /^(?:blobs\/[a-z0-9]+\/[0-9a-f]+|\.index\.json)$/;
 const lockFile = '.writer.lock';
 /** Milliseconds to wait for another writer, which pushes one image. */
 const patience = 60_000;
+
+interface HowOpened {
+  readonly lock: WriterLock;
+  /** Content need not survive a loss of power. */
+  readonly isTemporary: boolean;
+}
+
+type LockedOptions = Pick<LockOptions, 'clock' | 'patience'> & Pick<HowOpened, 'isTemporary'>;
 
 /**
  * Writes an OCI layout into a directory, as its only writer. A blob gets its name only when it is
@@ -43,51 +51,56 @@ export class DirectoryTarget implements ImageTarget {
   readonly #root: string;
   readonly #index: LayoutIndex;
   readonly #lock: WriterLock;
+  readonly #isTemporary: boolean;
   #changes = 0;
   #writing: Promise<void> = Promise.resolve();
 
-  private constructor(root: string, index: LayoutIndex, lock: WriterLock) {
+  private constructor(root: string, index: LayoutIndex, { lock, isTemporary }: HowOpened) {
     this.name = `oci:${root}`;
     this.place = new LayoutPlace(new DirectoryFiles(root), index);
     this.#root = root;
     this.#index = index;
     this.#lock = lock;
+    this.#isTemporary = isTemporary;
   }
 
   /**
    * Opens the layout of a directory, or creates one in it. Waits for another writer to end.
    * @throws TerminalError for an index.json without a layout, or for another version of the layout
    */
-  static async open(root: string, clock: Clock): Promise<DirectoryTarget> {
-    return await DirectoryTarget.#locked(root, { clock, patience });
+  static async open(
+    root: string,
+    { clock, isTemporary }: { readonly clock: Clock; readonly isTemporary: boolean },
+  ): Promise<DirectoryTarget> {
+    return await DirectoryTarget.#locked(root, { clock, patience, isTemporary });
   }
 
   static async #locked(
     root: string,
-    { clock, patience }: { readonly clock: Clock; readonly patience: number },
+    { clock, patience, isTemporary }: LockedOptions,
   ): Promise<DirectoryTarget> {
     await mkdir(root, { recursive: true });
     const lock = await WriterLock.take(join(root, lockFile), { name: root, clock, patience });
     try {
-      return await DirectoryTarget.#open(root, lock);
+      return await DirectoryTarget.#open(root, { lock, isTemporary });
     } catch (error) {
       await lock.release();
       throw error;
     }
   }
 
-  static async #open(root: string, lock: WriterLock): Promise<DirectoryTarget> {
+  static async #open(root: string, how: HowOpened): Promise<DirectoryTarget> {
     const version = await readIfThere(join(root, layoutFile));
     const index = await readIfThere(join(root, indexFile));
     // A writer that was killed at once has left an empty file.
     if (version === undefined || (version.byteLength === 0 && index === undefined)) {
       if (index !== undefined) throw new TerminalError(`${root} has no file ${layoutFile}`);
-      await writeFile(join(root, layoutFile), layoutText, { flush: true });
+      await writeFile(join(root, layoutFile), layoutText, { flush: !how.isTemporary });
     } else {
       checkLayoutVersion(version);
     }
     const listed = index === undefined ? new LayoutIndex() : LayoutIndex.parse(index);
-    const target = new DirectoryTarget(root, listed, lock);
+    const target = new DirectoryTarget(root, listed, how);
     if (index === undefined) await target.#save();
     return target;
   }
@@ -106,7 +119,7 @@ export class DirectoryTarget implements ImageTarget {
         `${root} is not empty, and no OCI layout, as it has no file ${layoutFile}: name another directory`,
       );
     }
-    const target = await DirectoryTarget.#locked(root, { clock, patience: 0 });
+    const target = await DirectoryTarget.#locked(root, { clock, patience: 0, isTemporary: false });
     const paths = await readdir(root, { recursive: true });
     for (const path of paths.filter((each) => ownPath.test(wholeOf(each) ?? ''))) {
       await rm(join(root, path), { force: true });
@@ -180,7 +193,7 @@ export class DirectoryTarget implements ImageTarget {
         // Unlike `write`, it fails where a full disk takes only a part of the chunk.
         for await (const chunk of checkedBytes(blob, signal)) await file.writeFile(chunk);
         // Otherwise a power loss could leave the name and the size, and zeros as content.
-        await file.sync();
+        if (!this.#isTemporary) await file.sync();
       } finally {
         await file.close();
       }
@@ -201,7 +214,7 @@ export class DirectoryTarget implements ImageTarget {
       .then(async () => {
         if (this.#changes !== wanted) return;
         const partial = partialOf(join(this.#root, `.${indexFile}`));
-        await writeFile(partial, this.#index.toBytes(), { flush: true });
+        await writeFile(partial, this.#index.toBytes(), { flush: !this.#isTemporary });
         await rename(partial, join(this.#root, indexFile));
       });
     await this.#writing;

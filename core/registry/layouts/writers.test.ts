@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../platform/clock.ts';
-import type { OpenTargetOptions } from '../access/registry-access.ts';
+import type { OpenTargetOptions } from '../configuration/place.ts';
 import { emptyKeychain, RegistryAccess } from '../index.ts';
 import { mediaTypes } from '../media-types.ts';
 import { digestOf } from '../reference.ts';

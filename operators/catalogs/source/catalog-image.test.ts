@@ -1,7 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { type FileHandle, mkdtemp, open, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type SecretReader, systemClock } from '../../../core/controller.ts';
 import {
   emptyKeychain,
@@ -130,6 +130,18 @@ test('an image over the limit is not downloaded', async () => {
     ),
   });
   expect(registry.requests.filter(({ path }) => path.includes('/blobs/'))).toEqual([]);
+});
+
+test('a temporary download does not wait for the disk', async () => {
+  const { digest } = await registry.addImage('v1', [{ files: { a: 'x' } }]);
+  const file = await open(import.meta.filename);
+  const sync = vi.spyOn(Object.getPrototypeOf(file) as FileHandle, 'sync');
+  await file.close();
+  onTestFinished(() => sync.mockRestore());
+  const ref = `${registry.host}/shop@${digest}`;
+  await images().download(ref, { request: request(ref), directory, signal });
+  expect(await readdir(join(directory, 'blobs/sha256'))).toHaveLength(3);
+  expect(sync).not.toHaveBeenCalled();
 });
 
 test('a manifest of another digest is refused', async () => {

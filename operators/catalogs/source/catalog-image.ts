@@ -44,7 +44,10 @@ export class CatalogImages {
     return `${repositoryName(reference)}@${digest}`;
   }
 
-  /** Writes an image into an OCI layout in a new directory, without holding its layers in memory. */
+  /**
+   * Writes an image into an OCI layout in a new temporary directory, without holding its layers in
+   * memory.
+   */
   async download(
     resolvedRef: string,
     {
@@ -60,7 +63,10 @@ export class CatalogImages {
       const { content, manifest } = await platformManifest(image, signal);
       const blobs = [manifest.config, ...manifest.layers];
       this.#checkSize(blobs);
-      const { target } = await registry.openTarget({ kind: 'layout', path: directory });
+      const { target } = await registry.openTarget(
+        { kind: 'layout', path: directory },
+        { isTemporary: true },
+      );
       try {
         for (const descriptor of new Map(blobs.map((blob) => [blob.digest, blob])).values()) {
           const open = () => blobBytes(image.place, descriptor, signal);
