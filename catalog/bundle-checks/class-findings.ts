@@ -2,7 +2,6 @@ import { annotation } from '../../api/v1alpha1/labels.ts';
 import { errorMessage } from '../../core/errors.ts';
 import {
   anyInstallation,
-  type BundleProblem,
   type Installation,
   markSamples,
   planInstallation,
@@ -22,9 +21,9 @@ import {
   type LocatedObject,
   placeOf,
 } from './bundle-content.ts';
+import { csvPlace, placeFor } from './class-places.ts';
 import { unfitResources } from './objects/object-rules.ts';
 import { error, type Finding, warning } from './problem.ts';
-import type { FieldPath, FieldPlace } from './source-lines.ts';
 
 const annotationsFile = 'metadata/annotations.yaml';
 
@@ -180,13 +179,6 @@ function modeProblem(bundle: RegistryBundle, installation: Installation): string
   return problem?.message;
 }
 
-/** Place of the field in an error such as `(spec.installModes is a string, …)`. */
-function csvPlace(csv: NonNullable<BundleContent['csv']>, message: string) {
-  const named = /\(([^\s()]+) is /.exec(message)?.[1] ?? '';
-  const path = named.split(/[.[\]]+/).filter(Boolean);
-  return placeOf(csv, ...path.map((step) => (/^[0-9]+$/.test(step) ? Number(step) : step)));
-}
-
 /** More findings of one kind do not help. */
 const maxComplaints = 50;
 
@@ -207,41 +199,6 @@ function complaintsOf(
       return error({ ...(place && { place }), message, fix: fix.join('; ') || wayOut(text) });
     });
   });
-}
-
-function placeFor(
-  { objects, csv }: BundleContent,
-  bundle: RegistryBundle,
-  { message, item }: BundleProblem,
-): FieldPlace | undefined {
-  const located = objects.find(({ object }) => object === item);
-  if (located !== undefined) return placeOf(located, objectField(message));
-  return csv && placeOf(csv, ...(pathOf(bundle, item) ?? pathByText(message)));
-}
-
-/** Path of a webhook or APIService in the CSV. */
-function pathOf({ csv }: RegistryBundle, item: object | undefined): FieldPath | undefined {
-  const isItem = (each: object): boolean => each === item;
-  const webhook = csv.webhookDefinitions.findIndex(isItem);
-  if (webhook >= 0) return ['spec', 'webhookdefinitions', webhook];
-  const api = csv.ownedApiServices.findIndex(isItem);
-  return api < 0 ? undefined : ['spec', 'apiservicedefinitions', 'owned', api];
-}
-
-function objectField(text: string): string {
-  if (text.includes('preserveUnknownFields')) return 'spec';
-  return text.includes('v1beta1') ? 'apiVersion' : 'kind';
-}
-
-/** Fields of the CSV by patterns in the errors about them. */
-const fields: readonly (readonly [text: RegExp, path: FieldPath])[] = [
-  [/install mode/i, ['spec', 'installModes']],
-  [/serves containerPort/, ['spec', 'webhookdefinitions']],
-  [/would both serve through Service/, ['spec', 'install', 'spec', 'deployments']],
-];
-
-function pathByText(text: string): FieldPath {
-  return fields.find(([pattern]) => pattern.test(text))?.[1] ?? [];
 }
 
 function wayOut(text: string): string {

@@ -6,9 +6,8 @@ export {
   type OpmVerdictOptions,
   opmVerdict,
 } from './opm/opm-verdict.ts';
-export { type Problem, problemLine } from './problem.ts';
+export { isError, type Problem, problemLine } from './problem.ts';
 export {
-  isError,
   refusalsOf,
   renderedObjectProblems,
   type ValidateOptions,

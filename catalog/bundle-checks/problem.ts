@@ -90,3 +90,28 @@ export function problemOf({ severity, place, message, fix }: Finding, lines: Sou
     fix,
   };
 }
+
+export function isError({ severity }: Pick<Problem, 'severity'>): boolean {
+  return severity === 'error';
+}
+
+/** An error of the class, not of another tool. */
+export function isRefusal({ severity, check }: Problem): boolean {
+  return severity === 'error' && check === undefined;
+}
+
+/** Errors of the class first, then other errors, then warnings; each in the order of files. */
+export function inOrder(problems: readonly Problem[]): readonly Problem[] {
+  return problems.toSorted(
+    (a, b) => rankOf(a) - rankOf(b) || placeText(a).localeCompare(placeText(b), 'en'),
+  );
+}
+
+function rankOf(problem: Problem): number {
+  if (isRefusal(problem)) return 0;
+  return isError(problem) ? 1 : 2;
+}
+
+function placeText({ file = '', check = '', line = 0 }: Problem): string {
+  return [file, check, line.toString().padStart(9, '0')].join(' ');
+}

@@ -3,7 +3,8 @@ import { realBundles, realBundlesArePresent } from '../../test/helpers/real-bund
 import { smallBundles } from '../../test/helpers/small-bundles.ts';
 import type { TestedBundle } from '../../test/helpers/tested-bundle.ts';
 import { optionalChecks } from './checks.ts';
-import { isError, validateBundle } from './validate-bundle.ts';
+import { isError } from './problem.ts';
+import { validateBundle } from './validate-bundle.ts';
 
 /** Bundles in which other tools' checks find errors, and which: all else would be a false alarm. */
 const errors: Readonly<Record<string, readonly (readonly [check: string, count: number])[]>> = {

@@ -31,7 +31,7 @@ import {
 import { checks } from './checks.ts';
 import { classFindings, inReadVersions, sampleFindings } from './class-findings.ts';
 import { objectRules, plainObjectRules, renderedObjectRules } from './objects/object-rules.ts';
-import { type Finding, type Problem, problemOf } from './problem.ts';
+import { type Finding, inOrder, isError, isRefusal, type Problem, problemOf } from './problem.ts';
 import { SourceLines } from './source-lines.ts';
 
 export interface Validation {
@@ -185,30 +185,6 @@ export function renderedObjectProblems(objects: readonly KubernetesObject[]): re
   return renderedObjectRules
     .flatMap((rule) => rule(located))
     .map(({ severity, message, fix }) => ({ severity, message, fix }));
-}
-
-export function isError({ severity }: Pick<Problem, 'severity'>): boolean {
-  return severity === 'error';
-}
-
-/** An error of the class, not of another tool. */
-function isRefusal({ severity, check }: Problem): boolean {
-  return severity === 'error' && check === undefined;
-}
-
-function inOrder(problems: readonly Problem[]): readonly Problem[] {
-  return problems.toSorted(
-    (a, b) => rankOf(a) - rankOf(b) || placeText(a).localeCompare(placeText(b), 'en'),
-  );
-}
-
-function rankOf(problem: Problem): number {
-  if (isRefusal(problem)) return 0;
-  return isError(problem) ? 1 : 2;
-}
-
-function placeText({ file = '', check = '', line = 0 }: Problem): string {
-  return [file, check, line.toString().padStart(9, '0')].join(' ');
 }
 
 interface RegistryProblemOptions extends CheckOptions {

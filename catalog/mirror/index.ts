@@ -11,4 +11,4 @@ export {
   writeMirrorFiles,
   writeRecordFile,
 } from './mirror.ts';
-export type { MirrorEvent } from './mirror-run.ts';
+export type { MirrorEvent } from './mirror-event.ts';

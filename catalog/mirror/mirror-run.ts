@@ -2,7 +2,6 @@ import { errorMessage, TerminalError } from '../../core/errors.ts';
 import {
   type CopySource,
   type CopyTarget,
-  type Descriptor,
   HostLimits,
   ImageCopier,
   type KeptTag,
@@ -13,19 +12,7 @@ import {
 import type { CarriedImage } from './carried-images.ts';
 import { checkNeeds, type ImageToCopy, stagesOf } from './image-to-copy.ts';
 import { inParallel } from './in-parallel.ts';
-
-/** Progress of a run, for observers. */
-export type MirrorEvent =
-  /** The run has read all manifests: `bytes` is the size of their blobs, each counted once. */
-  | { readonly kind: 'planned'; readonly images: number; readonly bytes: number }
-  /** The run is done with these bytes; `sent` is false for those that it did not have to send. */
-  | { readonly kind: 'bytes'; readonly bytes: number; readonly sent: boolean }
-  | { readonly kind: 'copied' | 'present'; readonly source: string; readonly digest: string }
-  /** The run reads a catalog and its bundles, to list their images. */
-  | { readonly kind: 'reading'; readonly source: string }
-  /** What the run mirrors that the image set does not name, or leaves as it is, and why. */
-  | { readonly kind: 'note'; readonly text: string }
-  | { readonly kind: 'failed'; readonly source: string; readonly problem: string };
+import { type MirrorEvent, noteOf, planOf } from './mirror-event.ts';
 
 export interface MirrorRunOptions {
   /** Copy only images of this platform; indexes stay whole. */
@@ -127,14 +114,16 @@ export class MirrorRun {
   ): Promise<readonly CarriedImage[]> {
     const read = await this.#read(images);
     try {
-      this.#plan(read);
+      this.tell(planOf(read.map(({ content }) => content)));
       const { signal } = this.#options;
       const { earlier = new Map(), mountFrom, hint } = this.#details;
       const carried = new Set([...earlier.values()].flatMap((digests) => [...digests]));
       const isLeftOut = (digest: string) => carried.has(digest);
-      const onBytes = this.#counter();
+      const onBytes = (bytes: number, sent: boolean) => {
+        if (bytes > 0) this.tell({ kind: 'bytes', bytes, sent });
+      };
       const limits = this.#limits;
-      const onKept = (kept: KeptTag) => this.#tellKept(kept);
+      const onKept = (kept: KeptTag) => this.tell(noteOf(kept));
       const copier = new ImageCopier({ limits, onBytes, signal, isLeftOut, mountFrom, onKept });
       const copied: CarriedImage[] = [];
       for (const stage of stagesOf(read)) {
@@ -232,27 +221,6 @@ export class MirrorRun {
       });
     });
     return read;
-  }
-
-  #tellKept({ name, tag, reason }: KeptTag): void {
-    const text = `${name}:${tag} stays as it is, without what the source has under this tag: ${reason}; to have the source's, delete the tag, and run the same command again`;
-    this.tell({ kind: 'note', text });
-  }
-
-  #plan(read: readonly ReadImage[]): void {
-    const blobs = new Map<string, Descriptor>();
-    for (const { content } of read) {
-      for (const blob of content.blobs) blobs.set(blob.digest, blob);
-    }
-    const bytes = [...blobs.values()].reduce((sum, { size }) => sum + size, 0);
-    this.#options.onEvent({ kind: 'planned', images: read.length, bytes });
-  }
-
-  #counter(): (bytes: number, sent: boolean) => void {
-    const { onEvent } = this.#options;
-    return (bytes, sent) => {
-      if (bytes > 0) onEvent({ kind: 'bytes', bytes, sent });
-    };
   }
 }
 

@@ -1,19 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { gvkOf } from '../../api/gvk.ts';
 import type { KubernetesObject } from '../../api/meta.ts';
-import { errorMessage } from '../../core/errors.ts';
-import {
-  connect,
-  isNotFound,
-  type KubeConnection,
-  listAll,
-  liveObject,
-  type ObjectKey,
-  type Resource,
-} from '../../core/platform/kube/index.ts';
+import { connect, liveObject, type Resource } from '../../core/platform/kube/index.ts';
 import { everyManifest } from '../../deploy/install-manifests.ts';
+import { type Deletion, deleteAll, deleteObject, namesOf, targetOf } from './deletion.ts';
 import { describe } from './install.ts';
-import { definitionName, installedKinds, isOfOperators } from './installed-kinds.ts';
+import { definitionName, installedKinds } from './installed-kinds.ts';
 import { otherInstallation } from './other-installation.ts';
 import { returnToRukpak } from './return-to-rukpak.ts';
 
@@ -29,14 +19,10 @@ interface UninstallOptions {
   readonly toRukpak?: boolean;
 }
 
-interface Uninstallation extends UninstallOptions {
+interface Uninstallation extends UninstallOptions, Deletion {
   /** In the order in which their objects can be deleted. */
   readonly kinds: readonly Resource[];
-  readonly kube: KubeConnection;
-  readonly print: (line: string) => void;
 }
-
-const pollInterval = 250;
 
 /**
  * Deletes the programs from a cluster, with their permissions and webhooks. Keeps the installed
@@ -116,28 +102,6 @@ function isOwnDeployment(
   return kind === 'Deployment' && metadata.namespace === systemNamespace;
 }
 
-async function deleteAll(resource: Resource, run: Uninstallation): Promise<void> {
-  const { kube, print, dryRun, timeout } = run;
-  const found = await namesOf(resource, run);
-  for (const name of found) {
-    if (!dryRun) await unlessGone(kube.client.delete(resource, { name }));
-    print(`${resource.kind.toLowerCase()}.${resource.group}/${name} ${deleted(run)}`);
-  }
-  if (dryRun) return;
-  let left = found;
-  const areGone = async (): Promise<boolean> => {
-    left = await namesOf(resource, run);
-    return left.length === 0;
-  };
-  if (await isSoon(areGone, timeout)) return;
-  const { kind, plural } = resource;
-  const deleter = isOfOperators(resource) ? '"rukpak operators"' : 'core';
-  const more = left.length > 1 ? ` and ${left.length - 1} more exist` : ' exists';
-  throw new Error(
-    `${kind} "${left[0]}"${more} after ${timeout / 1000} s, and nothing else is deleted: ${deleter} must run to delete it, and "kubectl describe ${plural}" says what it waits for`,
-  );
-}
-
 /** Core is deleted already: its finalizers on objects created meanwhile would stay for ever. */
 async function deleteDefinitions(
   definitions: readonly KubernetesObject[],
@@ -151,54 +115,6 @@ async function deleteDefinitions(
     );
   }
   for (const object of definitions) await deleteObject(object, run);
-}
-
-async function namesOf(resource: Resource, { kube }: Uninstallation): Promise<readonly string[]> {
-  try {
-    const options = { metadataOnly: true, transform: nameOf };
-    return (await listAll(kube.client, resource, options)).items;
-  } catch (error) {
-    if (isNotFound(error)) return [];
-    throw error;
-  }
-}
-
-function nameOf({ metadata }: KubernetesObject): string {
-  return metadata.name ?? '';
-}
-
-/** False when there is no such object. */
-async function deleteObject(object: KubernetesObject, run: Uninstallation): Promise<boolean> {
-  const { kube, print, dryRun, timeout } = run;
-  const target = await targetOf(object, run);
-  if (target === undefined) return false;
-  const live = (): Promise<KubernetesObject | undefined> =>
-    liveObject(kube.client, target, AbortSignal.timeout(timeout));
-  if ((await live()) === undefined) return false;
-  try {
-    if (!dryRun) {
-      const propagationPolicy = 'Foreground';
-      await unlessGone(kube.client.delete(target.resource, target.key, { propagationPolicy }));
-      const isGone = await isSoon(async () => (await live()) === undefined, timeout);
-      if (!isGone) throw new Error(`it still exists after ${timeout / 1000} s: see its finalizers`);
-    }
-  } catch (error) {
-    const what = `cannot delete ${describe(object)}: ${errorMessage(error)}`;
-    throw new Error(what, { cause: error });
-  }
-  print(`${describe(object)} ${deleted(run)}`);
-  return true;
-}
-
-/** Undefined when the kind is not served, such as cert-manager's. */
-async function targetOf(
-  object: KubernetesObject,
-  { kube }: Uninstallation,
-): Promise<{ readonly resource: Resource; readonly key: ObjectKey } | undefined> {
-  const resource = await kube.discovery.resourceFor(gvkOf(object));
-  if (resource === undefined) return undefined;
-  const { namespace, name = '' } = object.metadata;
-  return { resource, key: { namespace, name } };
 }
 
 async function tellKept(
@@ -231,26 +147,4 @@ async function tellKeptNamespaces(
         : 'its Secrets';
     print(`${describe(object)} kept, with ${holds}`);
   }
-}
-
-function deleted({ dryRun }: Uninstallation): string {
-  return dryRun ? 'deleted (dry run)' : 'deleted';
-}
-
-async function unlessGone(deletion: Promise<void>): Promise<void> {
-  try {
-    await deletion;
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
-  }
-}
-
-/** Whether it becomes true within the timeout, in milliseconds. */
-async function isSoon(isTrue: () => Promise<boolean>, timeout: number): Promise<boolean> {
-  const deadline = Date.now() + timeout;
-  while (!(await isTrue())) {
-    if (Date.now() > deadline) return false;
-    await delay(pollInterval);
-  }
-  return true;
 }

@@ -1,22 +1,25 @@
 import { compareBytes } from '../../../api/byte-order.ts';
-import { type JsonObject, parseJson } from '../../../api/json.ts';
+import { parseJson } from '../../../api/json.ts';
 import { stringAt } from '../../../api/json-fields.ts';
 import { errorMessage, TerminalError } from '../../../core/errors.ts';
-import {
-  decodeAs,
-  htmlEscaped,
-  jsonText,
-  type Property,
-  type Shape,
-  stringText,
-  struct,
-  text,
-} from '../../blobs/index.ts';
+import { htmlEscaped, type Property } from '../../blobs/index.ts';
 import { type Api, requiredApis } from '../csv/provided-apis.ts';
 import type { ServiceVersion } from '../csv/service-version.ts';
 import { compacted } from '../json-source.ts';
 import { type BundleMetadata, propertiesOfJson, type RawProperty } from './bundle-metadata.ts';
 import type { BundleObject, Warn } from './bundle-objects.ts';
+import {
+  dataText,
+  decoded,
+  gvkProperty,
+  ownGvk,
+  packageOf,
+  packageShape,
+  packageText,
+  requiredGvk,
+  requiredPackage,
+  sortedOut,
+} from './property-values.ts';
 
 /** Sources of a bundle's properties. */
 export interface PropertySources {
@@ -25,8 +28,6 @@ export interface PropertySources {
   readonly csv: ServiceVersion;
   readonly provided: readonly Api[];
 }
-
-const asIs = { escapeHtml: false, sorted: false };
 
 /**
  * Properties of metadata/properties.yaml, then those of the bundle's package and version, the
@@ -62,15 +63,6 @@ function packageProperty(packageName: string, csv: ServiceVersion): RawProperty 
     type: 'olm.package',
     raw: htmlEscaped(packageText(packageName, csv.version(), csv.release())),
   };
-}
-
-function packageText(packageName: string, version: string, release: string): string {
-  const released = release === '' ? {} : { release };
-  return jsonText({ packageName, version, ...released }, asIs);
-}
-
-function gvkProperty(type: string, { group, version, kind }: Omit<Api, 'plural'>): RawProperty {
-  return { type, raw: jsonText({ group, kind, version }, asIs) };
 }
 
 /** Removes repetitions of the same type and text. */
@@ -162,83 +154,12 @@ function wrapped<Value>(step: string, read: () => Value): Value {
   }
 }
 
-interface SortedOut {
-  readonly gvks: readonly RawProperty[];
-  readonly packages: readonly RawProperty[];
-  readonly others: readonly RawProperty[];
-}
-
-type Decoded = (value: JsonObject) => RawProperty;
-
-function sortedOut(entries: readonly RawProperty[], gvk: Decoded, named: Decoded): SortedOut {
-  const gvks: RawProperty[] = [];
-  const packages: RawProperty[] = [];
-  const others: RawProperty[] = [];
-  entries.forEach((entry, index) => {
-    if (entry.type === 'olm.gvk') gvks.push(gvk(decoded(gvkShape, entry, index)));
-    else if (entry.type === 'olm.package')
-      packages.push(named(decoded(packageShape, entry, index)));
-    else others.push(entry);
-  });
-  return { gvks, packages, others };
-}
-
-function decoded(shape: Shape, { type, raw }: RawProperty, index: number): JsonObject {
-  try {
-    if (raw === undefined) throw new TerminalError('unexpected end of JSON input');
-    return (decodeAs(shape, parseJson(raw)) ?? {}) as JsonObject;
-  } catch (error) {
-    const message = `parse property[${index}] of type ${JSON.stringify(type)}: ${errorMessage(error)}`;
-    throw new TerminalError(message, { cause: error });
-  }
-}
-
-const gvkShape = struct('property.GVK', { group: text, kind: text, version: text });
-const packageShape = struct('property.Package', {
-  packageName: text,
-  version: text,
-  release: text,
-});
-
 /** Version of the first property `olm.package`; empty if there is none. */
 export function packageVersion(declared: readonly RawProperty[]): string {
   const index = declared.findIndex(({ type }) => type === 'olm.package');
   const property = declared[index];
   if (property === undefined) return '';
   return stringAt(decoded(packageShape, property, index), 'version') ?? '';
-}
-
-function gvkOf(value: JsonObject): Omit<Api, 'plural'> {
-  return {
-    group: stringAt(value, 'group') ?? '',
-    version: stringAt(value, 'version') ?? '',
-    kind: stringAt(value, 'kind') ?? '',
-  };
-}
-
-function ownGvk(value: JsonObject): RawProperty {
-  return gvkProperty('olm.gvk', gvkOf(value));
-}
-
-function requiredGvk(value: JsonObject): RawProperty {
-  return gvkProperty('olm.gvk.required', gvkOf(value));
-}
-
-function packageOf(value: JsonObject): RawProperty {
-  const [name, version, release] = ['packageName', 'version', 'release'].map(
-    (field) => stringAt(value, field) ?? '',
-  );
-  return { type: 'olm.package', raw: packageText(name ?? '', version ?? '', release ?? '') };
-}
-
-function requiredPackage(value: JsonObject): RawProperty {
-  const packageName = stringAt(value, 'packageName') ?? '';
-  const versionRange = stringAt(value, 'version') ?? '';
-  return { type: 'olm.package.required', raw: jsonText({ packageName, versionRange }, asIs) };
-}
-
-function dataText(json: string): string {
-  return `{"data":${stringText(Buffer.from(json).toString('base64'), false)}}`;
 }
 
 function byTypeAndText(a: RawProperty, b: RawProperty): number {

@@ -1,7 +1,13 @@
 import type { ServedCatalog } from '../../../catalog/serve/index.ts';
-import type { AbsentCatalog, CatalogIdentity } from '../catalog-contents.ts';
+import type { CatalogReference } from '../../../resolver/candidates/index.ts';
+import type {
+  AbsentCatalog,
+  CatalogIdentity,
+  FoundPackage,
+  ServingCatalog,
+} from '../catalog-contents.ts';
 import type { CatalogContent } from '../content/catalog-content.ts';
-import type { StoredState } from '../content/content-store.ts';
+import type { CatalogKey, StoredState } from '../content/content-store.ts';
 
 /** Content that is served. */
 export interface Serving {
@@ -23,6 +29,12 @@ export interface Entry {
   waiting: AbortController;
 }
 
+/** Of a catalog without content. */
+export function newEntry(identity: CatalogIdentity): Entry {
+  const nothing = { serving: undefined, named: undefined, problem: undefined } as const;
+  return { identity, ...nothing, absence: 'Pending', waiting: new AbortController() };
+}
+
 /** No packages. */
 export const none: ReadonlySet<string> = new Set();
 
@@ -36,8 +48,47 @@ export function packagesOf(serving: Serving | undefined): ReadonlySet<string> {
   return serving?.content.records.packages ?? none;
 }
 
-/** Orders catalogs by name. */
-export function compareNames(a: CatalogIdentity, b: CatalogIdentity): number {
+/** A package of content that stays open meanwhile; undefined if it has none of the name. */
+export async function packageIn(
+  { catalog: served }: Serving,
+  catalog: ServingCatalog,
+  name: string,
+): Promise<FoundPackage | undefined> {
+  await using borrowed = served.borrow();
+  const result = await borrowed.content.records.findPackage(name, referenceOf(catalog));
+  return result === undefined ? undefined : { catalog, ...result };
+}
+
+/** What resolutions have, by priority and name. */
+export function servingOf(entries: readonly Entry[]): readonly ServingCatalog[] {
+  return entries
+    .flatMap((entry) => {
+      const { identity, problem } = entry;
+      const resolvedRef = offered(entry)?.state.resolvedRef;
+      return resolvedRef === undefined ? [] : [{ ...identity, resolvedRef, problem }];
+    })
+    .toSorted((a, b) => b.priority - a.priority || compareNames(a, b));
+}
+
+/** The catalogs of which resolutions have nothing, by name. */
+export function absentOf(entries: readonly Entry[]): readonly AbsentCatalog[] {
+  return entries
+    .filter((entry) => offered(entry) === undefined)
+    .map(({ identity, absence, problem = '' }) => ({ ...identity, state: absence, problem }))
+    .toSorted(compareNames);
+}
+
+function compareNames(a: CatalogIdentity, b: CatalogIdentity): number {
   if (a.name !== b.name) return a.name < b.name ? -1 : 1;
   return a.kind < b.kind ? -1 : 1;
+}
+
+/** How resolutions refer to a catalog. */
+export function referenceOf({ name, priority }: CatalogIdentity): CatalogReference {
+  return { name, namespace: '', priority };
+}
+
+/** Identifies a catalog in a map. */
+export function keyOf({ kind, name }: CatalogKey): string {
+  return `${kind}/${name}`;
 }

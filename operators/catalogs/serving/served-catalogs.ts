@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type RequestedCatalog, ServedCatalog } from '../../../catalog/serve/index.ts';
 import type { Clock } from '../../../core/controller.ts';
-import type { CatalogReference } from '../../../resolver/candidates/index.ts';
 import type { GroupVersionKind } from '../../../resolver/constraints/index.ts';
 import type {
   AbsentCatalog,
@@ -17,12 +16,17 @@ import type {
 import type { CatalogContent } from '../content/catalog-content.ts';
 import type { CatalogKey, StoredContent, StoredState } from '../content/content-store.ts';
 import {
-  compareNames,
+  absentOf,
   type Entry,
+  keyOf,
+  newEntry,
   none,
   offered,
+  packageIn,
   packagesOf,
+  referenceOf,
   type Serving,
+  servingOf,
 } from './catalog-entry.ts';
 
 /**
@@ -48,9 +52,7 @@ export class ServedCatalogs implements StoredContents {
   note(identity: CatalogIdentity): void {
     const entry = this.#entries.get(keyOf(identity));
     if (entry === undefined) {
-      const nothing = { serving: undefined, named: undefined, problem: undefined } as const;
-      const waiting = new AbortController();
-      const noted: Entry = { identity, ...nothing, absence: 'Pending', waiting };
+      const noted = newEntry(identity);
       this.#entries.set(keyOf(identity), noted);
       this.#await(noted, none);
     } else if (!isDeepStrictEqual(entry.identity, identity)) {
@@ -104,8 +106,7 @@ export class ServedCatalogs implements StoredContents {
     if (entry === undefined) return;
     const absence = problem === undefined ? entry.absence : 'Failed';
     if (entry.problem === problem && entry.absence === absence) return;
-    entry.problem = problem;
-    entry.absence = absence;
+    Object.assign(entry, { problem, absence } satisfies Partial<Entry>);
     this.#notify(entry.identity, none);
   }
 
@@ -115,9 +116,8 @@ export class ServedCatalogs implements StoredContents {
     if (entry === undefined || entry.absence === 'Unavailable') return;
     const { identity, serving } = entry;
     const packages = packagesOf(offered(entry));
-    entry.serving = undefined;
-    entry.absence = 'Unavailable';
-    entry.problem = problem;
+    const off = { serving: undefined, absence: 'Unavailable', problem } satisfies Partial<Entry>;
+    Object.assign(entry, off);
     this.#notify(identity, packages);
     await serving?.catalog.close();
   }
@@ -125,8 +125,7 @@ export class ServedCatalogs implements StoredContents {
   /** The catalog is on again, and its content has to be found. */
   switchOn(key: CatalogKey): void {
     const entry = this.#entries.get(keyOf(key));
-    if (entry?.absence !== 'Unavailable') return;
-    this.#await(entry, none);
+    if (entry?.absence === 'Unavailable') this.#await(entry, none);
   }
 
   async remove(key: CatalogKey): Promise<void> {
@@ -150,20 +149,11 @@ export class ServedCatalogs implements StoredContents {
   }
 
   serving(): readonly ServingCatalog[] {
-    return [...this.#entries.values()]
-      .flatMap((entry) => {
-        const { identity, problem } = entry;
-        const resolvedRef = offered(entry)?.state.resolvedRef;
-        return resolvedRef === undefined ? [] : [{ ...identity, resolvedRef, problem }];
-      })
-      .toSorted((a, b) => b.priority - a.priority || compareNames(a, b));
+    return servingOf([...this.#entries.values()]);
   }
 
   absent(): readonly AbsentCatalog[] {
-    return [...this.#entries.values()]
-      .filter((entry) => offered(entry) === undefined)
-      .map(({ identity, absence, problem = '' }) => ({ ...identity, state: absence, problem }))
-      .toSorted(compareNames);
+    return absentOf([...this.#entries.values()]);
   }
 
   async findPackage(
@@ -171,8 +161,11 @@ export class ServedCatalogs implements StoredContents {
     isWanted: (catalog: ServingCatalog) => boolean,
   ): Promise<readonly FoundPackage[]> {
     const wanted = this.serving().filter(isWanted);
-    const found = await Promise.all(wanted.map((catalog) => this.#packageOf(catalog, name)));
-    return found.filter((each) => each !== undefined);
+    const found = wanted.map(async (catalog) => {
+      const served = this.#servedOf(catalog);
+      return served && (await packageIn(served, catalog, name));
+    });
+    return (await Promise.all(found)).filter((each) => each !== undefined);
   }
 
   packageBytes(name: string, isWanted: (catalog: ServingCatalog) => boolean): number {
@@ -218,10 +211,7 @@ export class ServedCatalogs implements StoredContents {
     Object.assign(entry, change);
     const now = offered(entry);
     if (now === before) return;
-    if (now === undefined) {
-      this.#await(entry, packagesOf(before));
-      return;
-    }
+    if (now === undefined) return this.#await(entry, packagesOf(before));
     entry.waiting.abort();
     entry.problem = undefined;
     const { records } = now.content;
@@ -254,24 +244,7 @@ export class ServedCatalogs implements StoredContents {
     return this.#entries.get(keyOf(catalog))?.serving;
   }
 
-  async #packageOf(catalog: ServingCatalog, name: string): Promise<FoundPackage | undefined> {
-    const served = this.#servedOf(catalog)?.catalog;
-    if (served === undefined) return undefined;
-    await using borrowed = served.borrow();
-    const reference = referenceOf(catalog);
-    const result = await borrowed.content.records.findPackage(name, reference);
-    return result === undefined ? undefined : { catalog, ...result };
-  }
-
   #notify(catalog: CatalogIdentity, packages: ReadonlySet<string>): void {
     for (const listener of this.#listeners) listener({ catalog, packages });
   }
-}
-
-function referenceOf({ name, priority }: CatalogIdentity): CatalogReference {
-  return { name, namespace: '', priority };
-}
-
-function keyOf({ kind, name }: CatalogKey): string {
-  return `${kind}/${name}`;
 }

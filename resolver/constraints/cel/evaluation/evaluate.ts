@@ -1,7 +1,7 @@
 import type { Budget } from '../../../budget.ts';
 import { type Node, operandsOf } from '../syntax.ts';
 import type { CheckedRule } from '../types/check-rule.ts';
-import { macros } from '../types/checker.ts';
+import { macros } from '../types/standard-library.ts';
 import {
   always,
   collected,

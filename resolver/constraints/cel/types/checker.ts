@@ -7,7 +7,7 @@ import {
   typeOfNegative,
 } from './literals.ts';
 import { type Call, resultOf, undeclared } from './overload-resolution.ts';
-import { typeNames } from './standard-library.ts';
+import { macros, operators, typeNames } from './standard-library.ts';
 import { qualifiedName, type TypeScope, variableOf } from './type-scope.ts';
 import {
   isDynamicOrError,
@@ -19,14 +19,6 @@ import {
   typeText,
 } from './types.ts';
 import { Unifier } from './unifier.ts';
-
-export const macros: ReadonlyMap<string, readonly number[]> = new Map([
-  ['all', [2]],
-  ['exists', [2]],
-  ['exists_one', [2]],
-  ['filter', [2]],
-  ['map', [2, 3]],
-]);
 
 type MemberCall = Extract<Node, { op: 'rcall' }>;
 
@@ -251,11 +243,3 @@ export class Checker {
     return typeof result === 'string' ? this.#problem(node, result) : result;
   }
 }
-
-const operators: Readonly<Partial<Record<Node['op'], string>>> = {
-  '!_': '!_',
-  '-_': '-_',
-  '[]': '_[_]',
-  '?:': '_?_:_',
-  in: '@in',
-};

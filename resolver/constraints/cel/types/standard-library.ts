@@ -1,3 +1,4 @@
+import type { Node } from '../syntax.ts';
 import { listOf, mapOf, simpleTypes, type Type, typeOf } from './types.ts';
 import type { Unifier } from './unifier.ts';
 
@@ -178,3 +179,21 @@ export const typeNames: ReadonlyMap<string, Type> = new Map<string, Type>([
   ['google.protobuf.Duration', typeOf(simpleTypes.duration)],
   ['google.protobuf.Timestamp', typeOf(simpleTypes.timestamp)],
 ]);
+
+/** Macros by name, with their numbers of arguments. */
+export const macros: ReadonlyMap<string, readonly number[]> = new Map([
+  ['all', [2]],
+  ['exists', [2]],
+  ['exists_one', [2]],
+  ['filter', [2]],
+  ['map', [2, 3]],
+]);
+
+/** cel-go's names of operators that differ from `_<operator>_`. */
+export const operators: Readonly<Partial<Record<Node['op'], string>>> = {
+  '!_': '!_',
+  '-_': '-_',
+  '[]': '_[_]',
+  '?:': '_?_:_',
+  in: '@in',
+};
