@@ -6,20 +6,26 @@ import type { Keychain } from '../core/registry/index.ts';
 
 /**
  * Credentials of `podman login`, `skopeo login` or `docker login`, in the order of
- * containers-auth.json(5); empty without any. Does not call credential helpers.
+ * containers-auth.json(5); empty without any. Does not call credential helpers. A file that cannot be
+ * read is skipped, and named when a registry denies access.
  */
 export async function loginKeychain(): Promise<Keychain> {
   const { emptyKeychain, parseDockerConfig } = await import('../core/registry/index.ts');
+  let unread: Pick<Keychain, 'shortcoming'> = {};
   for (const file of loginFiles(homeFolder(), process.env)) {
-    const text = await readFile(file, 'utf8').catch(() => undefined);
+    const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+      const isThere = error.code !== 'ENOENT' && error.code !== 'ENOTDIR';
+      if (isThere) unread = { shortcoming: `the logins cannot be read: ${error.message}` };
+      return undefined;
+    });
     if (text === undefined) continue;
     try {
-      return parseDockerConfig(text, 'config.json');
+      return { ...unread, ...parseDockerConfig(text, 'config.json') };
     } catch (error) {
       throw new TerminalError(`${file} cannot be read: ${errorMessage(error)}`, { cause: error });
     }
   }
-  return emptyKeychain;
+  return { ...unread, ...emptyKeychain };
 }
 
 function loginFiles(home: string, env: NodeJS.ProcessEnv): readonly string[] {

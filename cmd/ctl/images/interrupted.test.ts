@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -25,6 +25,26 @@ afterAll(async () => {
   silent.closeAllConnections();
   silent.close();
   await rm(dir, { recursive: true });
+});
+
+test('mirror leaves no temporary files after SIGTERM', { tags: ['process'] }, async () => {
+  const config = join(dir, 'image-set.yaml');
+  const text = { kind: 'ImageSetConfiguration', apiVersion: 'mirror.openshift.io/v2alpha1' };
+  const mirror = { additionalImages: [{ name: `${host}/team/image:v1` }] };
+  await writeFile(config, JSON.stringify({ ...text, mirror }));
+  let child: ChildProcess | undefined;
+  silent.once('request', () => void child?.kill('SIGTERM'));
+  const to = ['--to', `${host}/mirror`, '--results', join(dir, 'results')];
+  const args = ['mirror', '--config', config, ...to, '--insecure-registry', host];
+  const { code, stderr } = await spawnRukpakctl(args, {
+    env: { TMPDIR: dir, DOCKER_CONFIG: dir },
+    onStart: (started) => {
+      child = started;
+    },
+  });
+  expect(stderr).toContain('interrupted: run the same command again to go on');
+  expect(code).toBe(1);
+  expect((await readdir(dir)).filter((name) => name.startsWith('rukpak-'))).toEqual([]);
 });
 
 test.each<[string, (image: string) => readonly string[]]>([

@@ -166,9 +166,11 @@ async function mirrorOptions(flags: MirrorFlags, events: EventReport): Promise<M
   ]);
   const access = await registryAccess(flags);
   const controller = new AbortController();
-  process.once('SIGINT', () =>
-    controller.abort(new TerminalError('interrupted: run the same command again to go on')),
-  );
+  for (const name of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(name, () =>
+      controller.abort(new TerminalError('interrupted: run the same command again to go on')),
+    );
+  }
   return {
     access,
     perHost: flags.maxPerRegistry,

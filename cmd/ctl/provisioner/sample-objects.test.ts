@@ -2,7 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { readSample } from './sample-objects.ts';
+import type { KubernetesObject } from '../../../api/meta.ts';
+import type { Resource } from '../../../core/platform/kube/index.ts';
+import { deploySample, readSample } from './sample-objects.ts';
 
 const deployment = `apiVersion: core.rukpak.io/v1alpha1
 kind: BundleDeployment
@@ -83,4 +85,34 @@ test('a folder without a sample is refused', () => {
   expect(() => readSample(join(folder, 'none'), 'system')).toThrow(
     /^cannot read the sample: .*none/,
   );
+});
+
+const mine = [{ manager: 'rukpakctl', operation: 'Apply' }];
+
+test.each<[string, string, readonly object[], boolean]>([
+  ['of another source', 'image', mine, false],
+  ['that another client made', 'configMaps', [{ manager: 'argocd', operation: 'Apply' }], false],
+  ['of an earlier sample', 'configMaps', mine, true],
+])('a deployment %s', async (...[, type, managedFields, isReplaced]) => {
+  const { deployment: sample, configMaps } = readSample(folder, 'system');
+  const live: KubernetesObject = {
+    ...sample,
+    metadata: { ...sample.metadata, managedFields } as KubernetesObject['metadata'],
+    spec: { template: { spec: { source: { type } } } },
+  };
+  const applied: string[] = [];
+  const client = {
+    get: async () => live,
+    apply: async (_resource: Resource, object: KubernetesObject) => {
+      applied.push(object.kind);
+      return object;
+    },
+  };
+  const options = { timeout: 1, signal: new AbortController().signal };
+  await expect(deploySample(client, { deployment: sample, configMaps }, options)).rejects.toThrow(
+    isReplaced
+      ? 'is not installed and healthy after'
+      : `nothing is applied: BundleDeployment "shop" exists, and no sample made it (its source is of type ${type})`,
+  );
+  expect(applied).toEqual(isReplaced ? ['ConfigMap', 'ConfigMap', 'BundleDeployment'] : []);
 });

@@ -10,9 +10,14 @@ import { defaultLimits } from '../../../core/content/index.ts';
 import type { BundleFiles } from '../../../core/contracts/bundle-files.ts';
 import { errorMessage, TerminalError } from '../../../core/errors.ts';
 import { parseManifests } from '../../../core/manifests/index.ts';
-import { configMapResource, type KubeClient } from '../../../core/platform/kube/index.ts';
+import {
+  configMapResource,
+  type KubeClient,
+  liveObject,
+} from '../../../core/platform/kube/index.ts';
 import { loadDirectory } from '../content/load-content.ts';
 import { pollUntil } from '../deployments/awaiting.ts';
+import { fieldManager, isAppliedByCtl } from '../server/earlier-run.ts';
 import { deploymentState, isGood } from '../status/deployment-state.ts';
 
 /** The objects of a sample, in the order in which they are applied. */
@@ -98,14 +103,16 @@ interface DeployOptions {
 
 /**
  * Applies the sample, and waits until it is installed and healthy.
- * @throws TerminalError that says what it waits for, after the timeout.
+ * @throws TerminalError that says what it waits for, after the timeout; before any change when the
+ * cluster has another BundleDeployment of the name.
  */
 export async function deploySample(
   client: Pick<KubeClient, 'apply' | 'get'>,
   { configMaps, deployment }: Sample,
   { timeout, signal }: DeployOptions,
 ): Promise<void> {
-  const options = { fieldManager: 'rukpakctl', force: true, signal };
+  await checkOwn(client, deployment, signal);
+  const options = { fieldManager, force: true, signal };
   for (const object of configMaps) await client.apply(configMapResource, object, options);
   const applied = await client.apply(bundleDeploymentResource, deployment, options);
   const name = applied.metadata.name ?? '';
@@ -118,4 +125,20 @@ export async function deploySample(
     timeout,
     signal,
   });
+}
+
+/** An apply would add the source of the sample to that of somebody's deployment. */
+async function checkOwn(
+  client: Pick<KubeClient, 'get'>,
+  { metadata: { name = '' } }: KubernetesObject,
+  signal: AbortSignal,
+): Promise<void> {
+  const target = { resource: bundleDeploymentResource, key: { name } };
+  const live = (await liveObject(client, target, signal)) as BundleDeployment | undefined;
+  if (live === undefined) return;
+  const { type } = live.spec.template.spec.source;
+  if (type === 'configMaps' && isAppliedByCtl(live)) return;
+  throw new TerminalError(
+    `nothing is applied: BundleDeployment "${name}" exists, and no sample made it (its source is of type ${type}): choose another name in bundledeployment.yaml`,
+  );
 }

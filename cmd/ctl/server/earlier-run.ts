@@ -5,7 +5,7 @@ import { TerminalError } from '../../../core/errors.ts';
 import { registryClass } from '../../../provisioners/class-of-content.ts';
 import type { UploadedDeployment } from './uploaded-deployment.ts';
 
-/** The field manager of runs. */
+/** The field manager of commands that apply deployments. */
 export const fieldManager = 'rukpakctl';
 
 export interface PlaceRequest extends Pick<UploadedDeployment, 'name' | 'bundleClass' | 'config'> {
@@ -86,6 +86,11 @@ function hasOwnPlace({ metadata }: BundleDeployment): boolean {
 
 function isOfRuns(entry: unknown): boolean {
   return stringAt(entry, 'manager') === fieldManager && stringAt(entry, 'operation') === 'Apply';
+}
+
+/** Whether a command has applied the deployment. */
+export function isAppliedByCtl({ metadata }: BundleDeployment): boolean {
+  return listOf(fieldAt(metadata, 'managedFields')).some(isOfRuns);
 }
 
 /** What earlier runs own of the spec. */

@@ -25,3 +25,21 @@ it('leaves no binding where it is interrupted while the API server makes it', as
   await expect(reading).rejects.toThrow('received SIGINT');
   expect(client.everything.filter(({ kind }) => kind === 'ClusterRoleBinding')).toEqual([]);
 });
+
+it('tells both errors where a failed reading leaves a binding', async () => {
+  class Undeletable extends FakeKubeClient {
+    override async delete(): Promise<void> {
+      throw new Error('deletion forbidden');
+    }
+  }
+  const client = new Undeletable();
+  const { signal } = new AbortController();
+  const options = { namespace: 'rukpak-system', signal };
+  client.request = async () => ({ status: { token: 't' } });
+  const reading = asTemporaryReader({ client }, options, async () => {
+    throw new Error('no content');
+  });
+  await expect(reading).rejects.toThrow(
+    /^no content; ClusterRoleBinding "rukpakctl-crb-[0-9a-f]{8}" cannot be deleted \(deletion forbidden\), with which ServiceAccount "rukpak-system\/rukpakctl-sa-[0-9a-f]{8}" may read bundles: delete it with kubectl$/,
+  );
+});

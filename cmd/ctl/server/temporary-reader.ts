@@ -2,9 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { apiVersionOf } from '../../../api/gvk.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
+import { errorMessage, TerminalError } from '../../../core/errors.ts';
 import {
   clusterRoleBindingResource as bindingResource,
   serviceAccountResource,
+  unlessNotFound,
 } from '../../../core/platform/kube/index.ts';
 import type { Cluster } from '../cluster.ts';
 import type { Caller } from './content-server.ts';
@@ -29,9 +31,11 @@ export async function asTemporaryReader<T>(
   const binding = bindingOf(`rukpakctl-crb-${suffix}`, { namespace, account });
   // The server may still execute an interrupted request, which would leave a binding behind.
   const { metadata } = await client.create(bindingResource, binding);
+  const { name = '' } = metadata;
+  let failure: unknown;
   try {
     const { apiVersion, kind } = binding;
-    const owner = { apiVersion, kind, name: metadata.name ?? '', uid: metadata.uid ?? '' };
+    const owner = { apiVersion, kind, name, uid: metadata.uid ?? '' };
     await client.create(
       serviceAccountResource,
       {
@@ -53,8 +57,17 @@ export async function asTemporaryReader<T>(
     });
     const { token } = tokenSchema.parse(answer).status;
     return await work({ token });
+  } catch (error) {
+    failure = error;
+    throw error;
   } finally {
-    await client.delete(bindingResource, { name: metadata.name ?? '' });
+    await unlessNotFound(client.delete(bindingResource, { name })).catch((error: unknown) => {
+      const before = failure === undefined ? '' : `${errorMessage(failure)}; `;
+      throw new TerminalError(
+        `${before}ClusterRoleBinding "${name}" cannot be deleted (${errorMessage(error)}), with which ServiceAccount "${namespace}/${account}" may read bundles: delete it with kubectl`,
+        { cause: failure ?? error },
+      );
+    });
   }
 }
 
