@@ -37,11 +37,10 @@ export async function applyBinding(
   for (let attempt = 1; ; attempt += 1) {
     try {
       await client.apply(resource, withSubjectsOf(live, manifest), { fieldManager, force: true });
-      const others = subjectsBeside(manifest, live).map(textOfSubject);
-      if (others.length > 0) {
-        const where = `${resource.kind} "${formatKey(target.key)}"`;
+      const others = othersIn(live, manifest);
+      if (others !== undefined) {
         warn(
-          `${where} also binds ${others.join(', ')}, which this release does not name: kept. Remove subjects that you do not need with "kubectl edit"`,
+          `${others}, which this release does not name: kept. Remove subjects that you do not need with "kubectl edit"`,
         );
       }
       return;
@@ -50,6 +49,16 @@ export async function applyBinding(
       live = await liveObject(client, target);
     }
   }
+}
+
+/** Names what a binding binds besides the subjects of its manifest; undefined for nothing. */
+export function othersIn(
+  live: KubernetesObject | undefined,
+  manifest: KubernetesObject,
+): string | undefined {
+  const others = subjectsBeside(manifest, live).map(textOfSubject);
+  if (others.length === 0) return undefined;
+  return `${manifest.kind} "${formatKey(keyOf(manifest))}" also binds ${others.join(', ')}`;
 }
 
 /** With the version that was read: a subject that somebody adds meanwhile makes a conflict. */

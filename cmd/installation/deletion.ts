@@ -70,16 +70,20 @@ function nameOf({ metadata }: KubernetesObject): string {
 }
 
 /**
- * Deletes an object, and waits until it is gone. False when there is no such object.
+ * Deletes an object, and waits until it is gone. Returns what it was; undefined for no such object.
  * @throws Error when it exists after the timeout
  */
-export async function deleteObject(object: KubernetesObject, run: Deletion): Promise<boolean> {
+export async function deleteObject(
+  object: KubernetesObject,
+  run: Deletion,
+): Promise<KubernetesObject | undefined> {
   const { kube, print, dryRun, timeout } = run;
   const target = await targetOf(object, run);
-  if (target === undefined) return false;
+  if (target === undefined) return undefined;
   const live = (): Promise<KubernetesObject | undefined> =>
     liveObject(kube.client, target, AbortSignal.timeout(timeout));
-  if ((await live()) === undefined) return false;
+  const found = await live();
+  if (found === undefined) return undefined;
   try {
     if (!dryRun) {
       const propagationPolicy = 'Foreground';
@@ -92,7 +96,7 @@ export async function deleteObject(object: KubernetesObject, run: Deletion): Pro
     throw new Error(what, { cause: error });
   }
   print(`${describe(object)} ${deleted(run)}`);
-  return true;
+  return found;
 }
 
 /** Undefined when the kind is not served, such as cert-manager's. */

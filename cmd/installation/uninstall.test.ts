@@ -78,6 +78,17 @@ test('deletes nothing of an installation in another namespace', async () => {
   );
 });
 
+test('names whom a deleted binding also binds', async () => {
+  const ours = { kind: 'ServiceAccount', name: 'core-admin', namespace: 'rukpak-system' };
+  const theirs = { kind: 'User', name: 'alice' };
+  api.put(binding, anObjectOf(binding, 'core-admin', { subjects: [ours, theirs] }));
+  expect(await linesOf('rukpak-system')).toContain(
+    'Warning: ClusterRoleBinding "core-admin" also binds User "alice": bind them again after the next installation',
+  );
+  api.put(binding, anObjectOf(binding, 'core-admin', { subjects: [ours] }));
+  expect((await linesOf('rukpak-system')).filter((line) => line.startsWith('Warning'))).toEqual([]);
+});
+
 test('an installation takes nothing from one in another namespace', async () => {
   const subjects = [{ kind: 'ServiceAccount', name: 'core-admin', namespace: 'tools' }];
   api.put(binding, anObjectOf(binding, 'core-admin', { subjects }));

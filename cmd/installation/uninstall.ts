@@ -1,6 +1,7 @@
 import type { KubernetesObject } from '../../api/meta.ts';
 import { connect, liveObject, type Resource } from '../../core/platform/kube/index.ts';
 import { everyManifest } from '../../deploy/install-manifests.ts';
+import { isBinding, othersIn } from './bindings.ts';
 import { type Deletion, deleteAll, deleteObject, namesOf, targetOf } from './deletion.ts';
 import { describe } from './install.ts';
 import { definitionName, installedKinds } from './installed-kinds.ts';
@@ -46,16 +47,7 @@ export async function uninstall(
     await checkPlace(manifests, run);
     // Core deletes the objects of its deployments, and removes their finalizers.
     if (deleteWorkloads) for (const resource of kinds) await deleteAll(resource, run);
-    let ownDeployments = 0;
-    for (const object of inOrder(manifests)) {
-      const isFound = await deleteObject(object, run);
-      if (isFound && isOwnDeployment(object, run)) ownDeployments += 1;
-    }
-    if (ownDeployments === 0) {
-      print(
-        `Warning: namespace "${systemNamespace}" has no Deployment of RukPak: if core runs in another namespace, name it with --system-namespace. Otherwise its processes keep running, without permissions and webhooks`,
-      );
-    }
+    await deletePrograms(manifests, run);
     const names = new Set(kinds.map(definitionName));
     const definitions = manifests.filter(
       ({ kind, metadata }) => kind === 'CustomResourceDefinition' && names.has(metadata.name ?? ''),
@@ -66,6 +58,28 @@ export async function uninstall(
     await tellKeptNamespaces(manifests, run);
   } finally {
     await kube.close();
+  }
+}
+
+/** Deletes all but CRDs and namespaces, and warns of what the user may not expect. */
+async function deletePrograms(
+  manifests: readonly KubernetesObject[],
+  run: Uninstallation,
+): Promise<void> {
+  const { print, systemNamespace } = run;
+  let ownDeployments = 0;
+  for (const object of inOrder(manifests)) {
+    const found = await deleteObject(object, run);
+    if (found !== undefined && isOwnDeployment(object, run)) ownDeployments += 1;
+    const others = isBinding(object) ? othersIn(found, object) : undefined;
+    if (others !== undefined) {
+      print(`Warning: ${others}: bind them again after the next installation`);
+    }
+  }
+  if (ownDeployments === 0) {
+    print(
+      `Warning: namespace "${systemNamespace}" has no Deployment of RukPak: if core runs in another namespace, name it with --system-namespace. Otherwise its processes keep running, without permissions and webhooks`,
+    );
   }
 }
 
