@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -42,4 +42,17 @@ test('what others put there meanwhile stays', async () => {
   };
   await expect(fillFolder(folder, failing)).rejects.toThrow('404');
   expect(readdirSync(folder)).toEqual(['theirs']);
+});
+
+test('what others put there under the same name is not replaced', async () => {
+  const folder = join(parent, 'new');
+  const slow = async (draft: string): Promise<void> => {
+    await withFile('README.md')(draft);
+    writeFileSync(join(folder, 'README.md'), 'theirs');
+  };
+  await expect(fillFolder(folder, slow)).rejects.toThrow(
+    `${join(folder, 'README.md')} was written meanwhile: name another folder with --dir`,
+  );
+  expect(readdirSync(folder)).toEqual(['README.md']);
+  expect(readFileSync(join(folder, 'README.md'), 'utf8')).toBe('theirs');
 });

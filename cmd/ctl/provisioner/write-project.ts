@@ -11,7 +11,7 @@ import {
   rmdir,
   writeFile,
 } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { errorMessage, TerminalError } from '../../../core/errors.ts';
@@ -95,6 +95,13 @@ export async function fillFolder(
   const draft = await mkdtemp(join(folder, '.new-'));
   try {
     await fill(draft);
+    // It takes a while, and a rename would replace what somebody has written meanwhile.
+    const [other] = (await readdir(folder)).filter((name) => name !== basename(draft));
+    if (other !== undefined) {
+      throw new TerminalError(
+        `${join(folder, other)} was written meanwhile: name another folder with --dir`,
+      );
+    }
     for (const name of await readdir(draft)) await rename(join(draft, name), join(folder, name));
   } finally {
     await rm(draft, { recursive: true, force: true });
