@@ -55,6 +55,7 @@ beforeEach(() => {
     store,
     release: (released) => store.delete(storedContentKey(released)),
     takeBack,
+    uploads: undefined,
     slots,
     creatorOf: ({ metadata }) => metadata.name ?? '',
     addressOf: async (host) => host,

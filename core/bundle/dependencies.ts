@@ -42,7 +42,7 @@ export interface UnpackDependencies extends ClassPlaces {
    */
   readonly takeBack: (key: PinnedKey) => Promise<boolean>;
   /** Undefined when this process accepts no uploads. */
-  readonly uploads?: Pick<UploadStore, 'delete' | 'digest'> | undefined;
+  readonly uploads: Pick<UploadStore, 'delete' | 'digest'> | undefined;
   readonly secrets: Pick<SourceSecrets, 'of' | 'identityOf'>;
   readonly configMaps: ConfigMapReader;
   readonly limits: ContentLimits;

@@ -25,7 +25,6 @@ export function createBundleController(
     unserved,
     client,
     cache,
-    uploads: unpacking.uploads?.store,
     events,
   });
   const controller = new Controller({

@@ -66,6 +66,7 @@ export class BundleFixture {
       store: this.store,
       release: (released) => this.store.delete(storedContentKey(released)),
       takeBack: async () => false,
+      uploads: undefined,
       secrets: { of: () => ({ read: async () => undefined }), identityOf: () => '' },
       configMaps: { namespace: 'system', read: async () => undefined },
       limits: defaultLimits,

@@ -128,6 +128,7 @@ function unpackDependencies(settings: ManagerSettings, parts: UnpackParts): Unpa
     store,
     release: (bundle) => kept.release(bundle),
     takeBack: (key) => kept.giveBack(key),
+    uploads: uploads?.store,
     slots: new UnpackSlots({ slots: workers, clock }),
     fetches: new SharedFetches(),
     ownPlaces,
