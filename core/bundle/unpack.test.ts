@@ -113,6 +113,7 @@ test('content without room is not fetched again until there is room', async () =
   onTestFinished(() => rm(directory, { recursive: true }));
   const space = new ArchiveSpace({
     maxBytes: 4_000,
+    clock: new ManualClock(),
     creatorOf: (bundle) => bundle,
     isStored: () => false,
   });

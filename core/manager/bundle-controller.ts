@@ -46,6 +46,7 @@ export function createBundleController(
     if (type !== 'deleted' && !cache.isSelfWrite) controller.enqueue(name);
     if (type === 'deleted' || deletionTimestamp !== undefined) reconciler.abandon(name);
   });
+  unpacking.space?.onRoom((name) => controller.enqueue(name));
   kinds.configMaps.onChange(({ object }) => {
     const readers = kinds.bundles.byIndex(configMapIndex, object.metadata.name ?? '');
     for (const { metadata } of readers) controller.enqueue(metadata.name ?? '');

@@ -51,8 +51,6 @@ export class DiskStore implements ContentStore {
   readonly #keepsDamaged: boolean;
   readonly #isCurrent: (key: ContentKey) => boolean;
   readonly #space: ArchiveSpace | undefined;
-  /** Bytes of archives for which there was no room, by UID of the Bundle. */
-  readonly #refused = new Map<string, number>();
   #changes: Promise<unknown> = Promise.resolve();
 
   constructor(options: DiskStoreOptions) {
@@ -73,9 +71,8 @@ export class DiskStore implements ContentStore {
     return archive !== undefined;
   }
 
-  async checkRoom({ name, uid }: ContentKey): Promise<void> {
-    const path = archivePath(this.#directory, name);
-    await this.#space?.check(path, name, this.#refused.get(uid));
+  async checkRoom(key: ContentKey): Promise<void> {
+    await this.#space?.checkBeforeFetch(archivePath(this.#directory, key.name), key);
   }
 
   async put(key: PinnedKey, files: BundleFiles): Promise<void> {
@@ -85,11 +82,9 @@ export class DiskStore implements ContentStore {
       await writeArchive(temporary, packBundle(files), key);
       const { size } = await stat(temporary);
       await this.#inTurn(async () => {
-        this.#refused.set(key.uid, size);
-        await this.#space?.check(path, key.name, size);
-        this.#refused.delete(key.uid);
+        await this.#space?.check(path, key, size);
         const writer = await writerOf(path);
-        if (writer === 'foreign') await this.#setAside(path);
+        if (writer === 'foreign') await this.#setAside(path, foreignFile);
         else if (writer !== undefined && writer.uid !== key.uid) this.#checkCurrent(key);
         await rename(temporary, path);
         this.#space?.set(path, key.name, size);
@@ -140,19 +135,15 @@ export class DiskStore implements ContentStore {
   async #drop(key: ContentKey, { stamp }: OpenArchive): Promise<void> {
     // Without a digest, of an earlier version, the damage is not certain.
     if (!this.#keepsDamaged && stamp?.digest !== undefined) return await this.delete(key);
+    const damaged = (aside: string): string =>
+      `the archive of Bundle "${key.name}" is damaged: core keeps it as "${aside}", and needs the content from its source again`;
     await this.#changeOwn(key, async (path) => {
-      const aside = await setAside(path);
+      await this.#setAside(path, damaged);
       this.#space?.delete(path);
-      this.#onLeftover?.(
-        new FileKept(
-          `the archive of Bundle "${key.name}" is damaged: core keeps it as "${aside}", and needs the content from its source again`,
-        ),
-      );
     });
   }
 
   async delete(key: ContentKey): Promise<void> {
-    this.#refused.delete(key.uid);
     await this.#changeOwn(key, async (path) => {
       await rm(path);
       this.#space?.delete(path);
@@ -167,7 +158,7 @@ export class DiskStore implements ContentStore {
     await this.#changeOwn(key, async (path) => {
       const moved = archivePath(to.#directory, key.name);
       await to.#inTurn(async () => {
-        if ((await writerOf(moved)) === 'foreign') await to.#setAside(moved);
+        if ((await writerOf(moved)) === 'foreign') await to.#setAside(moved, foreignFile);
         await rename(path, moved);
         this.#space?.move(path, moved);
       });
@@ -215,14 +206,13 @@ export class DiskStore implements ContentStore {
     return { stored, foreign };
   }
 
-  async #setAside(path: string): Promise<void> {
-    const aside = await setAside(path);
-    this.#onLeftover?.(
-      new FileKept(
-        `a file that core did not write had the name of an archive: it is now "${aside}". Move it to another directory, or delete it`,
-      ),
-    );
+  async #setAside(path: string, report: (aside: string) => string): Promise<void> {
+    this.#onLeftover?.(new FileKept(report(await setAside(path))));
   }
+}
+
+function foreignFile(aside: string): string {
+  return `a file that core did not write had the name of an archive: it is now "${aside}". Move it to another directory, or delete it`;
 }
 
 interface StoredArchives {

@@ -6,6 +6,7 @@ import { creatorOfBundle } from '../../bundle-deployment/index.ts';
 import type { EventSink } from '../../contracts/event-sink.ts';
 import type { ContentKey } from '../../contracts/store.ts';
 import { errorMessage } from '../../errors.ts';
+import type { Clock } from '../../platform/clock.ts';
 import type { ContentMetrics } from '../../platform/observe/index.ts';
 import type { CacheChange, Runnable } from '../../platform/runtime/index.ts';
 import {
@@ -70,14 +71,20 @@ interface KeptArchivesParts {
   readonly onLeftover: OnLeftover;
 }
 
+interface SpaceParts {
+  readonly kinds: Pick<Kinds, 'bundles' | 'deployments'>;
+  readonly clock: Clock;
+}
+
 /** Bounds the archives of this process; undefined without a bound. */
 export function archiveSpace(
   { maxArchiveBytes: maxBytes }: ManagerSettings['content'],
-  { bundles, deployments }: Pick<Kinds, 'bundles' | 'deployments'>,
+  { kinds: { bundles, deployments }, clock }: SpaceParts,
 ): ArchiveSpace | undefined {
   if (maxBytes === undefined) return undefined;
   return new ArchiveSpace({
     maxBytes,
+    clock,
     creatorOf: (name) => {
       const bundle = bundles.get({ name });
       return bundle === undefined ? '' : creatorOfBundle(bundle, deployments);

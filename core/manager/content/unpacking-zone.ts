@@ -21,6 +21,7 @@ import type { Metrics } from '../../platform/observe/index.ts';
 import { type Runnable } from '../../platform/runtime/index.ts';
 import { createUploadSource } from '../../sources/index.ts';
 import {
+  type ArchiveSpace,
   DiskStore,
   type KeptArchives,
   type OnLeftover,
@@ -50,6 +51,8 @@ interface UnpackingZoneParts {
  */
 export interface UnpackingZone {
   readonly store: DiskStore;
+  /** Undefined without a bound of archives. */
+  readonly space: ArchiveSpace | undefined;
   /** Archives of Bundles that were deleted while their content is installed. */
   readonly kept: KeptArchives;
   readonly dependencies: UnpackDependencies;
@@ -68,7 +71,7 @@ export function createUnpackingZone(
 ): UnpackingZone {
   const { kinds, onLeftover } = parts;
   const { content, limits } = settings;
-  const space = archiveSpace(content, kinds);
+  const space = archiveSpace(content, parts);
   const store = new DiskStore({
     ...content,
     limits,
@@ -89,6 +92,7 @@ export function createUnpackingZone(
   const areShared = uploads?.shared === true;
   return {
     store,
+    space,
     kept,
     dependencies,
     bundles: createServedBundles(kinds, restorer),

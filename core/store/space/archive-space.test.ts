@@ -3,6 +3,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { aStoredBundle } from '../../../test/helpers/stored-objects.ts';
 import { BundleFilesBuilder, defaultLimits as limits } from '../../content/index.ts';
 import type { BundleFiles, ContentLimits } from '../../contracts/bundle-files.ts';
@@ -23,8 +24,10 @@ beforeEach(async () => {
 
 /** The Bundles of a creator have its name and a number. */
 function aStore(isStored = false, given: ContentLimits = limits, maxBytes = 10 * unit) {
+  const clock = new ManualClock();
   const space = new ArchiveSpace({
     maxBytes,
+    clock,
     creatorOf: (bundle) => `user ${bundle.split('-')[0]}`,
     isStored: () => isStored,
   });
@@ -32,7 +35,7 @@ function aStore(isStored = false, given: ContentLimits = limits, maxBytes = 10 *
   const store = new DiskStore({ ...options, externalAddress: '' });
   const known = { isInstalled: () => true, isLive: () => false };
   const parts = { store, ...known, onLeftover: () => undefined };
-  return { store, kept: new KeptArchives({ ...options, ...parts }) };
+  return { store, space, clock, kept: new KeptArchives({ ...options, ...parts }) };
 }
 
 /** Content that does not become smaller. */
@@ -93,6 +96,32 @@ describe('the archives of all Bundles', () => {
     await full.checkRoom(keyOf('a-1'));
     await store.delete(keyOf('a-1'));
     await store.checkRoom(keyOf('d-1'));
+  });
+
+  test('are tried again once an hour by any room: the content of the source may be smaller by then', async () => {
+    const { store, clock } = aStore();
+    for (const name of ['a-1', 'b-1', 'c-1']) await put(store, name, 3);
+    await expect(put(store, 'd-1', 2)).rejects.toThrow(WaitingError);
+    clock.advance(60 * 60_000 - 1);
+    await expect(store.checkRoom(keyOf('d-1'))).rejects.toThrow(WaitingError);
+    clock.advance(1);
+    await store.checkRoom(keyOf('d-1'));
+  });
+
+  test('that were refused are told when there is room for them, and no others', async () => {
+    const { store, space } = aStore();
+    const told: string[] = [];
+    space.onRoom((bundle) => told.push(bundle));
+    for (const name of ['a-1', 'b-1', 'c-1']) await put(store, name, 3);
+    await expect(put(store, 'large-1', 5)).rejects.toThrow(WaitingError);
+    await expect(put(store, 'small-1', 2)).rejects.toThrow(WaitingError);
+    await put(store, 'c-1', 2);
+    expect(told).toEqual([]);
+    await store.delete(keyOf('a-1'));
+    expect(told).toEqual(['small-1']);
+    await put(store, 'small-1', 2);
+    await store.delete(keyOf('b-1'));
+    expect(told).toEqual(['small-1', 'large-1']);
   });
 
   test('may be replaced by others of their Bundles', async () => {

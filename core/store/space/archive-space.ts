@@ -1,7 +1,9 @@
 import { readdirSync, statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { ContentKey } from '../../contracts/store.ts';
 import { WaitingError } from '../../errors.ts';
+import type { Clock } from '../../platform/clock.ts';
 import { bundleNameOf } from '../archive.ts';
 
 export interface ArchiveSpaceOptions {
@@ -11,6 +13,7 @@ export interface ArchiveSpaceOptions {
   readonly creatorOf: (bundle: string) => string;
   /** Whether the content of the Bundle of that name was stored before: it needs no share again. */
   readonly isStored: (bundle: string) => boolean;
+  readonly clock: Pick<Clock, 'monotonic'>;
 }
 
 interface Archive {
@@ -19,6 +22,19 @@ interface Archive {
   /** Looked up when it is needed. */
   creator?: string;
 }
+
+/** An archive for which there was no room. */
+interface Refusal {
+  readonly bundle: string;
+  readonly bytes: number;
+  readonly at: number;
+}
+
+/**
+ * Milliseconds for which the size of a refused archive counts: a source without a pin, such as a moving
+ * tag, may have smaller content later.
+ */
+const refusedFor = 60 * 60_000;
 
 /**
  * Maximum part of one creator in the bytes that the archives of others leave free, as of other
@@ -38,6 +54,9 @@ export class ArchiveSpace {
   /** By path. */
   readonly #archives = new Map<string, Archive>();
   #bytes = 0;
+  /** By UID of the Bundle. */
+  readonly #refusals = new Map<string, Refusal>();
+  #onRoom: (bundle: string) => void = () => undefined;
 
   constructor(options: ArchiveSpaceOptions) {
     this.#options = options;
@@ -55,29 +74,64 @@ export class ArchiveSpace {
 
   /** Counts an archive, in place of an earlier one at its path. */
   set(path: string, bundle: string, bytes: number): void {
-    this.delete(path);
+    this.#forget(path);
     this.#archives.set(path, { bundle, bytes });
     this.#bytes += bytes;
   }
 
   delete(path: string): void {
-    this.#bytes -= this.#archives.get(path)?.bytes ?? 0;
-    this.#archives.delete(path);
+    this.#forget(path);
+    for (const { bundle, bytes } of this.#refusals.values()) {
+      if (this.#bytes + bytes <= this.#options.maxBytes) this.#onRoom(bundle);
+    }
   }
 
   move(from: string, to: string): void {
     const archive = this.#archives.get(from);
     if (archive === undefined) return;
-    this.delete(from);
+    this.#forget(from);
     this.set(to, archive.bundle, archive.bytes);
   }
 
+  #forget(path: string): void {
+    this.#bytes -= this.#archives.get(path)?.bytes ?? 0;
+    this.#archives.delete(path);
+  }
+
+  /** Calls the listener with a Bundle that was refused, whenever there may be room for its archive. */
+  onRoom(listener: (bundle: string) => void): void {
+    this.#onRoom = listener;
+  }
+
   /**
-   * Resolves when an archive may be added, in place of the one at its path: one of unknown size while
-   * there is any room.
+   * Resolves when the content of a Bundle may be fetched: if its archive was refused within the last
+   * hour, when there is room for that one, otherwise while there is any room.
    * @throws WaitingError that names the flag
    */
-  async check(path: string, bundle: string, bytes: number | undefined): Promise<void> {
+  async checkBeforeFetch(path: string, { name, uid }: ContentKey): Promise<void> {
+    this.#forgetOldRefusals();
+    await this.#check(path, name, this.#refusals.get(uid)?.bytes);
+  }
+
+  /**
+   * Resolves when an archive may be added, in place of the one at its path.
+   * @throws WaitingError that names the flag
+   */
+  async check(path: string, { name: bundle, uid }: ContentKey, bytes: number): Promise<void> {
+    // Before the check: an archive may go while it runs.
+    this.#refusals.set(uid, { bundle, bytes, at: this.#options.clock.monotonic() });
+    await this.#check(path, bundle, bytes);
+    this.#refusals.delete(uid);
+  }
+
+  #forgetOldRefusals(): void {
+    const now = this.#options.clock.monotonic();
+    for (const [uid, { at }] of this.#refusals) {
+      if (now - at >= refusedFor) this.#refusals.delete(uid);
+    }
+  }
+
+  async #check(path: string, bundle: string, bytes: number | undefined): Promise<void> {
     const least = bytes ?? 1;
     if (this.#problem(path, bundle, least) === undefined) return;
     await this.#forgetMissing();
