@@ -10,6 +10,16 @@ export interface ReceiveOptions {
   readonly directory: string;
   readonly maxBytes: number;
   readonly clock: Pick<Clock, 'sleep'>;
+  readonly place: ReceivingPlace;
+}
+
+/** The place of an upload, which it may lose while its body arrives. */
+interface ReceivingPlace {
+  /** Aborted with an UploadRefusal. */
+  readonly signal: AbortSignal;
+  begin(): void;
+  add(bytes: number): void;
+  end(): void;
 }
 
 /**
@@ -22,27 +32,29 @@ const stallTime = 30_000;
 /**
  * Writes a body to a file, synced to disk. Deletes an incomplete file. Leaves a body that is too slow
  * to the caller, unread.
- * @throws UploadRefusal with RukPak's words
+ * @throws UploadRefusal with RukPak's words, or the one with which the place is lost
  */
 export async function receiveUpload(
   body: AsyncIterable<Uint8Array>,
-  { directory, maxBytes, clock }: ReceiveOptions,
+  { directory, maxBytes, clock, place }: ReceiveOptions,
 ): Promise<ReceivedUpload> {
   const path = temporaryPath(directory);
   const hash = createHash('sha256');
   let size = 0;
   const ended = new AbortController();
-  const stalled = stall(() => size, clock, ended.signal);
+  const stalled = stall(() => size, clock, AbortSignal.any([ended.signal, place.signal]));
   // It also rejects when the body has ended.
   stalled.catch(() => undefined);
   async function* measured(): AsyncGenerator<Uint8Array> {
     for await (const chunk of readable(body, stalled)) {
       size += chunk.byteLength;
+      place.add(chunk.byteLength);
       if (size > maxBytes) throw tooLarge(maxBytes);
       hash.update(chunk);
       yield chunk;
     }
   }
+  place.begin();
   try {
     await writeFile(path, measured());
   } catch (error) {
@@ -50,6 +62,7 @@ export async function receiveUpload(
     throw error instanceof UploadRefusal ? error : notStored(error);
   } finally {
     ended.abort();
+    place.end();
   }
   return { path, size, digest: hash.digest('hex') };
 }

@@ -16,7 +16,7 @@ import type { ContentKey } from '../../contracts/store.ts';
 import { DirectoryUploads } from './directory-uploads.ts';
 import { createUploadHandler, type UploadBundles } from './upload-handler.ts';
 
-const maxBytes = 1_000_000;
+const maxBytes = 2_000_000;
 const { signal } = new AbortController();
 
 let directory: string;
@@ -246,7 +246,7 @@ describe('a body that is too large', () => {
   const answer = {
     status: 413,
     type: plain,
-    text: 'the upload is larger than the limit of 1000000 bytes (--max-upload-bytes)\n',
+    text: 'the upload is larger than the limit of 2000000 bytes (--max-upload-bytes)\n',
   };
 
   test('is refused by its length, before anything of it is asked for', async () => {
@@ -347,11 +347,11 @@ describe('uploads at the same time', () => {
   }
 
   /** Running ones of one user for Bundles that there are. */
-  async function beginMany(count: number, user: string) {
+  async function beginMany(count: number, user: string, length?: number) {
     const running = Array.from({ length: count }, (_, index) => {
       const name = `${user.replaceAll(':', '-')}-${index}`;
       bundles.set(name, anUploadBundle(undefined, { name }));
-      return begin(name, user);
+      return begin(name, user, length);
     });
     await eventually(() => {
       for (const { continued } of running) expect(continued).toHaveBeenCalled();
@@ -429,6 +429,28 @@ describe('uploads at the same time', () => {
       text: '16 Bundles are being uploaded at the same time already: try again\n',
     });
     expect(refused.continued).not.toHaveBeenCalled();
+  });
+
+  test('end when all places are taken: the slowest for its user, in favour of one with fewer', async () => {
+    const users = ['a', 'b', 'c', 'd'];
+    const running = (await Promise.all(users.map((user) => beginMany(4, user, maxBytes)))).flat();
+    // 4 places may be had at 128 KiB/s: the first one is a little slower.
+    const bytes = running.map((_, index) => (index === 0 ? 1_279 : 1_280) * 1024);
+    for (const [index, { sent }] of running.entries()) sent.write(Buffer.alloc(bytes[index]!));
+    await eventually(async () => expect(new Set(await received())).toEqual(new Set(bytes)));
+    clock.advance(9_999);
+    const refused = begin('demo', 'e');
+    expect((await refused.answer).status).toBe(503);
+    clock.advance(1);
+    expect(
+      await send('/uploads/demo.tgz', { body: 'bytes', headers: { 'x-user': 'e' } }),
+    ).toMatchObject({ status: 201 });
+    expect(await running[0]?.answer).toEqual({
+      status: 503,
+      retryAfter: '5',
+      text: 'all 16 places for uploads are taken, 4 of them by user a: this upload brought less than 128 KiB/s, and made place for one of another user. Repeat it over a faster connection, or when fewer uploads run\n',
+    });
+    expect(await received()).toHaveLength(16);
   });
 });
 

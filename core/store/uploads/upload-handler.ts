@@ -6,6 +6,7 @@ import { creatorOfUser } from '../../../api/v1alpha1/rules/creator.ts';
 import { acceptsUpload } from '../../../api/v1alpha1/rules/upload-pin.ts';
 import type { ContentKey } from '../../contracts/store.ts';
 import type { ReceivedUpload, UploadStore } from '../../contracts/upload-store.ts';
+import type { Clock } from '../../platform/clock.ts';
 import { Shares } from '../../platform/shares.ts';
 import { bundleNameOf } from '../archive.ts';
 import { sendText } from '../text-response.ts';
@@ -16,6 +17,7 @@ import {
   tooLarge,
   UploadRefusal,
 } from './receive-upload.ts';
+import { UploadPlaces } from './upload-places.ts';
 
 /** The Bundles in the API server, without a cache. */
 export interface UploadBundles {
@@ -43,7 +45,8 @@ export interface UploadBundles {
   ): Promise<boolean>;
 }
 
-interface UploadHandlerOptions extends ReceiveOptions {
+interface UploadHandlerOptions extends Omit<ReceiveOptions, 'place'> {
+  readonly clock: Pick<Clock, 'sleep' | 'monotonic'>;
   readonly store: UploadStore;
   readonly bundles: UploadBundles;
 }
@@ -58,31 +61,16 @@ const lingering = 2_000;
 /** Seconds. */
 const retryAfter = '5';
 
-/**
- * Maximum running uploads of one creator, and of all: their bodies together must fit onto the disk,
- * and with a store in the cluster into etcd.
- */
-const maxOfCreator = 4;
-const maxRunning = 16;
-
-interface Running {
-  readonly ofCreators: Shares;
-  /** By UID: each holds the old content of its Bundle and the new one. */
-  readonly ofBundles: Shares;
-}
-
 /** PUT, GET and HEAD of `/uploads/<bundle>.tgz`, for authorized requests. */
 export function createUploadHandler(options: UploadHandlerOptions): RequestHandler {
   const router = express.Router({ caseSensitive: true, strict: true });
-  const running: Running = {
-    ofCreators: new Shares({ each: maxOfCreator, total: maxRunning }),
-    ofBundles: new Shares({ each: 1 }),
-  };
+  const places = new UploadPlaces(options.clock);
+  const ofBundles = new Shares({ each: 1 });
   router.put('/uploads/:file', (request, response, next) => {
     const name = bundleNameOf(request.params.file);
     return name === undefined
       ? next()
-      : answerPut({ ...options, running }, name, { request, response });
+      : answerPut({ ...options, places, ofBundles }, name, { request, response });
   });
   router.head('/uploads/:file', (request, response, next) => {
     const name = bundleNameOf(request.params.file);
@@ -102,7 +90,9 @@ export function createUploadHandler(options: UploadHandlerOptions): RequestHandl
 }
 
 interface Receiver extends UploadHandlerOptions {
-  readonly running: Running;
+  readonly places: UploadPlaces;
+  /** By UID: each holds the old content of its Bundle and the new one. */
+  readonly ofBundles: Shares;
 }
 
 async function answerPut(
@@ -127,20 +117,14 @@ async function put(
   name: string,
   { request, response }: { readonly request: Request; readonly response: Response },
 ): Promise<boolean> {
-  const { ofCreators, ofBundles } = options.running;
   const creator = creatorOfUser(String(response.locals['user'] ?? ''));
-  using _ofCreator = place(ofCreators, creator, {
-    each: `${creator} uploads ${maxOfCreator} Bundles at the same time already: wait until one of them has ended`,
-    total: `${maxRunning} Bundles are being uploaded at the same time already: try again`,
-  });
+  using place = await options.places.take(creator);
   const { uid = '' } = (await uploadBundle(options, name)).metadata;
-  using _ofBundle = place(ofBundles, uid, {
-    each: `Bundle "${name}" is being uploaded already: wait until that upload has ended`,
-  });
+  using _ofBundle = turnOf({ name, uid }, options.ofBundles);
   const length = Number(request.headers['content-length'] ?? 0);
   if (length > options.maxBytes) throw tooLarge(options.maxBytes);
   if (request.headers.expect !== undefined) response.writeContinue();
-  const upload = await receiveUpload(request, options);
+  const upload = await receiveUpload(request, { ...options, place });
   // Storing it may take longer than a client may be silent.
   response.setTimeout(2 * timeLimit);
   try {
@@ -151,18 +135,15 @@ async function put(
 }
 
 /**
- * A place in the shares until it is disposed.
- * @throws UploadRefusal with the text of the bound that is reached.
+ * Until it is disposed, no other upload of the Bundle runs.
+ * @throws UploadRefusal when one runs already
  */
-function place(
-  shares: Shares,
-  holder: string,
-  texts: { readonly each: string; readonly total?: string },
-): Disposable {
-  const refused = shares.take(holder);
-  if (refused !== undefined)
-    throw new UploadRefusal(refused === 'each' ? 429 : 503, texts[refused] ?? '');
-  return { [Symbol.dispose]: () => shares.giveBack(holder) };
+function turnOf({ name, uid }: ContentKey, running: Shares): Disposable {
+  if (running.take(uid) === undefined) return { [Symbol.dispose]: () => running.giveBack(uid) };
+  throw new UploadRefusal(
+    429,
+    `Bundle "${name}" is being uploaded already: wait until that upload has ended`,
+  );
 }
 
 async function store(

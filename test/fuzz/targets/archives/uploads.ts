@@ -5,6 +5,7 @@ import { unpackFetched } from '../../../../core/content/index.ts';
 import { TerminalError } from '../../../../core/errors.ts';
 import { systemClock } from '../../../../core/platform/clock.ts';
 import { receiveUpload, UploadRefusal } from '../../../../core/store/uploads/receive-upload.ts';
+import { UploadPlace } from '../../../../core/store/uploads/upload-places.ts';
 import { type FuzzTarget, streamOf, Violation } from '../../fuzz-target.ts';
 import { expectTree, limits, sampleGzips } from './content.ts';
 
@@ -30,7 +31,9 @@ export const uploads: FuzzTarget = {
 async function receive(input: Uint8Array, directory: string): Promise<void> {
   let upload: Awaited<ReturnType<typeof receiveUpload>>;
   try {
-    upload = await receiveUpload(streamOf(input), { directory, maxBytes, clock: systemClock });
+    const place = new UploadPlace('', systemClock, () => undefined);
+    const options = { directory, maxBytes, clock: systemClock, place };
+    upload = await receiveUpload(streamOf(input), options);
   } catch (error) {
     if ((await readdir(directory)).length > 0) throw new Violation('leaves a part of an upload');
     throw error;
