@@ -132,7 +132,7 @@ function inCatalog(name: string): string {
 /** Second doors of rooms, for who needs little of a room that takes long to load. */
 export const sideDoors: ReadonlySet<string> = new Set([
   'core/apply/content-rules.ts',
-  'core/platform/runtime/queue/fair-queue.ts',
+  'core/platform/runtime/queue/claims.ts',
   'core/platform/runtime/queue/semaphore.ts',
   'core/registry/reference.ts',
 ]);

@@ -92,6 +92,10 @@ export class CountingClient implements KubeClient {
     return new CountingClient(this.#client.impersonate(account), this.requests);
   }
 
+  ofCreator(creator: string): KubeClient {
+    return new CountingClient(this.#client.ofCreator(creator), this.requests);
+  }
+
   reserved(): KubeClient {
     return new CountingClient(this.#client.reserved(), this.requests);
   }

@@ -213,6 +213,7 @@ function dispatch(
     },
     request: async () => undefined,
     impersonate: () => first,
+    ofCreator: () => first,
     reserved: () => client,
   };
   return client;

@@ -237,6 +237,7 @@ export class FakeKubeClient implements KubeClient {
 
   /** It has no permissions to tell apart, and no connections. */
   impersonate: KubeClient['impersonate'] = () => this;
+  ofCreator: KubeClient['ofCreator'] = () => this;
   reserved: KubeClient['reserved'] = () => this;
 
   apply: KubeClient['apply'] = unsupported;

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { creatorOf } from '../../../api/v1alpha1/rules/creator.ts';
 import type { KubeClient, ObjectKey, Resource } from '../../platform/kube/index.ts';
 import type { InventoryEntry } from '../inventory/entry.ts';
 import type { PlannedObject } from '../objects/desired.ts';
@@ -156,7 +157,12 @@ async function isAllowed(
   return allowed && denied !== true;
 }
 
-/** The client with the permissions of a deployment: its ServiceAccount's, otherwise core's own. */
-export function clientOf({ spec }: BundleDeployment, own: KubeClient): KubeClient {
-  return spec.serviceAccount === undefined ? own : own.impersonate(spec.serviceAccount);
+/**
+ * The client with the permissions of a deployment, its ServiceAccount's or else core's own, and with the
+ * connections of its creator.
+ */
+export function clientOf(owner: BundleDeployment, own: KubeClient): KubeClient {
+  const client = own.ofCreator(creatorOf(owner));
+  const { serviceAccount } = owner.spec;
+  return serviceAccount === undefined ? client : client.impersonate(serviceAccount);
 }

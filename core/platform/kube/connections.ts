@@ -10,7 +10,10 @@ export interface Connections {
   readonly reserved: Dispatcher;
 }
 
-const maxRequestConnections = 64;
+/** Maximum number of connections of `requests` that creators share. */
+export const connectionsOfCreators = 64;
+/** With those for core's own requests. */
+const maxRequestConnections = connectionsOfCreators + 16;
 const maxReservedConnections = 2;
 
 const options = {

@@ -265,12 +265,12 @@ describe('a bad connection', () => {
   test('that is not free yet delays no abort and no deadline', async () => {
     const held: ServerResponse[] = [];
     answers.push(
-      ...Array.from({ length: 64 }, () => (response: ServerResponse) => {
+      ...Array.from({ length: 80 }, () => (response: ServerResponse) => {
         held.push(response);
       }),
     );
-    const writes = Array.from({ length: 64 }, async () => await client.create(widgets, widget));
-    while (held.length < 64) await setImmediate();
+    const writes = Array.from({ length: 80 }, async () => await client.create(widgets, widget));
+    while (held.length < 80) await setImmediate();
     const reason = new Error('enough');
     const abort = new AbortController();
     const waiting = client.get(widgets, key, abort.signal);
@@ -279,7 +279,45 @@ describe('a bad connection', () => {
     await expect(transport.send(request, 50)).rejects.toThrow('no answer within 0.05 s');
     for (const response of held) json(200, widget)(response, response.req);
     await Promise.all(writes);
-    expect(seen).toHaveLength(64);
+    expect(seen).toHaveLength(80);
+  });
+
+  test('is left for others by one creator, however many of its requests hang', async () => {
+    const held: ServerResponse[] = [];
+    answers.push(
+      ...Array.from({ length: 48 }, () => (response: ServerResponse) => {
+        held.push(response);
+      }),
+    );
+    const [ann, ben] = ['ann', 'ben'].map((creator) => client.ofCreator(creator));
+    const account = { namespace: 'team', name: 'deployer' };
+    const writes = Array.from({ length: 100 }, async () => {
+      await ann?.impersonate(account).create(widgets, widget);
+    });
+    while (held.length < 48) await setImmediate();
+    // More would be answered at once.
+    expect(await ben?.create(widgets, widget)).toEqual(widget);
+    expect(await client.create(widgets, widget)).toEqual(widget);
+    expect(seen).toHaveLength(50);
+    for (const response of held) json(200, widget)(response, response.req);
+    await Promise.all(writes);
+    expect(seen).toHaveLength(102);
+  });
+
+  test('is left for core itself by all creators together', async () => {
+    const held: ServerResponse[] = [];
+    answers.push(
+      ...Array.from({ length: 64 }, () => (response: ServerResponse) => {
+        held.push(response);
+      }),
+    );
+    const writes = Array.from({ length: 100 }, async (_, index) => {
+      await client.ofCreator(`creator ${index}`).create(widgets, widget);
+    });
+    while (held.length < 64) await setImmediate();
+    expect(await client.create(widgets, widget)).toEqual(widget);
+    for (const response of held) json(200, widget)(response, response.req);
+    await Promise.all(writes);
   });
 
   test('is not opened any more after close', async () => {

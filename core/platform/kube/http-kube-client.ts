@@ -2,9 +2,7 @@ import { apiVersionOf } from '../../../api/gvk.ts';
 import { parseJson, stringifyJson } from '../../../api/json.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { ServiceAccountRef } from '../../../api/v1alpha1/deployment-policies.ts';
-import { errorMessage } from '../../errors.ts';
 import { apiErrorOf } from './api-error.ts';
-import { readLines, readText } from './body.ts';
 import type {
   ApplyOptions,
   DeleteOptions,
@@ -19,6 +17,7 @@ import type {
 import { acceptMetadata, collectionPath, objectPath, queryString } from './object-url.ts';
 import { keyOf, type ObjectKey, type Resource } from './resource.ts';
 import type { HttpRequest, HttpTransport } from './transport.ts';
+import { watchEvents } from './watch-events.ts';
 
 const readTimeout = 30_000;
 /** Milliseconds: the API server itself gives up after 60 s, and its own error says more. */
@@ -138,14 +137,12 @@ export class HttpKubeClient implements KubeClient {
     return new HttpKubeClient(impersonating(this.#transport, account));
   }
 
+  ofCreator(creator: string): KubeClient {
+    return new HttpKubeClient(sending(this.#transport, { creator }));
+  }
+
   reserved(): KubeClient {
-    const transport = this.#transport;
-    return new HttpKubeClient({
-      send: async (request, timeout) =>
-        await transport.send({ ...request, isReserved: true }, timeout),
-      // Watches have a connection each.
-      stream: async (request, timeout) => await transport.stream(request, timeout),
-    });
+    return new HttpKubeClient(sending(this.#transport, { isReserved: true }));
   }
 
   async #write(request: HttpRequest): Promise<KubernetesObject> {
@@ -163,6 +160,17 @@ export class HttpKubeClient implements KubeClient {
     // Health endpoints answer in plain text.
     return type.includes('json') ? parseJson(response.text) : response.text;
   }
+}
+
+function sending(
+  transport: HttpTransport,
+  more: Pick<HttpRequest, 'creator' | 'isReserved'>,
+): HttpTransport {
+  return {
+    send: async (request, timeout) => await transport.send({ ...request, ...more }, timeout),
+    // Watches have a connection each.
+    stream: async (request, timeout) => await transport.stream(request, timeout),
+  };
 }
 
 /** A ServiceAccount's user name at the API server. */
@@ -183,70 +191,4 @@ function impersonating(transport: HttpTransport, account: ServiceAccountRef): Ht
     stream: async (request, timeout) =>
       await transport.stream({ ...request, headers: { ...request.headers, ...headers } }, timeout),
   };
-}
-
-const headTimeout = 30_000;
-/** Milliseconds by which a server may exceed a watch's time before the watch counts as dead. */
-const grace = 30_000;
-
-/** The events of one watch request, to its end. */
-async function* watchEvents(
-  transport: HttpTransport,
-  resource: Resource,
-  options: WatchOptions,
-): AsyncGenerator<WatchEvent> {
-  const { namespace, signal, timeoutSeconds, metadataOnly, onOpen, ...selection } = options;
-  const query = queryString({
-    ...selection,
-    ...(selection.sendInitialEvents === true && { resourceVersionMatch: 'NotOlderThan' }),
-    watch: true,
-    allowWatchBookmarks: true,
-    timeoutSeconds,
-  });
-  const path = collectionPath(resource, namespace) + query;
-  const dead = new AbortController();
-  const timer = setTimeout(
-    () => dead.abort(new Error(`the watch of ${resource.plural} outlived its time`)),
-    timeoutSeconds * 1000 + grace,
-  );
-  try {
-    const request = {
-      method: 'GET',
-      path,
-      accept: metadataOnly === true ? acceptMetadata.watch : undefined,
-      signal: AbortSignal.any([signal, dead.signal]),
-    } as const;
-    const { statusCode, headers, body } = await transport.stream(request, headTimeout);
-    if (statusCode >= 300) {
-      const text = await readText(body, headers['content-encoding']?.toString());
-      throw apiErrorOf({ status: statusCode, text });
-    }
-    onOpen?.();
-    for await (const event of eventsIn(body, resource)) {
-      yield metadataOnly === true ? ofKind(event, resource) : event;
-    }
-  } catch (error) {
-    signal.throwIfAborted();
-    throw error;
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-/** Metadata-only objects carry the kind of that format instead of their own. */
-function ofKind(event: WatchEvent, resource: Resource): WatchEvent {
-  if (event.type === 'ERROR') return event;
-  const { kind } = resource;
-  return { ...event, object: { ...event.object, apiVersion: apiVersionOf(resource), kind } };
-}
-
-async function* eventsIn(
-  body: AsyncIterable<Uint8Array>,
-  { plural }: Resource,
-): AsyncGenerator<WatchEvent> {
-  try {
-    for await (const line of readLines(body)) yield parseJson(line) as unknown as WatchEvent;
-  } catch (error) {
-    throw new Error(`the watch of ${plural} broke: ${errorMessage(error)}`, { cause: error });
-  }
 }

@@ -117,6 +117,8 @@ export interface KubeClient {
   request(request: RawRequest): Promise<unknown>;
   /** The same connections with only the permissions of a ServiceAccount. */
   impersonate(account: ServiceAccountRef): KubeClient;
+  /** The same identity for a creator: one whose requests hang leaves connections to others. */
+  ofCreator(creator: string): KubeClient;
   /**
    * The same identity over two connections of its own, for requests that must not wait while slow
    * ones occupy all others.

@@ -2,10 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Dispatcher } from 'undici';
 import { errorMessage } from '../../errors.ts';
 import { abortable, type Clock, withDeadline } from '../clock.ts';
+import { FairSemaphore } from '../runtime/queue/semaphore.ts';
 import { readText } from './body.ts';
 import type { CredentialSource, TlsOptions } from './config/credentials.ts';
 import {
   type Connections,
+  connectionsOfCreators,
   destroyConnections,
   openConnections,
   retireConnections,
@@ -32,6 +34,8 @@ export interface HttpRequest {
   readonly signal?: AbortSignal | undefined;
   /** Never waits for the connection of another request (default: false). */
   readonly isReserved?: boolean | undefined;
+  /** Creators share connections (default: core itself, for which some stay free). */
+  readonly creator?: string | undefined;
 }
 
 /** A complete answer of the API server. */
@@ -63,6 +67,7 @@ export class Transport {
   readonly #origin: string;
   readonly #prefix: string;
   #connections: { readonly tls: TlsOptions; readonly open: Connections } | undefined;
+  readonly #places = new FairSemaphore({ places: connectionsOfCreators });
   #closed = false;
 
   constructor(options: TransportOptions) {
@@ -113,6 +118,7 @@ export class Transport {
   async #try(request: HttpRequest, timeout: number): Promise<TextResponse> {
     const once = async (): Promise<TextResponse> =>
       await withDeadline(this.#deadline(request, timeout), async (signal) => {
+        using _place = await this.#place(request, signal);
         const { requests, reserved } = await this.#open();
         const pool = request.isReserved === true ? reserved : requests;
         return await this.#read(await this.#dispatch(pool, request, signal));
@@ -124,6 +130,13 @@ export class Transport {
       if (request.method !== 'GET' || !isStaleConnection(error)) throw error;
       return await once();
     }
+  }
+
+  /** A slow webhook may hold each request of a creator for half a minute. */
+  async #place({ creator }: HttpRequest, signal: AbortSignal): Promise<Disposable | undefined> {
+    if (creator === undefined) return undefined;
+    const leave = await this.#places.take({ creator }, signal);
+    return { [Symbol.dispose]: leave };
   }
 
   async #read({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<TextResponse> {

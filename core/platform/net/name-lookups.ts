@@ -2,7 +2,7 @@ import type { LookupAddress, LookupOptions } from 'node:dns';
 import { lookup } from 'node:dns/promises';
 import { BoundedMap } from '../bounded-map.ts';
 import { type Clock, systemClock } from '../clock.ts';
-import { precedence } from '../runtime/queue/fair-queue.ts';
+import { precedence } from '../runtime/queue/claims.ts';
 import { FairSemaphore } from '../runtime/queue/semaphore.ts';
 import { SharedWork } from '../shared-work.ts';
 

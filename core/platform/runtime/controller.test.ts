@@ -6,7 +6,7 @@ import type { Logger } from '../../contracts/logger.ts';
 import { TerminalError, WaitingError } from '../../errors.ts';
 import { ApiError } from '../kube/index.ts';
 import { Controller, type ControllerOptions, type ReconcileContext } from './controller.ts';
-import { precedence } from './queue/fair-queue.ts';
+import { precedence } from './queue/claims.ts';
 import { FairSemaphore } from './queue/semaphore.ts';
 
 interface Line {

@@ -4,7 +4,7 @@ import { errorMessage, TerminalError, WaitingError } from '../../errors.ts';
 import { aborted, type Clock } from '../clock.ts';
 import { ApiError, isConflict } from '../kube/index.ts';
 import type { QueueSnapshot } from '../observe/index.ts';
-import type { Claim, Precedence } from './queue/fair-queue.ts';
+import type { Claim, Precedence } from './queue/claims.ts';
 import type { FairSemaphore } from './queue/semaphore.ts';
 import { WorkQueue } from './queue/work-queue.ts';
 import { conditionMessage } from './status.ts';

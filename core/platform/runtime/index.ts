@@ -17,7 +17,7 @@ export { Manager, type Runnable, reflectorRunnable } from './manager.ts';
 export { type FileAccess, moduleFolders, nodePermissions } from './node-permissions.ts';
 export { ObjectController } from './object-controller.ts';
 export { ByteBudget } from './queue/byte-budget.ts';
-export { type Claim, precedence } from './queue/fair-queue.ts';
+export { type Claim, precedence } from './queue/claims.ts';
 export type { MemoryShare } from './queue/memory-share.ts';
 export { FairSemaphore, Semaphore } from './queue/semaphore.ts';
 export { Countdown, type InTurn, type Turn, takePlace, withTimeLimit } from './queue/time-limit.ts';

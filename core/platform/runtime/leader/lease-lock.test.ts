@@ -33,13 +33,13 @@ test('is taken and renewed at once while a webhook of the cluster holds all othe
     await kube.client.patch(target, {}, { type: 'merge' });
   });
   const answered = Promise.all(writes);
-  while (api.requests.length < 64) await setImmediate();
+  while (api.requests.length < 80) await setImmediate();
   const { client } = kube;
   const names = { namespace: 'system', name: 'lock', identity: 'a' };
   const lock = new LeaseLock({ client, ...names, clock: systemClock });
   expect(await lock.takeOrRenew(AbortSignal.timeout(10_000))).toBe(true);
   expect(await lock.takeOrRenew(AbortSignal.timeout(10_000))).toBe(true);
-  expect(api.requests.filter(({ path }) => path === `${configMaps}/held`)).toHaveLength(64);
+  expect(api.requests.filter(({ path }) => path === `${configMaps}/held`)).toHaveLength(80);
   held.resolve({ apiVersion: 'v1', kind: 'ConfigMap', metadata: target.key });
   await answered;
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Claim, FairQueue, type FairQueueOptions, precedence } from './fair-queue.ts';
+import { type Claim, precedence } from './claims.ts';
+import { FairQueue, type FairQueueOptions } from './fair-queue.ts';
 
 interface Item extends Claim {
   readonly id: number;
@@ -137,6 +138,15 @@ describe('FairQueue', () => {
       shop.arrive({ creator: 'ben' });
       expect(shop.heldBy('ben')).toBe(places === 1 ? 0 : 1);
     }
+  });
+
+  test('keeps places for newcomers among urgent ones too: each may wait long for a server', () => {
+    const shop = new Shop({ places: 8, urgentPlaces: 1 });
+    const { urgent, first } = precedence;
+    for (let each = 0; each < 100; each += 1) shop.arrive({ creator: 'ann', precedence: urgent });
+    expect(shop.held).toHaveLength(6);
+    expect(shop.held).toContain(shop.arrive({ creator: 'ben', precedence: first }));
+    expect(shop.held).toContain(shop.arrive({ creator: 'cem', precedence: urgent }));
   });
 
   test('who is further along goes first, and an urgent one finds a place among first installs', () => {

@@ -1,26 +1,14 @@
-/** Order within a creator's fair share: lower numbers first. */
-export const precedence = {
-  /** For objects that are installed: a change of health, a deletion, a repair. */
-  urgent: 0,
-  /** For objects whose content is available. */
-  ready: 1,
-  /** For objects with all work still to do. */
-  first: 2,
-} as const;
-
-export type Precedence = (typeof precedence)[keyof typeof precedence];
-
-/** The creator and precedence of a waiting item. */
-export interface Claim {
-  readonly creator: string;
-  readonly precedence?: Precedence;
-  /** Address of the item's server, when places per server are limited. */
-  readonly address?: string;
-}
-
-export function precedenceOf(claim: Claim): Precedence {
-  return claim.precedence ?? precedence.ready;
-}
+import {
+  type Bucket,
+  type Choice,
+  type Claim,
+  type Entry,
+  goesBefore,
+  isBefore,
+  type Line,
+  precedence,
+  precedenceOf,
+} from './claims.ts';
 
 export interface FairQueueOptions {
   /** Maximum number of concurrent places. */
@@ -31,31 +19,6 @@ export interface FairQueueOptions {
   readonly perAddress?: number;
   /** Whether one creator may take all places; otherwise some stay free for new creators. */
   readonly keepsNone?: boolean;
-}
-
-interface Entry {
-  readonly claim: Claim;
-  readonly arrival: number;
-}
-
-/** Items of one creator with the same precedence and address, in the order of arrival. */
-interface Bucket<T> {
-  readonly precedence: Precedence;
-  readonly address: string | undefined;
-  readonly items: Map<T, Entry>;
-}
-
-interface Line<T> {
-  readonly creator: string;
-  readonly buckets: Map<string, Bucket<T>>;
-  held: number;
-  /** The turn at which it was last served, or arrived. */
-  servedAt: number;
-}
-
-interface Choice<T> {
-  readonly line: Line<T>;
-  readonly bucket: Bucket<T>;
 }
 
 /**
@@ -160,9 +123,8 @@ export class FairQueue<T> {
     const claim = this.#held.get(item);
     if (claim === undefined) return;
     this.#held.delete(item);
-    this.#count(claim, -1);
     const line = this.#lineOf(claim.creator);
-    line.held -= 1;
+    this.#count(line, claim, -1);
     this.#forgetIdle(line);
   }
 
@@ -172,16 +134,17 @@ export class FairQueue<T> {
     const [item, { claim }] = first;
     this.#turns += 1;
     line.servedAt = this.#turns;
-    line.held += 1;
+    this.#count(line, claim, 1);
     this.delete(item);
     this.#held.set(item, claim);
-    this.#count(claim, 1);
     return item;
   }
 
-  #count(claim: Claim, change: 1 | -1): void {
+  #count(line: Line<T>, claim: Claim, change: 1 | -1): void {
     const { address } = claim;
-    if (precedenceOf(claim) !== precedence.urgent) this.#heldPatient += change;
+    line.held += change;
+    if (precedenceOf(claim) === precedence.urgent) line.heldUrgent += change;
+    else this.#heldPatient += change;
     if (address === undefined) return;
     const now = (this.#atAddress.get(address) ?? 0) + change;
     if (now === 0) this.#atAddress.delete(address);
@@ -198,11 +161,11 @@ export class FairQueue<T> {
     return first;
   }
 
-  /** Urgent items never wait for their creator's own first installs, and take a short time. */
-  #mayHoldMore({ held }: Line<T>, bucket: Bucket<T>): boolean {
+  /** Urgent items never wait for their creator's own first installs. */
+  #mayHoldMore(line: Line<T>, bucket: Bucket<T>): boolean {
     const { places, keepsNone } = this.#options;
+    const held = bucket.precedence === precedence.urgent ? line.heldUrgent : line.held;
     if (held === 0 || keepsNone || places === Number.POSITIVE_INFINITY) return true;
-    if (bucket.precedence === precedence.urgent) return true;
     const free = places - this.#held.size;
     return held + 1 <= largestShare * (held + free);
   }
@@ -218,6 +181,7 @@ export class FairQueue<T> {
       creator,
       buckets: new Map<string, Bucket<T>>(),
       held: 0,
+      heldUrgent: 0,
       servedAt: this.#turns,
     };
     this.#lines.set(creator, line);
@@ -227,31 +191,4 @@ export class FairQueue<T> {
   #forgetIdle({ creator, held, buckets }: Line<T>): void {
     if (held === 0 && buckets.size === 0) this.#lines.delete(creator);
   }
-}
-
-function isBefore<T>(a: Bucket<T>, b: Bucket<T>, oldest: boolean): boolean {
-  if (!oldest && a.precedence !== b.precedence) return a.precedence < b.precedence;
-  return arrivalOf(a) < arrivalOf(b);
-}
-
-function arrivalOf<T>({ items }: Bucket<T>): number {
-  for (const { arrival } of items.values()) return arrival;
-  return Number.POSITIVE_INFINITY;
-}
-
-function goesBefore<T>(
-  a: Choice<T>,
-  b: Choice<T>,
-  { share, isOldestTurn }: { readonly share: number; readonly isOldestTurn: boolean },
-): boolean {
-  const [hasShare, otherHasShare] = [a.line.held >= share, b.line.held >= share];
-  if (hasShare !== otherHasShare) return otherHasShare;
-  if (!isOldestTurn) {
-    if (a.bucket.precedence !== b.bucket.precedence) {
-      return a.bucket.precedence < b.bucket.precedence;
-    }
-    if (a.line.held !== b.line.held) return a.line.held < b.line.held;
-  }
-  if (a.line.servedAt !== b.line.servedAt) return a.line.servedAt < b.line.servedAt;
-  return arrivalOf(a.bucket) < arrivalOf(b.bucket);
 }

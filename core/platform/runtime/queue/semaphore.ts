@@ -1,4 +1,5 @@
-import { type Claim, FairQueue, type FairQueueOptions } from './fair-queue.ts';
+import type { Claim } from './claims.ts';
+import { FairQueue, type FairQueueOptions } from './fair-queue.ts';
 
 interface Ticket {
   readonly turn: PromiseWithResolvers<void>;

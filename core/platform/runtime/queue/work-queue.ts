@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts';
-import { type Claim, FairQueue, type Precedence, precedenceOf } from './fair-queue.ts';
+import { type Claim, type Precedence, precedenceOf } from './claims.ts';
+import { FairQueue } from './fair-queue.ts';
 import { RateLimiter } from './rate-limiter.ts';
 
 /** Longer delays overflow the timer and would fire at once. */
