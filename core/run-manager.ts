@@ -23,7 +23,7 @@ export {
   createRemoteProvisioner,
   type RemoteProvisioner,
   type RemoteProvisionerOptions,
-} from './classes/http/remote-provisioner.ts';
+} from './classes/index.ts';
 export type {
   ContentOptions,
   ManagerOptions,

@@ -1,4 +1,4 @@
-import { type ClassHost, joinedHosts, runRemote } from '../../core/classes/index.ts';
+import { type ClassHost, createRemoteProvisioner, joinedHosts } from '../../core/classes/index.ts';
 import type { Logger } from '../../core/contracts/logger.ts';
 import { proxyFromEnvironment } from '../../core/platform/net/index.ts';
 import type { ByteBudget } from '../../core/platform/runtime/index.ts';
@@ -23,7 +23,9 @@ export async function openProvisionerUrls(
   const hosts: ClassHost[] = [];
   try {
     for (const remote of remotes) {
-      hosts.push(await runRemote({ ...remote, proxy: proxyFromEnvironment(), ...process }));
+      const options = { ...remote, proxy: proxyFromEnvironment(), ...process };
+      const provisioner = await createRemoteProvisioner(options);
+      hosts.push({ provisioners: [provisioner], close: () => provisioner.close() });
     }
   } catch (error) {
     await joinedHosts(hosts).close();

@@ -1,17 +1,23 @@
 import { extname } from 'node:path';
 import type { Logger } from '../contracts/logger.ts';
-import type { ByteBudget } from '../platform/runtime/index.ts';
-import type { ClassHost } from './class-host.ts';
+import { systemClock } from '../platform/clock.ts';
+import { createLogger } from '../platform/observe/index.ts';
+import { ByteBudget } from '../platform/runtime/index.ts';
 import {
-  createRemoteProvisioner,
-  type RemoteProvisionerOptions,
+  openRemoteClass,
+  type RemoteClassOptions,
+  type RemoteProvisioner,
 } from './http/remote-provisioner.ts';
 import { isSmallContent, runInWorkers } from './run-in-workers.ts';
 
-export interface RemoteClassOptions extends Omit<RemoteProvisionerOptions, 'readObjects'> {
-  /** Counts the memory of the process that reads the answers. */
-  readonly memory: ByteBudget;
-  readonly logger: Logger;
+export interface RemoteProvisionerOptions extends RemoteClassOptions {
+  /**
+   * Counts the memory of the process that reads large answers; that of the manager (default: a budget of
+   * its own, 1 GiB).
+   */
+  readonly memory?: ByteBudget;
+  /** Receives what that process prints (default: JSON lines on stderr, from level info). */
+  readonly logger?: Logger;
 }
 
 // The same extension as this file: TypeScript from a checkout, JavaScript from dist.
@@ -21,16 +27,17 @@ const answerReader = new URL(
 );
 
 /**
- * A class behind a URL, with a separate process for its answers, so that one server's slow answers
- * delay no other's.
+ * A class that a server provides over HTTP (docs/provisioner-http-v1.yaml). The server need not run
+ * yet: core reads its description when a first object needs it. Large answers are read in a separate
+ * process, so that they delay nothing else.
  * @throws Error when address or credentials are unusable
  */
-export async function runRemote({
-  memory,
-  logger,
+export async function createRemoteProvisioner({
+  memory = new ByteBudget({ bytes: 1024 ** 3, clock: systemClock }),
+  logger = createLogger('info'),
   ...remote
-}: RemoteClassOptions): Promise<ClassHost> {
-  const reading = await runInWorkers({
+}: RemoteProvisionerOptions): Promise<RemoteProvisioner> {
+  const host = await runInWorkers({
     modules: [answerReader],
     inProcess: isSmallContent,
     size: 1,
@@ -38,16 +45,12 @@ export async function runRemote({
     memory,
     logger,
   });
-  const readObjects = reading.provisioners[0]?.deployment;
   try {
+    const readObjects = host.provisioners[0]?.deployment;
     if (readObjects === undefined) throw new Error(`${answerReader.href} reads no objects`);
-    const provisioner = await createRemoteProvisioner({ ...remote, readObjects });
-    const close = async (): Promise<void> => {
-      await Promise.all([provisioner.close(), reading.close()]);
-    };
-    return { provisioners: [provisioner], close };
+    return await openRemoteClass(remote, { readObjects, close: () => host.close() });
   } catch (error) {
-    await reading.close();
+    await host.close();
     throw error;
   }
 }

@@ -6,7 +6,7 @@ import {
   unchanged,
 } from '../../../test/helpers/remote-class-fixture.ts';
 import { aContext } from '../../../testing/index.ts';
-import { createRemoteProvisioner } from './remote-provisioner.ts';
+import { createRemoteProvisioner } from '../run-remote.ts';
 
 test.each([
   ['ftp://a', 'the URL must begin with https:// or http://'],

@@ -9,7 +9,8 @@ import {
 import { answerJson, FakeClassServer } from '../../../test/helpers/class-server.ts';
 import { aBundle, aContext, bundleFiles } from '../../../testing/index.ts';
 import { TerminalError } from '../../errors.ts';
-import { createRemoteProvisioner, type RemoteProvisioner } from './remote-provisioner.ts';
+import { createRemoteProvisioner } from '../run-remote.ts';
+import type { RemoteProvisioner } from './remote-provisioner.ts';
 
 let certificates: Certificates;
 let others: Certificates;

@@ -5,8 +5,8 @@ import { parse } from 'yaml';
 import { FakeClassServer } from '../../../test/helpers/class-server.ts';
 import { aBundle, aBundleDeployment, aContext, bundleFiles } from '../../../testing/index.ts';
 import { contractVersion } from '../../contracts/provisioner.ts';
+import { createRemoteProvisioner } from '../run-remote.ts';
 import { classDescriptionSchema } from './class-server.ts';
-import { createRemoteProvisioner } from './remote-provisioner.ts';
 
 interface OpenApi {
   readonly info: { readonly version: string };

@@ -16,15 +16,12 @@ import { contentIn, manifestIn, referencesIn } from './answers.ts';
 import { type ClassAddressOptions, classAddress } from './class-address.ts';
 import { ClassConnection } from './class-connection.ts';
 import { ClassServer } from './class-server.ts';
-import { objectsOfAnswer } from './objects-of-answer.ts';
 import { type RequestContent, requestArchive } from './request-archive.ts';
 
-export interface RemoteProvisionerOptions extends ClassAddressOptions {
+export interface RemoteClassOptions extends ClassAddressOptions {
   /** Folder with the keys of a mounted Secret: `token`, `tls.crt` with `tls.key`, `ca.crt`. */
   readonly credentials?: string | undefined;
   readonly proxy?: ProxyConfig | undefined;
-  /** Reads answers with objects, possibly in a worker process (default: in this process). */
-  readonly readObjects?: DeploymentHandler;
   readonly clock?: Clock;
 }
 
@@ -33,20 +30,25 @@ export interface RemoteProvisioner extends DefinedProvisioner {
   close(): Promise<void>;
 }
 
+/** Reads answers with objects. */
+export interface AnswerReader {
+  readonly readObjects: DeploymentHandler;
+  close(): Promise<void>;
+}
+
 /**
- * A class that a server provides over HTTP (docs/provisioner-http-v1.yaml). The server need not run
- * yet: core reads its description when a first object needs it.
+ * A class that a server provides over HTTP, with the reader, which it closes in the end.
  * @throws Error when address or credentials are unusable
  */
-export async function createRemoteProvisioner(
-  options: RemoteProvisionerOptions,
+export async function openRemoteClass(
+  options: RemoteClassOptions,
+  reader: AnswerReader,
 ): Promise<RemoteProvisioner> {
   const { className, credentials, proxy, clock = systemClock } = options;
-  const { readObjects = objectsOfAnswer } = options;
   const address = classAddress(options);
   const connection = await ClassConnection.open({ address, credentials, proxy });
   const server = new ClassServer({ address, connection, clock });
-  const remote = new RemoteClass(server, readObjects);
+  const remote = new RemoteClass(server, reader.readObjects);
   return {
     contractVersion,
     className,
@@ -57,7 +59,9 @@ export async function createRemoteProvisioner(
     get uses() {
       return server.uses;
     },
-    close: () => connection.close(),
+    async close() {
+      await Promise.all([connection.close(), reader.close()]);
+    },
   };
 }
 
