@@ -2,7 +2,8 @@ import { open, readFile, rm, stat, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { isRunning, startOf } from '../local/cluster/processes.ts';
+import { startOf } from '../../core/platform/runtime/processes.ts';
+import { isRunning } from '../local/cluster/processes.ts';
 import type { Progress } from './go-build.ts';
 
 const POLL_MILLISECONDS = 500;

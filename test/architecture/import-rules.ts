@@ -69,7 +69,7 @@ export const importRules: Readonly<Record<string, readonly string[]>> = {
     'webhooks/',
     'deploy/',
   ],
-  'deploy/': ['api/'],
+  'deploy/': ['api/', 'core/platform/runtime/processes.ts'],
   // It brings images to its registry as users do.
   'deploy/local/demo/': ['api/', 'core/', 'catalog/', 'deploy/'],
   // A program of the checkout that no package has: it speaks to registries as the product does.
@@ -132,6 +132,7 @@ function inCatalog(name: string): string {
 /** Second doors of rooms, for who needs little of a room that takes long to load. */
 export const sideDoors: ReadonlySet<string> = new Set([
   'core/apply/content-rules.ts',
+  'core/platform/runtime/processes.ts',
   'core/platform/runtime/queue/claims.ts',
   'core/platform/runtime/queue/semaphore.ts',
   'core/registry/reference.ts',

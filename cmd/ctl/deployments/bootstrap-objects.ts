@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { gvkOf } from '../../../api/gvk.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { label } from '../../../api/v1alpha1/labels.ts';
@@ -17,7 +16,9 @@ import {
   resolveKinds,
 } from '../../../core/apply/index.ts';
 import { errorMessage, TerminalError } from '../../../core/errors.ts';
+import { systemClock } from '../../../core/platform/clock.ts';
 import {
+  awaitResource,
   keyOf,
   liveObject,
   type ObjectKey,
@@ -26,9 +27,8 @@ import {
 import { definitionEstablished } from '../../installation/install.ts';
 import type { Cluster } from '../cluster.ts';
 
-/** Milliseconds. */
+/** Milliseconds in which the API server lists a kind after its CRD is established. */
 const servingTimeout = 60_000;
-const servingInterval = 200;
 
 interface Release {
   /** Name of the BundleDeployment that will own the objects. */
@@ -167,22 +167,13 @@ function placed(object: KubernetesObject, resource: Resource, release: Release):
     : { name };
 }
 
-/** The API server lists a kind some time after its CRD is established. */
 async function resourceOf(
   object: KubernetesObject,
   { signal }: Release,
   { discovery }: Cluster,
 ): Promise<Resource> {
-  const deadline = performance.now() + servingTimeout;
-  for (;;) {
-    const resource = await discovery.resourceFor(gvkOf(object), signal);
-    if (resource !== undefined) return resource;
-    if (performance.now() > deadline) {
-      throw new TerminalError(
-        `no matches for kind "${object.kind}" in version "${object.apiVersion}"`,
-      );
-    }
-    await delay(servingInterval, undefined, { signal });
-    discovery.invalidate();
-  }
+  const waiting = { patience: servingTimeout, clock: systemClock, signal };
+  const resource = await awaitResource(discovery, gvkOf(object), waiting);
+  if (resource !== undefined) return resource;
+  throw new TerminalError(`no matches for kind "${object.kind}" in version "${object.apiVersion}"`);
 }

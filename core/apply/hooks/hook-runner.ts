@@ -9,6 +9,7 @@ import type { HookProgress, HookRequest } from '../../contracts/applier.ts';
 import { TerminalError } from '../../errors.ts';
 import type { Clock } from '../../platform/clock.ts';
 import {
+  awaitResource,
   type Discovery,
   isConflict,
   type KubeClient,
@@ -46,8 +47,8 @@ import {
 } from './replaced-object.ts';
 import { described, RunningHooks } from './running-hooks.ts';
 
-const missingKindRetries = 10;
-const missingKindPause = 200;
+/** Milliseconds: the CRD may have been established a moment ago. */
+const listingPatience = 2_000;
 
 interface HookRunnerOptions {
   readonly client: KubeClient;
@@ -133,14 +134,9 @@ export class HookRunner {
 
   async #resourceOf(hook: KubernetesObject, signal: AbortSignal): Promise<Resource> {
     const { discovery, clock } = this.#options;
-    for (let retry = 0; ; retry += 1) {
-      const resource = await discovery.resourceFor(gvkOf(hook), signal);
-      if (resource !== undefined) return resource;
-      if (retry === missingKindRetries) break;
-      // The CRD may have been established a moment ago.
-      if (retry > 0) await clock.sleep(missingKindPause, signal);
-      discovery.invalidate();
-    }
+    const waiting = { patience: listingPatience, clock, signal };
+    const resource = await awaitResource(discovery, gvkOf(hook), waiting);
+    if (resource !== undefined) return resource;
     throw new TerminalError(
       `the cluster does not serve kind ${hook.kind} of ${hook.apiVersion}: install its CRD first`,
     );

@@ -28,6 +28,7 @@ export { type ClockOffset, clockProblem, connect, type KubeConnection } from './
 export { oldestMinor } from './discovery/discovered-groups.ts';
 export {
   aggregatedDiscovery,
+  awaitResource,
   type Discovery,
   type NamespacedKinds,
   type ServedApis,

@@ -1,5 +1,4 @@
 export { stopSignal } from '../stop-signal.ts';
-export { endText, type ProcessEnd, processorTime } from './child-process.ts';
 export {
   Controller,
   type ControllerOptions,
@@ -16,6 +15,7 @@ export { type Lease, leaseResource } from './leader/lease-lock.ts';
 export { Manager, type Runnable, reflectorRunnable } from './manager.ts';
 export { type FileAccess, moduleFolders, nodePermissions } from './node-permissions.ts';
 export { ObjectController } from './object-controller.ts';
+export { beginOf, bootID, endText, type ProcessEnd, processorTime } from './processes.ts';
 export { ByteBudget } from './queue/byte-budget.ts';
 export { type Claim, precedence } from './queue/claims.ts';
 export type { MemoryShare } from './queue/memory-share.ts';

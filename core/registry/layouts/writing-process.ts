@@ -1,6 +1,7 @@
 import { readFile, readlink } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { z } from 'zod';
+import { beginOf, bootID } from '../../platform/runtime/index.ts';
 
 /** A process, as far as another one can look for it later; only Linux tells all of it. */
 export const writingProcessSchema = z.object({
@@ -22,7 +23,7 @@ export async function thisProcess(): Promise<WritingProcess> {
   const known = {
     begin: await beginOf(process.pid),
     machine: await textOf('/etc/machine-id'),
-    boot: await textOf('/proc/sys/kernel/random/boot_id'),
+    boot: await bootID(),
     namespace: await readlink('/proc/self/ns/pid').catch(() => undefined),
   };
   const parts = Object.entries(known).filter(([, text]) => text !== undefined && text !== '');
@@ -45,14 +46,6 @@ function hasProcess(pid: number): boolean {
     // It is there, and another user's.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
-}
-
-/** Field 22 of the kernel's line, unless the process has ended and its parent has not noticed. */
-async function beginOf(pid: number): Promise<string | undefined> {
-  const line = await textOf(`/proc/${pid}/stat`);
-  // The name before them may have spaces and brackets.
-  const [state, ...fields] = line?.slice(line.lastIndexOf(')') + 2).split(' ') ?? [];
-  return state === 'Z' ? undefined : fields[18];
 }
 
 async function textOf(path: string): Promise<string | undefined> {

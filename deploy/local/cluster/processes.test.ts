@@ -6,8 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { startOf } from '../../../core/platform/runtime/processes.ts';
 import type { Part, ProcessRecord } from './processes.ts';
-import { isRunning, startOf, startPart, stopProcesses } from './processes.ts';
+import { isRunning, startPart, stopProcesses } from './processes.ts';
 
 let dir: string;
 const started: ProcessRecord[] = [];

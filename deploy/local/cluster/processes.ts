@@ -1,8 +1,7 @@
-import { execFile, spawn } from 'node:child_process';
-import { open, readFile } from 'node:fs/promises';
-import { platform } from 'node:os';
+import { spawn } from 'node:child_process';
+import { open } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
+import { startOf } from '../../../core/platform/runtime/processes.ts';
 
 const POLL_MILLISECONDS = 50;
 
@@ -22,26 +21,6 @@ export interface ProcessRecord {
   /** Start time in the system's format. */
   readonly started: string;
   readonly log: string;
-}
-
-/** Start time of a process; undefined when it has ended. A zombie counts as ended. */
-export async function startOf(pid: number): Promise<string | undefined> {
-  try {
-    if (platform() !== 'linux') {
-      const { stdout } = await promisify(execFile)('ps', ['-o', 'lstart=', '-p', String(pid)]);
-      return stdout.trim() || undefined;
-    }
-    const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-    // The second field is the command in parentheses and may contain anything, also spaces.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    const [state, started] = [fields[0], fields[19]];
-    if (state === 'Z' || state === 'X') return undefined;
-    // The start time counts from the boot, so it needs the boot's ID.
-    const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8');
-    return `${boot.trim()} ${started}`;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Whether exactly the recorded process still runs. */

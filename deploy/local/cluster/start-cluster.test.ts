@@ -4,8 +4,9 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { startOf } from '../../../core/platform/runtime/processes.ts';
 import { layoutOf } from './layout.ts';
-import { type ProcessRecord, startOf } from './processes.ts';
+import { type ProcessRecord } from './processes.ts';
 import { startCluster } from './start-cluster.ts';
 import { writeState } from './state.ts';
 import { stopCluster } from './stop-cluster.ts';

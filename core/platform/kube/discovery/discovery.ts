@@ -30,6 +30,33 @@ export interface Discovery {
   invalidate(deleted?: Pick<GroupVersionKind, 'group' | 'kind'>): void;
 }
 
+/** Milliseconds between two questions. */
+const listingInterval = 200;
+
+/**
+ * The resource of a kind, also of one that the API server lists only some time after its CRD is
+ * established; undefined when it does not within `patience` milliseconds.
+ */
+export async function awaitResource(
+  discovery: Pick<Discovery, 'resourceFor' | 'invalidate'>,
+  gvk: GroupVersionKind,
+  {
+    patience,
+    clock,
+    signal,
+  }: { readonly patience: number; readonly clock: Clock; readonly signal: AbortSignal },
+): Promise<Resource | undefined> {
+  const known = await discovery.resourceFor(gvk, signal);
+  if (known !== undefined) return known;
+  const deadline = clock.monotonic() + patience;
+  for (;;) {
+    discovery.invalidate();
+    const resource = await discovery.resourceFor(gvk, signal);
+    if (resource !== undefined || clock.monotonic() >= deadline) return resource;
+    await clock.sleep(listingInterval, signal);
+  }
+}
+
 /** Lists everything that the cluster serves. */
 export interface ServedApis {
   /**
