@@ -2,6 +2,7 @@ export type { Condition, KubernetesObject, ObjectMeta, OwnerReference } from '..
 export * from './bundle.ts';
 export * from './bundle-deployment.ts';
 export * from './conditions.ts';
+export * from './deployment-plan.ts';
 export * from './deployment-policies.ts';
 export * from './deployment-progress.ts';
 export * from './labels.ts';

@@ -1,6 +1,6 @@
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
-import type { PlanStatus } from '../../api/v1alpha1/deployment-progress.ts';
+import type { PlanStatus } from '../../api/v1alpha1/deployment-plan.ts';
 import { annotation } from '../../api/v1alpha1/labels.ts';
 import type { Clock } from '../platform/clock.ts';
 import { renderingOf } from './plan/approval.ts';

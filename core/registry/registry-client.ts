@@ -3,7 +3,7 @@ import type { Clock } from '../platform/clock.ts';
 import { resumedDownload, VerifiedBlob, watched } from './blob.ts';
 import type { ImagePlace, ManifestContent } from './configuration/place.ts';
 import { RepositoryRequests, type RepositoryRequestsOptions } from './http/repository-requests.ts';
-import { discard, statusText, type TransportResponse } from './http/response.ts';
+import { discard, nextPage, statusText, type TransportResponse } from './http/response.ts';
 import type { TransportRequest } from './http/transport.ts';
 import { type Descriptor, manifestMediaTypes } from './manifest.ts';
 import { manifestParts } from './manifest-parts.ts';
@@ -230,13 +230,6 @@ function expectedDigest(
 ): string | undefined {
   if (reference.includes(':')) return reference;
   return typeof stated === 'string' && digestProblem(stated) === undefined ? stated : undefined;
-}
-
-/** URL of the next part of a list (distribution spec, Link header of RFC 5988). */
-function nextPage({ headers, url }: TransportResponse): string | undefined {
-  const link = [headers['link'] ?? []].flat().join(',');
-  const [, next] = /<([^<>]*)>[^<>]*\brel="?next\b/i.exec(link) ?? [];
-  return next === undefined ? undefined : URL.parse(next, url.href)?.href;
 }
 
 function contentType({ headers }: TransportResponse): string {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
-import type { PlanStatus } from '../../../api/v1alpha1/deployment-progress.ts';
+import type { PlanStatus } from '../../../api/v1alpha1/deployment-plan.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { bundleDeploymentResource as resource } from '../../../api/v1alpha1/resources.ts';
 import { TerminalError } from '../../../core/errors.ts';

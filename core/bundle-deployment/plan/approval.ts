@@ -4,7 +4,7 @@ import type {
   BundleDeploymentSpec,
   BundleDeploymentStatus,
 } from '../../../api/v1alpha1/bundle-deployment.ts';
-import type { ApprovalStatus } from '../../../api/v1alpha1/deployment-progress.ts';
+import type { ApprovalStatus } from '../../../api/v1alpha1/deployment-plan.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { digestOf } from '../../apply/index.ts';
 import type { BundleDeploymentState } from '../phase.ts';

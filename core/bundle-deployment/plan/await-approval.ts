@@ -1,7 +1,7 @@
 import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
 import type { BundleDeploymentStatus } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { progressReason } from '../../../api/v1alpha1/conditions.ts';
-import type { PlanStatus } from '../../../api/v1alpha1/deployment-progress.ts';
+import type { PlanStatus } from '../../../api/v1alpha1/deployment-plan.ts';
 import { errorMessage, TerminalError } from '../../errors.ts';
 import { ownBundle } from '../bundles.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';

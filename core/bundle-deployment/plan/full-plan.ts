@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { type PlanStatus, planStatusSchema } from '../../../api/v1alpha1/deployment-progress.ts';
+import { type PlanStatus, planStatusSchema } from '../../../api/v1alpha1/deployment-plan.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import type { Forecast, ForecastChange } from '../../contracts/applier.ts';
 

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
+import type { Socket } from 'node:net';
 import { setPriority } from 'node:os';
 import { extname, join } from 'node:path';
 import { nodePermissions } from '../../platform/runtime/index.ts';
@@ -48,6 +49,29 @@ export function startProcess(options: StartOptions): ChildProcess {
   );
   if (confinement !== undefined && child.pid !== undefined) standBack(child.pid);
   return child;
+}
+
+/** The socket for messages; undefined when the process could not be started. */
+export function messageSocket(process: ChildProcess): Socket | undefined {
+  const [, , , socket] = socketsOf(process);
+  return socket ?? undefined;
+}
+
+/** Whether a process keeps this one alive, as an idle one does not. */
+export function holdProcess(process: ChildProcess, alive: boolean): void {
+  for (const handle of [process, ...socketsOf(process)]) {
+    if (alive) handle?.ref();
+    else handle?.unref();
+  }
+}
+
+/**
+ * The pipes are sockets, whatever their type says; there are none when the process could not be
+ * started.
+ */
+function socketsOf(process: ChildProcess): readonly (Socket | null | undefined)[] {
+  const { stdio } = process as unknown as { readonly stdio?: readonly (Socket | null)[] };
+  return stdio ?? [];
 }
 
 function permissions(

@@ -6,10 +6,10 @@ import type { BundleFiles } from '../../contracts/bundle-files.ts';
 import type { Logger } from '../../contracts/logger.ts';
 import type { ProvisionerContext } from '../../contracts/provisioner.ts';
 import { TerminalError } from '../../errors.ts';
-import type { Clock } from '../../platform/clock.ts';
 import type { ByteBudget, InTurn, MemoryShare } from '../../platform/runtime/index.ts';
 import { Answer } from './answer.ts';
-import { endedBy, needsMore, tooSlow, unreadable, watchMemory, watchProcessor } from './ends.ts';
+import { endedBy, unreadable } from './ends.ts';
+import { type ProcessLimits, ProcessWatch } from './process-watch.ts';
 import { contentPieces, FrameSocket, fileTable } from './protocol/frames.ts';
 import {
   type CallMessage,
@@ -20,7 +20,7 @@ import {
   type ToWorker,
 } from './protocol/messages.ts';
 import { fromThrown, toThrown } from './protocol/thrown.ts';
-import { type Confinement, startProcess } from './start-process.ts';
+import { type Confinement, holdProcess, messageSocket, startProcess } from './start-process.ts';
 
 /** One call of a provisioner's handler, of a source, or of a judge. */
 export interface Call
@@ -30,22 +30,13 @@ export interface Call
   readonly context: InTurn<ProvisionerContext>;
 }
 
-export interface WorkerProcessOptions {
-  /** Limit of the JavaScript heap, and of heap and buffers together, in mebibytes. */
-  readonly memoryMegabytes: number;
-  /** Additional mebibytes of the process (default: `ownMegabytes`). */
-  readonly besidesMegabytes?: number | undefined;
+export interface WorkerProcessOptions extends ProcessLimits {
   /** Counts the memory of the process. */
   readonly memory: ByteBudget;
   /** For modules of third parties. */
   readonly confinement?: Confinement | undefined;
   /** For core's own modules that read untrusted data. */
   readonly sandboxed?: boolean | undefined;
-  /** Milliseconds of processor time per call, on systems that report it. */
-  readonly processorLimit?: number | undefined;
-  /** The advice in messages about content that takes too much. */
-  readonly advice?: string | undefined;
-  readonly clock: Clock;
   /** Logs the output of the process. */
   readonly logger: Logger;
 }
@@ -63,9 +54,6 @@ const abortGrace = 1_000;
 /** Enough for V8's report of an exhausted heap. */
 const outputKept = 16 * 1024;
 
-/** Mebibytes of a process besides its heap: code, stacks, young objects. */
-const ownMegabytes = 96;
-
 /**
  * A process that runs handlers, one call at a time. Not a thread, because a thread that allocates
  * too much memory at once ends the whole process (docs/adr/0010).
@@ -76,6 +64,7 @@ export class WorkerProcess {
   readonly #frames?: FrameSocket;
   readonly #exited: Promise<unknown>;
   readonly #ended = new AbortController();
+  readonly #watch: ProcessWatch;
   readonly #allowance = new OutputAllowance();
   readonly #memory: MemoryShare;
   #running: RunningCall | undefined;
@@ -85,6 +74,9 @@ export class WorkerProcess {
   constructor(options: WorkerProcessOptions) {
     this.#options = options;
     this.#process = startProcess(options);
+    const { pid } = this.#process;
+    const signal = this.#ended.signal;
+    this.#watch = new ProcessWatch(pid, { ...options, signal, onExcess: (why) => this.#end(why) });
     // The budget retries the call later: the content is not the cause.
     const onEnd = (reason: Error): void => this.#end(reason);
     this.#memory = options.memory.open({ kind: 'idle', onEnd });
@@ -99,10 +91,13 @@ export class WorkerProcess {
     for (const stream of [this.#process.stdout, this.#process.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => this.#keep(text));
     }
-    const [, , , socket] = this.#sockets;
+    const socket = messageSocket(this.#process);
     if (socket) this.#frames = this.#framesOf(socket);
-    this.#hold(false);
-    void this.#watchMemory();
+    holdProcess(this.#process, false);
+    void this.#watch.memory({
+      onSample: (bytes) => this.#memory.set(bytes),
+      callee: () => this.#callee,
+    });
   }
 
   /** Undefined when it could not be started. */
@@ -126,9 +121,9 @@ export class WorkerProcess {
     this.#allowance.renew();
     this.#running = { call, answer: new Answer({ callee, limits }), ...answered };
     this.#memory.become('work');
-    this.#hold(true);
+    holdProcess(this.#process, true);
     signal.addEventListener('abort', abort, { once: true });
-    void this.#watchProcessor(callee, finished.signal);
+    void this.#watch.processor(callee, finished.signal);
     try {
       const delivered = this.#deliver(call);
       return await Promise.race([answered.promise, delivered.then(() => answered.promise)]);
@@ -138,14 +133,14 @@ export class WorkerProcess {
       this.#running = undefined;
       this.#memory.become('idle');
       // Somebody may wait for the end of a killed process.
-      if (this.alive) this.#hold(false);
+      if (this.alive) holdProcess(this.#process, false);
     }
   }
 
   /** Ends the process at once; a running call rejects with the reason. */
   async kill(reason: Error): Promise<void> {
     this.#end(reason);
-    this.#hold(true);
+    holdProcess(this.#process, true);
     await this.#exited;
   }
 
@@ -225,36 +220,9 @@ export class WorkerProcess {
   }
 
   #causeOfDeath(): Error {
-    if (this.#output.includes('JavaScript heap out of memory')) return this.#needsMore();
+    if (this.#output.includes('JavaScript heap out of memory'))
+      return this.#watch.needsMore(this.#callee);
     return endedBy(this.#process, this.#callee);
-  }
-
-  #needsMore(): Error {
-    const { memoryMegabytes, confinement, advice } = this.#options;
-    return needsMore(this.#callee, { memoryMegabytes, isFlag: confinement !== undefined, advice });
-  }
-
-  async #watchMemory(): Promise<void> {
-    const { memoryMegabytes, besidesMegabytes = ownMegabytes, clock } = this.#options;
-    const { pid } = this.#process;
-    if (pid === undefined) return;
-    await watchMemory({
-      pid,
-      maxBytes: (memoryMegabytes + besidesMegabytes) * 1024 * 1024,
-      onSample: (bytes) => this.#memory.set(bytes),
-      clock,
-      signal: this.#ended.signal,
-      onExcess: () => this.#end(this.#needsMore()),
-    });
-  }
-
-  async #watchProcessor(callee: string, finished: AbortSignal): Promise<void> {
-    const { processorLimit: limit, advice, clock } = this.#options;
-    const { pid } = this.#process;
-    if (limit === undefined || pid === undefined) return;
-    const signal = AbortSignal.any([finished, this.#ended.signal]);
-    const onExcess = (): void => this.#end(tooSlow(callee, { limit, advice }));
-    await watchProcessor({ pid, limit, clock, signal, onExcess });
   }
 
   #keep(text: string): void {
@@ -266,22 +234,5 @@ export class WorkerProcess {
       return this.#distrust(error);
     }
     this.#options.logger.warn({ pid: this.#process.pid, text }, 'a worker process printed');
-  }
-
-  /**
-   * The pipes are sockets, whatever their type says; there are none when the process could not be
-   * started.
-   */
-  get #sockets(): readonly (Socket | null | undefined)[] {
-    const { stdio } = this.#process as unknown as { readonly stdio?: readonly (Socket | null)[] };
-    return stdio ?? [];
-  }
-
-  /** An idle worker does not keep this process alive. */
-  #hold(alive: boolean): void {
-    for (const handle of [this.#process, ...this.#sockets]) {
-      if (alive) handle?.ref();
-      else handle?.unref();
-    }
   }
 }

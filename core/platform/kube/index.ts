@@ -37,7 +37,8 @@ export { isEstablished } from './discovery/unlisted-kinds.ts';
 export { type KubeClient, liveObject } from './kube-client.ts';
 export { acceptMetadata, collectionPath, queryString, versionOnly } from './object-url.ts';
 export { listAll } from './reflector/list.ts';
-export { Reflector, type ReflectorOptions, type ReflectorSink } from './reflector/reflector.ts';
+export { Reflector } from './reflector/reflector.ts';
+export type { ReflectorOptions, ReflectorSink } from './reflector/reflector-options.ts';
 export {
   apiServiceResource,
   clusterRoleBindingResource,

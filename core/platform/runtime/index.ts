@@ -1,10 +1,11 @@
 export { stopSignal } from '../stop-signal.ts';
-export {
-  Controller,
-  type ControllerOptions,
-  type ReconcileContext,
-  type ReconcileResult,
-} from './controller.ts';
+export { Controller } from './controllers/controller.ts';
+export type {
+  ControllerOptions,
+  ReconcileContext,
+  ReconcileResult,
+} from './controllers/controller-options.ts';
+export { ObjectController } from './controllers/object-controller.ts';
 export { EventRecorder } from './event-recorder.ts';
 export { addFinalizer, removeFinalizer } from './finalizers.ts';
 export { type BindAddress, HealthServer, parseBindAddress } from './health-server.ts';
@@ -14,7 +15,6 @@ export { leaderRunnable } from './leader/leader-runnable.ts';
 export { type Lease, leaseResource } from './leader/lease-lock.ts';
 export { Manager, type Runnable, reflectorRunnable } from './manager.ts';
 export { type FileAccess, moduleFolders, nodePermissions } from './node-permissions.ts';
-export { ObjectController } from './object-controller.ts';
 export { beginOf, bootID, endText, type ProcessEnd, processorTime } from './processes.ts';
 export { ByteBudget } from './queue/byte-budget.ts';
 export { type Claim, precedence } from './queue/claims.ts';

@@ -3,41 +3,9 @@ import type { BlobToPush, ImagePlace, ImageTarget } from '../configuration/place
 import type { Descriptor } from '../manifest.ts';
 import { manifestParts } from '../manifest-parts.ts';
 import { type AttachedPush, attachedPush } from './attached-tag.ts';
-import { blobBytes } from './blob-bytes.ts';
+import { CountedBlob, type CountOptions } from './blob-bytes.ts';
 import type { HostLimits } from './host-limits.ts';
 import type { OwnManifest, WholeImage } from './whole-image.ts';
-
-interface CountOptions {
-  /** Receives the number of bytes as they arrive; `sent` bytes came over the network. */
-  readonly onBytes: (bytes: number, sent: boolean) => void;
-  readonly signal: AbortSignal;
-}
-
-/** A blob's bytes; counts each byte once, even if it is read again. */
-class CountedBlob {
-  bytes = 0;
-  readonly #descriptor: Descriptor;
-  readonly #place: ImagePlace;
-  readonly #options: CountOptions;
-
-  constructor(descriptor: Descriptor, place: ImagePlace, options: CountOptions) {
-    this.#descriptor = descriptor;
-    this.#place = place;
-    this.#options = options;
-  }
-
-  async *open(): AsyncGenerator<Uint8Array> {
-    const { onBytes, signal } = this.#options;
-    let offset = 0;
-    for await (const chunk of blobBytes(this.#place, this.#descriptor, signal)) {
-      offset += chunk.byteLength;
-      const fresh = Math.max(0, offset - this.bytes);
-      this.bytes += fresh;
-      if (fresh > 0) onBytes(fresh, true);
-      yield chunk;
-    }
-  }
-}
 
 /** Where an image is read. */
 export interface CopySource {

@@ -31,3 +31,10 @@ export function statusText(status: number): string {
   const text = statusTexts[status];
   return text === undefined ? `status ${status}` : `${status} ${text}`;
 }
+
+/** URL of the next part of a list (distribution spec, Link header of RFC 5988). */
+export function nextPage({ headers, url }: TransportResponse): string | undefined {
+  const link = [headers['link'] ?? []].flat().join(',');
+  const [, next] = /<([^<>]*)>[^<>]*\brel="?next\b/i.exec(link) ?? [];
+  return next === undefined ? undefined : URL.parse(next, url.href)?.href;
+}

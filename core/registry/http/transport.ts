@@ -12,7 +12,6 @@ import {
   type ProxyConfig,
   RetryPolicy,
 } from '../../platform/net/index.ts';
-import type { RegistriesConfig } from '../configuration/pull-places.ts';
 import type { RegistryCertificates } from '../configuration/registry-certificates.ts';
 import {
   connectionError,
@@ -20,26 +19,15 @@ import {
   isConnectionLost,
   UnavailableError,
 } from '../registry-errors.ts';
+import { type HostOptions, HostRules } from './host-rules.ts';
 import { discard, statusText, type TransportResponse } from './response.ts';
 
-export interface TransportOptions {
-  /** Hosts (`host[:port]`) to reach over plain HTTP. */
-  readonly insecureRegistries: readonly string[];
-  /** Host without certificate check, and with plain HTTP if HTTPS fails. */
-  readonly uncheckedHost?: string | undefined;
-  /** Host that an admin has chosen for this image: `addresses` does not apply to it. */
-  readonly chosenHost?: string | undefined;
-  /** Like `uncheckedHost`, for all hosts. */
-  readonly skipTlsVerify?: boolean | undefined;
-  /** Uses plain HTTP for all hosts. */
-  readonly useHttp?: boolean | undefined;
+export interface TransportOptions extends HostOptions {
   /** PEM certificates of CAs to trust in addition to the system's. */
   readonly caCertificates: readonly string[];
   readonly hostCertificates?: RegistryCertificates | undefined;
   readonly proxy?: ProxyConfig | undefined;
   readonly addresses?: AddressPolicy | undefined;
-  /** An admin has chosen these registries and mirrors: `addresses` does not apply to them. */
-  readonly registries?: RegistriesConfig | undefined;
   readonly userAgent: string;
   readonly clock: Clock;
 }
@@ -68,34 +56,23 @@ const idleTimeout = 30_000;
  */
 export class Transport {
   readonly #options: TransportOptions;
-  /** As listed, and as in URLs: without HTTP's default port. */
-  readonly #insecure: ReadonlySet<string>;
-  readonly #unchecked: ReadonlySet<string>;
-  /** As in URLs. */
-  readonly #chosen: ReadonlySet<string>;
+  readonly #hosts: HostRules;
   readonly #proxyFor: ProxyChooser;
   /** By host, for hosts with settings of their own; the empty name is for all others. */
   readonly #dispatchers = new Map<string, Dispatcher>();
 
   constructor(options: TransportOptions) {
     this.#options = options;
-    this.#insecure = new Set(
-      options.insecureRegistries.flatMap((host) => hostNames(host, ['http'])),
-    );
-    const { uncheckedHost } = options;
-    const unchecked =
-      uncheckedHost === undefined ? [] : hostNames(uncheckedHost, ['http', 'https']);
-    this.#unchecked = new Set(unchecked);
-    this.#chosen = new Set(chosenHosts(options));
+    this.#hosts = new HostRules(options);
     this.#proxyFor = createProxyChooser(options.proxy);
   }
 
   /** Base URL of a registry's host, with the scheme to use. */
   async baseURL(host: string, signal: AbortSignal): Promise<URL> {
     const plain = new URL(`http://${host}`);
-    if (this.#isPlain(host.toLowerCase())) return plain;
+    if (this.#hosts.isPlain(host.toLowerCase())) return plain;
     const encrypted = new URL(`https://${host}`);
-    if (!this.#isUnchecked(host.toLowerCase())) return encrypted;
+    if (!this.#hosts.isUnchecked(host.toLowerCase())) return encrypted;
     try {
       await discard(await this.#request(new URL('/v2/', encrypted), { signal }, false));
       return encrypted;
@@ -183,19 +160,11 @@ export class Transport {
   }
 
   #checkScheme({ protocol, host }: URL): void {
-    const isPlainAllowed = this.#isPlain(host) || this.#isUnchecked(host);
+    const isPlainAllowed = this.#hosts.isPlain(host) || this.#hosts.isUnchecked(host);
     if (protocol === 'https:' || (protocol === 'http:' && isPlainAllowed)) return;
     throw new UnavailableError(
       `registry sends us to ${protocol}//${host}, which is not listed as an insecure registry`,
     );
-  }
-
-  #isPlain(host: string): boolean {
-    return this.#options.useHttp === true || this.#insecure.has(host);
-  }
-
-  #isUnchecked(host: string): boolean {
-    return this.#options.skipTlsVerify === true || this.#unchecked.has(host);
   }
 
   /** Host with its proxy, for messages about connections. */
@@ -207,9 +176,9 @@ export class Transport {
   #dispatcher({ host }: URL): Dispatcher {
     const { hostCertificates, caCertificates, proxy, addresses } = this.#options;
     const own = hostCertificates?.get(host);
-    const insecureSkipVerify = this.#isUnchecked(host);
+    const insecureSkipVerify = this.#hosts.isUnchecked(host);
     // Users may skip the check of certificates, but not choose an address by that.
-    const isChosen = own !== undefined || this.#chosen.has(host);
+    const isChosen = own !== undefined || this.#hosts.isChosen(host);
     const key = isChosen || insecureSkipVerify ? host : '';
     const known = this.#dispatchers.get(key);
     if (known !== undefined) return known;
@@ -230,29 +199,4 @@ export class Transport {
 function bodyOf({ body }: TransportRequest): string | Uint8Array | Readable | null {
   if (typeof body !== 'function') return body ?? null;
   return Readable.from(body(), { objectMode: false });
-}
-
-/** A host as listed, and as in URLs of these schemes. */
-function hostNames(listed: string, schemes: readonly string[]): string[] {
-  const host = listed.toLowerCase();
-  if (URL.parse(`http://${host}`) === null || host === '' || /[/@?#]/.test(host)) {
-    throw new Error(`insecure registry "${listed}" is not a host with an optional port`);
-  }
-  return [host, ...schemes.map((scheme) => new URL(`${scheme}://${host}`).host)];
-}
-
-/** Hosts that an admin has named, without blocked registries. */
-function chosenHosts(options: TransportOptions): readonly string[] {
-  const { insecureRegistries, registries, chosenHost = '' } = options;
-  const rules = (registries?.registries ?? []).filter(({ blocked }) => !blocked);
-  const locations = [
-    ...rules.flatMap(({ prefix, location }) => [prefix, location ?? '']),
-    ...(registries?.registries ?? []).flatMap(({ mirrors }) =>
-      mirrors.map((each) => each.location),
-    ),
-  ];
-  const hosts = locations.map((location) => location.split('/')[0] ?? '');
-  return [...insecureRegistries, chosenHost, ...hosts]
-    .filter((host) => host !== '' && !host.includes('*') && URL.parse(`https://${host}`) !== null)
-    .flatMap((host) => hostNames(host, ['http', 'https']));
 }

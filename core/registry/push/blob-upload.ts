@@ -7,6 +7,7 @@ import type { RegistryClient } from '../registry-client.ts';
 import { DeniedError, UnavailableError } from '../registry-errors.ts';
 import { withChunkBuffer } from './chunk-buffers.ts';
 import { refusedPush } from './refused-push.ts';
+import { endOf, type Session, sessionOf } from './upload-session.ts';
 
 const mebibyte = 1024 * 1024;
 /** Maximum bytes of a blob in one request: restarting such an upload costs little. */
@@ -20,13 +21,6 @@ const maxChunk = 64 * mebibyte;
 const maxResumes = 4;
 /** Milliseconds. Registries move a blob to its place, or read it again, before they answer. */
 const answerTimeout = 300_000;
-
-/** Where a registry takes the next bytes of an upload. */
-interface Session {
-  readonly location: URL;
-  /** Minimum bytes of each chunk except the last; 0 for any number. */
-  readonly minChunk: number;
-}
 
 /** The registry refuses chunks, or no longer knows the upload. */
 class LostSession extends UnavailableError {}
@@ -71,7 +65,7 @@ export class BlobUpload {
     }
     const response = offered ?? (await this.#send('blobs/uploads/', { method: 'POST' }));
     await this.#expect(response, 202);
-    return this.#session(response);
+    return sessionOf(response, this.#client);
   }
 
   /**
@@ -94,7 +88,7 @@ export class BlobUpload {
 
   async #atOnce(session: Session): Promise<void> {
     const blob = this.#blob;
-    const response = await this.#send(this.#finish(session), {
+    const response = await this.#send(endOf(session, this.#blob.descriptor), {
       method: 'PUT',
       headers: {
         'content-type': 'application/octet-stream',
@@ -115,7 +109,10 @@ export class BlobUpload {
       );
       // Also verifies the content as a whole.
       if ((await reader.next()) !== undefined) throw this.#ended('more than');
-      await this.#expect(await this.#send(this.#finish(last), { method: 'PUT' }), 201);
+      await this.#expect(
+        await this.#send(endOf(last, this.#blob.descriptor), { method: 'PUT' }),
+        201,
+      );
     } finally {
       reader.release();
     }
@@ -171,7 +168,7 @@ export class BlobUpload {
     });
     if (response.status === 202 || response.status === 204) {
       await discard(response);
-      return this.#session(response, session);
+      return sessionOf(response, this.#client, session);
     }
     if (response.status === 416) {
       await discard(response);
@@ -191,7 +188,7 @@ export class BlobUpload {
     if (response.status !== 204 || end === undefined) throw lost(this.#client, 'nothing');
     // Registries write `0-0` for an empty upload, too.
     const received = end === '0' ? 0 : Number(end) + 1;
-    return { session: this.#session(response, session), received };
+    return { session: sessionOf(response, this.#client, session), received };
   }
 
   async #send(
@@ -200,25 +197,6 @@ export class BlobUpload {
   ): Promise<TransportResponse> {
     const request = { ...wanted, answerTimeout, signal: this.#signal };
     return await this.#client.request(typeof path === 'string' ? path : path.href, request);
-  }
-
-  #session(response: TransportResponse, before?: Session): Session {
-    const { location } = response.headers;
-    const url = typeof location === 'string' ? URL.parse(location, response.url.href) : null;
-    const next = url ?? before?.location;
-    if (next === undefined) {
-      throw new UnavailableError(
-        `registry ${this.#client.domain} says nothing about where to upload a blob to`,
-      );
-    }
-    const stated = Number(response.headers['oci-chunk-min-length'] ?? before?.minChunk ?? 0);
-    return { location: next, minChunk: Number.isSafeInteger(stated) ? stated : 0 };
-  }
-
-  #finish({ location }: Session): URL {
-    const url = new URL(location);
-    url.searchParams.set('digest', this.#blob.descriptor.digest);
-    return url;
   }
 
   async #expect(response: TransportResponse, status: number): Promise<void> {

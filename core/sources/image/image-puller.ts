@@ -1,59 +1,27 @@
 import type { BundleFiles, ContentLimits } from '../../contracts/bundle-files.ts';
 import type { ContentMemory } from '../../contracts/source.ts';
-import { TerminalError, WaitingError } from '../../errors.ts';
-import type { Clock } from '../../platform/clock.ts';
-import type { AddressPolicy, ProxyConfig } from '../../platform/net/index.ts';
+import { WaitingError } from '../../errors.ts';
 import { SharedWork } from '../../platform/shared-work.ts';
 import {
-  type Credentials,
   credentialsKey,
-  DeniedError,
-  type ImageManifest,
-  type ImageReference,
   type ImageVerifier,
   joinedFailure,
   type Keychain,
-  manifestReference,
-  nodePlatform,
-  type Platform,
   PullFailure,
   type PullPlace,
   type PullPlaces,
   parseImageReference,
-  parseManifest,
   pullError,
   pullPlaces,
-  type RegistriesConfig,
-  type RegistryCertificates,
-  RegistryClient,
-  registryHost,
   repositoryName,
-  TokenService,
-  Transports,
   UnavailableError,
 } from '../../registry/index.ts';
+import { ImageResolver, type ImageResolverOptions, type ResolvedImage } from './image-resolver.ts';
 import { downloadLayers } from './layers.ts';
 
-export interface ImagePullerOptions {
-  /** Hosts (`host[:port]`) to use over plain HTTP; all others use HTTPS. */
-  readonly insecureRegistries: readonly string[];
-  /** Mirrors and rewritten places of registries. */
-  readonly registries?: RegistriesConfig | undefined;
-  /** PEM certificates of trusted CAs, in addition to the system's. */
-  readonly caCertificates?: string | undefined;
-  readonly hostCertificates?: RegistryCertificates | undefined;
-  readonly proxy?: ProxyConfig | undefined;
-  /**
-   * Addresses that connections may use, token servers and redirects included (default: all).
-   * Registries in the other options are always allowed.
-   */
-  readonly addresses?: AddressPolicy | undefined;
+export interface ImagePullerOptions extends ImageResolverOptions {
   /** Refuses images before their layers are downloaded. */
   readonly verifier?: ImageVerifier | undefined;
-  /** The manifest to take from an index (default: Linux on this process's architecture). */
-  readonly platform?: Platform | undefined;
-  readonly userAgent?: string | undefined;
-  readonly clock: Clock;
 }
 
 export interface PullOptions {
@@ -75,19 +43,11 @@ export interface PulledImage {
   readonly pinnedRef: string;
 }
 
-interface ResolvedImage {
-  readonly client: RegistryClient;
-  readonly digest: string;
-  readonly credentials: Credentials | undefined;
-  readonly manifest: ImageManifest;
-}
-
 interface NamedPull extends PullOptions {
   /** The requested repository, even if a mirror is read. */
   readonly repository: string;
 }
 
-const maxIndexDepth = 3;
 /** Part of the timeout for one attempt, so that its error can still be reported. */
 const shareOfTimeout = 0.9;
 
@@ -97,19 +57,12 @@ const shareOfTimeout = 0.9;
  */
 export class ImagePuller {
   readonly #options: ImagePullerOptions;
-  readonly #tokens: TokenService;
-  readonly #transports: Transports;
+  readonly #resolver: ImageResolver;
   readonly #downloads = new SharedWork<BundleFiles>();
 
   constructor(options: ImagePullerOptions) {
-    const { caCertificates, userAgent = 'rukpak-ts' } = options;
     this.#options = options;
-    this.#tokens = new TokenService(options.clock);
-    this.#transports = new Transports({
-      ...options,
-      caCertificates: caCertificates === undefined ? [] : [caCertificates],
-      userAgent,
-    });
+    this.#resolver = new ImageResolver(options);
   }
 
   /**
@@ -155,7 +108,7 @@ export class ImagePuller {
   ): Promise<{ readonly files: BundleFiles; readonly digest: string } | PullFailure> {
     let doing: PullFailure['doing'] = 'fetching image descriptor';
     try {
-      const image = await this.#resolve(place, options);
+      const image = await this.#resolver.resolve(place, options);
       doing = 'verifying image signature';
       const { client, digest } = image;
       const { repository, signal } = options;
@@ -168,48 +121,6 @@ export class ImagePuller {
       if (error instanceof WaitingError) throw error;
       return new PullFailure(doing, error);
     }
-  }
-
-  /** Uses the first credentials that the registry accepts. */
-  async #resolve(place: PullPlace, options: PullOptions): Promise<ResolvedImage> {
-    const { reference, insecure } = place;
-    const { caCertificates, keychain } = options;
-    const uncheckedHost = insecure ? registryHost(reference.domain) : undefined;
-    const candidates = keychain.credentialsFor(reference);
-    let denied: unknown;
-    for (const credentials of candidates.length === 0 ? [undefined] : candidates) {
-      const client = new RegistryClient(reference, {
-        transport: this.#transports.get({ caCertificates, uncheckedHost, isChosen: insecure }),
-        tokens: this.#tokens,
-        credentials: credentials === undefined ? [] : [credentials],
-        clock: this.#options.clock,
-      });
-      try {
-        const { digest, manifest } = await this.#manifest(client, reference, options.signal);
-        return { client, digest, credentials, manifest };
-      } catch (error) {
-        if (!(error instanceof DeniedError)) throw error;
-        denied ??= error;
-      }
-    }
-    throw denied;
-  }
-
-  async #manifest(
-    client: RegistryClient,
-    reference: ImageReference,
-    signal: AbortSignal,
-  ): Promise<{ readonly digest: string; readonly manifest: ImageManifest }> {
-    const platform = this.#options.platform ?? nodePlatform();
-    const first = await client.manifest(manifestReference(reference), signal);
-    let manifest = parseManifest(first.bytes, first.contentType);
-    for (let depth = 1; manifest.kind === 'index'; depth += 1) {
-      if (depth > maxIndexDepth) throw new TerminalError('image indexes are nested too deeply');
-      const { digest } = manifest.select(platform);
-      const content = await client.manifest(digest, signal);
-      manifest = parseManifest(content.bytes, content.contentType);
-    }
-    return { digest: first.digest, manifest };
   }
 
   async #download(

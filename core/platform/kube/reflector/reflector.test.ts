@@ -6,7 +6,8 @@ import { ManualClock } from '../../../../test/helpers/manual-clock.ts';
 import { silentLogger } from '../../../../test/helpers/silent-logger.ts';
 import type { Logger } from '../../../contracts/logger.ts';
 import { ApiError } from '../api-error.ts';
-import { Reflector, type ReflectorOptions, type ReflectorSink } from './reflector.ts';
+import { Reflector } from './reflector.ts';
+import type { ReflectorOptions, ReflectorSink } from './reflector-options.ts';
 
 const widgets = { group: 'x', version: 'v1', kind: 'Widget', plural: 'widgets', namespaced: false };
 

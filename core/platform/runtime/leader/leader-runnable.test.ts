@@ -4,7 +4,7 @@ import { FakeKubeClient } from '../../../../test/helpers/fake-kube-client.ts';
 import { ManualClock } from '../../../../test/helpers/manual-clock.ts';
 import { silentLogger } from '../../../../test/helpers/silent-logger.ts';
 import { aborted } from '../../clock.ts';
-import { Controller } from '../controller.ts';
+import { Controller } from '../controllers/controller.ts';
 import type { Runnable } from '../manager.ts';
 import { leaderRunnable } from './leader-runnable.ts';
 import type { Lease } from './lease-lock.ts';

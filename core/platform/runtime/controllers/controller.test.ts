@@ -1,13 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
-import { ManualClock } from '../../../test/helpers/manual-clock.ts';
-import { silentLogger } from '../../../test/helpers/silent-logger.ts';
-import type { Logger } from '../../contracts/logger.ts';
-import { TerminalError, WaitingError } from '../../errors.ts';
-import { ApiError } from '../kube/index.ts';
-import { Controller, type ControllerOptions, type ReconcileContext } from './controller.ts';
-import { precedence } from './queue/claims.ts';
-import { FairSemaphore } from './queue/semaphore.ts';
+import { ManualClock } from '../../../../test/helpers/manual-clock.ts';
+import { silentLogger } from '../../../../test/helpers/silent-logger.ts';
+import type { Logger } from '../../../contracts/logger.ts';
+import { TerminalError, WaitingError } from '../../../errors.ts';
+import { ApiError } from '../../kube/index.ts';
+import { precedence } from '../queue/claims.ts';
+import { FairSemaphore } from '../queue/semaphore.ts';
+import { Controller } from './controller.ts';
+import type { ControllerOptions, ReconcileContext } from './controller-options.ts';
 
 interface Line {
   readonly level: string;

@@ -1,10 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { ManualClock } from '../../../test/helpers/manual-clock.ts';
-import { silentLogger } from '../../../test/helpers/silent-logger.ts';
-import type { Logger } from '../../contracts/logger.ts';
-import type { QueueSnapshot } from '../observe/index.ts';
-import { Controller, type ControllerOptions, type ReportedMetrics } from './controller.ts';
+import { ManualClock } from '../../../../test/helpers/manual-clock.ts';
+import { silentLogger } from '../../../../test/helpers/silent-logger.ts';
+import type { Logger } from '../../../contracts/logger.ts';
+import type { QueueSnapshot } from '../../observe/index.ts';
+import { Controller } from './controller.ts';
+import type { ControllerOptions, ReportedMetrics } from './controller-options.ts';
 
 /** What a controller has told, one line each. */
 function recordingMetrics() {

@@ -1,15 +1,16 @@
-import type { KubernetesObject } from '../../../api/meta.ts';
-import type { Logger } from '../../contracts/logger.ts';
-import type { Clock } from '../clock.ts';
+import type { KubernetesObject } from '../../../../api/meta.ts';
+import type { Logger } from '../../../contracts/logger.ts';
+import type { Clock } from '../../clock.ts';
 import {
   formatKey,
   type KubeClient,
   type ObjectKey,
   Reflector,
   type Resource,
-} from '../kube/index.ts';
-import { Controller, type ReconcileContext } from './controller.ts';
-import { IndexedCache } from './indexed-cache.ts';
+} from '../../kube/index.ts';
+import { IndexedCache } from '../indexed-cache.ts';
+import { Controller } from './controller.ts';
+import type { ReconcileContext } from './controller-options.ts';
 
 interface ObjectControllerOptions {
   /** Name of the controller in log lines. */
