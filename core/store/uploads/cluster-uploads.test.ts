@@ -82,6 +82,36 @@ describe('an upload that the cluster does not take whole', () => {
   });
 });
 
+describe('a request that the API server fulfils without an answer, and gets again', () => {
+  /** The transport repeats requests that end with 5xx and Retry-After. */
+  function twice(name: 'create' | 'update', part: string): void {
+    const once = client[name].bind(client);
+    client[name] = async (resource, object, until) => {
+      const written = await once(resource, object, until);
+      if (object.metadata.labels?.[uploadLabel.part] !== part) return written;
+      client[name] = once;
+      return await once(resource, object, until);
+    };
+  }
+
+  test.each([
+    ['create', 'chunk'],
+    ['create', 'index'],
+    ['update', 'index'],
+  ] as const)('loses no upload: %s of the %s', async (name, part) => {
+    if (name === 'update') await put(demo, 20);
+    twice(name, part);
+    await put(demo, 10);
+    const sizes: number[] = [];
+    const read = async (): Promise<void> => {
+      for await (const bytes of (await store.read(demo, signal)) ?? []) sizes.push(bytes.length);
+    };
+    // Its digest in this test is none.
+    await expect(read()).rejects.toThrow('is damaged');
+    expect(sizes).toEqual([10]);
+  });
+});
+
 describe('chunks that no index names', () => {
   test('stay for an hour of this process, whatever its clock says: their index may be on its way', async () => {
     await put(demo, 10);

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { open } from 'node:fs/promises';
+import type { KubernetesObject } from '../../../api/meta.ts';
 import type { ContentKey } from '../../contracts/store.ts';
 import type { UploadStore } from '../../contracts/upload-store.ts';
 import { type Clock, systemClock } from '../../platform/clock.ts';
@@ -148,7 +149,7 @@ export class ClusterUploads implements UploadStore {
       let index = 0;
       for await (const bytes of file.createReadStream(inChunks)) {
         const chunk = aChunk(this.#namespace, key, { set, index, bytes: bytes as Uint8Array });
-        await this.#client.create(secretResource, chunk, signal);
+        await this.#client.create(secretResource, chunk, signal).catch(unlessCreated);
         index += 1;
       }
       return index;
@@ -166,7 +167,7 @@ export class ClusterUploads implements UploadStore {
     const index = anIndex(this.#namespace, key, set);
     for (let tries = 1; ; tries += 1) {
       try {
-        return await this.#tryIndex(index, signal);
+        return await this.#tryIndex(index, set, signal);
       } catch (error) {
         const raced = isConflict(error) || isAlreadyExists(error) || isNotFound(error);
         if (!raced || tries === maxTries) throw error;
@@ -175,7 +176,8 @@ export class ClusterUploads implements UploadStore {
   }
 
   async #tryIndex(
-    index: ReturnType<typeof anIndex>,
+    index: KubernetesObject,
+    { set }: UploadSet,
     signal: AbortSignal,
   ): Promise<UploadSet | undefined> {
     const at = this.#at(index.metadata.name ?? '');
@@ -187,10 +189,13 @@ export class ClusterUploads implements UploadStore {
       await this.#client.create(secretResource, index, signal);
       return undefined;
     }
+    const former = setOf(before);
+    // The API server has done what it did not answer: these are no earlier chunks to delete.
+    if (former?.set === set) return undefined;
     const { resourceVersion = '' } = before.metadata;
     const metadata = { ...index.metadata, resourceVersion };
     await this.#client.update(secretResource, { ...index, metadata }, signal);
-    return setOf(before);
+    return former;
   }
 
   /** Deletes the chunks of a PUT, as far as possible: `collect` deletes what remains. */
@@ -209,4 +214,9 @@ export class ClusterUploads implements UploadStore {
   #at(name: string): { readonly namespace: string; readonly name: string } {
     return { namespace: this.#namespace, name };
   }
+}
+
+/** Only this PUT has the name, which is random: an earlier try was fulfilled without an answer. */
+function unlessCreated(error: unknown): void {
+  if (!isAlreadyExists(error)) throw error;
 }
