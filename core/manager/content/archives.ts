@@ -35,16 +35,23 @@ export function createArchiveCleaner(
   { bundles, deployments }: Pick<Kinds, 'bundles' | 'deployments'>,
   onLeftover: OnLeftover,
 ): Runnable {
+  /** Ended while not all deployments were known: their content may be installed. */
+  let early: Bundle[] | undefined = [];
   bundles.onChange((change) => {
     const ended = endedBundle(change);
-    if (ended !== undefined) kept.release(ended).catch(onLeftover);
+    if (ended === undefined) return;
+    if (early === undefined) kept.release(ended).catch(onLeftover);
+    else early.push(ended);
   });
   const collected = Promise.withResolvers<void>();
   return {
     name: 'archive garbage collection',
     ready: () => collected.promise,
     async run() {
+      const ended = early ?? [];
+      early = undefined;
       await kept.resume().catch(onLeftover);
+      for (const bundle of ended) await kept.release(bundle).catch(onLeftover);
       await collectGarbage(store, () => namesOf(bundles.list()), onLeftover);
       // Earlier not all deployments may have been known.
       deployments.onChange(() => void kept.collect());
