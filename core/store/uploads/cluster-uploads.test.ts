@@ -50,12 +50,17 @@ beforeEach(() => {
   store = new ClusterUploads({ client, namespace, clock });
 });
 
-async function put(key: ContentKey, bytes: number, until = signal): Promise<void> {
+async function put(
+  key: ContentKey,
+  bytes: number,
+  { until = signal, confirm }: { until?: AbortSignal; confirm?: () => Promise<void> } = {},
+): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'cluster-uploads-'));
   onTestFinished(() => rm(directory, { recursive: true }));
   const path = join(directory, 'body');
   await writeFile(path, Buffer.alloc(bytes));
-  await store.put(key, { path, size: bytes, digest: String(bytes) }, until);
+  const upload = { path, size: bytes, digest: String(bytes), ...(confirm && { confirm }) };
+  await store.put(key, upload, until);
 }
 
 async function names(): Promise<readonly string[]> {
@@ -76,7 +81,7 @@ describe('an upload that the cluster does not take whole', () => {
     client.beforeCall = (call) => {
       if (call === 'create' && ++created === 2) over.abort(new Error('the time is over'));
     };
-    await expect(put(demo, 1_300_000, over.signal)).rejects.toThrow('the time is over');
+    await expect(put(demo, 1_300_000, { until: over.signal })).rejects.toThrow('the time is over');
     expect(await names()).toEqual([]);
     expect(client.deletions[0]?.signal?.aborted).not.toBe(true);
   });
@@ -110,6 +115,19 @@ describe('a request that the API server fulfils without an answer, and gets agai
     await expect(read()).rejects.toThrow('is damaged');
     expect(sizes).toEqual([10]);
   });
+});
+
+test('an upload of another replica that was unpacked meanwhile stays, and the later one is refused', async () => {
+  let isUnpacked = false;
+  const confirm = async (): Promise<void> => {
+    if (isUnpacked) throw new Error('bundle has already been unpacked');
+    await put(demo, 10);
+    isUnpacked = true;
+  };
+  const later = put(demo, 20, { confirm });
+  await expect(later).rejects.toThrow('bundle has already been unpacked');
+  expect(await store.digest(demo, signal)).toBe('10');
+  expect(await names()).toEqual(['chunk', 'index']);
 });
 
 describe('chunks that no index names', () => {

@@ -10,6 +10,7 @@ import {
   isConflict,
   isNotFound,
   type KubeClient,
+  liveObject,
   queryString,
   secretResource,
 } from '../../platform/kube/index.ts';
@@ -69,16 +70,10 @@ export class ClusterUploads implements UploadStore {
     signal: AbortSignal,
   ): Promise<void> {
     const set = randomBytes(8).toString('hex');
-    let chunks: number;
-    try {
-      chunks = await this.#writeChunks(key, { ...upload, set }, signal);
-      await upload.confirm?.();
-    } catch (error) {
-      // At once: a client that repeats the upload would fill the cluster.
-      await this.#discard(set);
-      throw error;
-    }
-    const replaced = await this.#writeIndex(key, { set, chunks, digest: upload.digest }, signal);
+    const { path, digest, confirm = async () => undefined } = upload;
+    const chunks = await this.#orDiscard(set, () => this.#writeChunks(key, { path, set }, signal));
+    const index = anIndex(this.#namespace, key, { set, chunks, digest });
+    const replaced = await this.#writeIndex(index, { set, confirm }, signal);
     if (replaced !== undefined) await this.#discard(replaced.set);
   }
 
@@ -158,44 +153,53 @@ export class ClusterUploads implements UploadStore {
     }
   }
 
-  /** Resolves to the set that the index named before. */
+  /**
+   * Resolves to the set that the index named before. Confirms for exactly that one: the upload of another
+   * replica may have been unpacked since.
+   */
   async #writeIndex(
-    key: ContentKey,
-    set: UploadSet,
+    index: KubernetesObject,
+    { set, confirm }: { readonly set: string; readonly confirm: () => Promise<void> },
     signal: AbortSignal,
   ): Promise<UploadSet | undefined> {
-    const index = anIndex(this.#namespace, key, set);
+    const at = this.#at(index.metadata.name ?? '');
     for (let tries = 1; ; tries += 1) {
+      const before = await liveObject(this.#client, { resource: secretResource, key: at }, signal);
+      const former = before && setOf(before);
+      // The API server has done what it did not answer: these are no earlier chunks to delete.
+      if (former?.set === set) return undefined;
+      await this.#orDiscard(set, confirm);
       try {
-        return await this.#tryIndex(index, set, signal);
+        await this.#replace(before, index, signal);
+        return former;
       } catch (error) {
-        const raced = isConflict(error) || isAlreadyExists(error) || isNotFound(error);
-        if (!raced || tries === maxTries) throw error;
+        if (!isRaced(error) || tries === maxTries) throw error;
       }
     }
   }
 
-  async #tryIndex(
+  async #replace(
+    before: KubernetesObject | undefined,
     index: KubernetesObject,
-    { set }: UploadSet,
     signal: AbortSignal,
-  ): Promise<UploadSet | undefined> {
-    const at = this.#at(index.metadata.name ?? '');
-    const before = await this.#client.get(secretResource, at, signal).catch((error: unknown) => {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    });
+  ): Promise<void> {
     if (before === undefined) {
       await this.#client.create(secretResource, index, signal);
-      return undefined;
+      return;
     }
-    const former = setOf(before);
-    // The API server has done what it did not answer: these are no earlier chunks to delete.
-    if (former?.set === set) return undefined;
     const { resourceVersion = '' } = before.metadata;
     const metadata = { ...index.metadata, resourceVersion };
     await this.#client.update(secretResource, { ...index, metadata }, signal);
-    return former;
+  }
+
+  /** Discards the chunks at once if it fails: a client that repeats the upload would fill the cluster. */
+  async #orDiscard<T>(set: string, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      await this.#discard(set);
+      throw error;
+    }
   }
 
   /** Deletes the chunks of a PUT, as far as possible: `collect` deletes what remains. */
@@ -214,6 +218,10 @@ export class ClusterUploads implements UploadStore {
   #at(name: string): { readonly namespace: string; readonly name: string } {
     return { namespace: this.#namespace, name };
   }
+}
+
+function isRaced(error: unknown): boolean {
+  return isConflict(error) || isAlreadyExists(error) || isNotFound(error);
 }
 
 /** Only this PUT has the name, which is random: an earlier try was fulfilled without an answer. */
