@@ -11,6 +11,8 @@ import type {
   ObjectNews,
   RemoveRequest,
   RemoveResult,
+  RunningHook,
+  RunningHookRequest,
 } from '../contracts/applier.ts';
 import type { EventSink } from '../contracts/event-sink.ts';
 import type { Logger } from '../contracts/logger.ts';
@@ -168,6 +170,10 @@ export class ApplyEngine implements Applier {
 
   async runHook(request: HookRequest): Promise<HookProgress> {
     return await this.#hooks.run(request);
+  }
+
+  async runningHook(request: RunningHookRequest): Promise<RunningHook | undefined> {
+    return await this.#hooks.running(request);
   }
 
   async removeHook(request: HookRequest): Promise<void> {

@@ -4,7 +4,7 @@ import { errorMessage, TerminalError } from '../errors.ts';
 import { unlessGone } from '../platform/kube/index.ts';
 import type { BundleDeploymentDependencies, ReconcileDependencies } from './dependencies.ts';
 import { runPostDeleteHooks, runPreDeleteHooks } from './hooks/delete-hooks.ts';
-import { runPostHooks, runPreHooks } from './hooks/deploy-hooks.ts';
+import { awaitOtherRun, runPostHooks, runPreHooks } from './hooks/deploy-hooks.ts';
 import { LiveDeployment } from './live-deployment.ts';
 import { DeploymentMemories, LastApplied, PlanMemory } from './memory.ts';
 import {
@@ -46,7 +46,14 @@ const chooseTarget = inOrder(ensureBundle, followRollback, awaitUnpacked, awaitD
 /** Renders the target's objects, if they may be applied. */
 const renderTarget = inOrder(awaitApproval, loadOrKeepActive, keepGenerated, certify);
 /** The phases before the first write record everything that a crash must not lose. */
-const applyTarget = inOrder(noteBegun, runPreHooks, apply, noteCertified, runPostHooks);
+const applyTarget = inOrder(
+  awaitOtherRun,
+  noteBegun,
+  runPreHooks,
+  apply,
+  noteCertified,
+  runPostHooks,
+);
 const noteTarget = inOrder(noteInstalled, closePlan);
 const finish = inOrder(checkHealth, noteHealthy, retireBundles);
 

@@ -94,6 +94,14 @@ export interface RunningHook {
   readonly since: string;
 }
 
+/** A search for hooks that have not ended, whatever their run. */
+export interface RunningHookRequest {
+  readonly owner: BundleDeployment;
+  /** Where to look, besides the install namespace and where this process has created hooks. */
+  readonly namespaces: ReadonlySet<string>;
+  readonly signal: AbortSignal;
+}
+
 /** The progress of a hook; an event of its object wakes the owner while it runs. */
 export type HookProgress =
   /** A hook of another run must end first: core never ends one to start another. */
@@ -221,6 +229,11 @@ export interface Applier {
    * @throws TerminalError when another object has its name; Error.
    */
   runHook(request: HookRequest): Promise<HookProgress>;
+  /**
+   * The oldest hook of the owner that has not ended; undefined when all have. Its end wakes the
+   * owner.
+   */
+  runningHook(request: RunningHookRequest): Promise<RunningHook | undefined>;
   /** Deletes the object of that run, or of a later attempt of it, if it exists. */
   removeHook(request: HookRequest): Promise<void>;
   /** Problems of the objects last applied, from the watch caches; empty means healthy. */

@@ -93,6 +93,7 @@ export class BundleDeploymentFixture {
     })),
     remove: vi.fn<Applier['remove']>(async () => ({})),
     runHook: vi.fn<Applier['runHook']>(async () => ({ state: 'succeeded' })),
+    runningHook: vi.fn<Applier['runningHook']>(async () => undefined),
     removeHook: vi.fn<Applier['removeHook']>(async () => undefined),
     health: this.#health,
     explainedHealth: async (owner) => this.#health(owner),

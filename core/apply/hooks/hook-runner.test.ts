@@ -365,6 +365,32 @@ describe('while a hook of another run still runs', () => {
     expect(await run('pre-upgrade 2')).toMatchObject({ state: 'running' });
   });
 
+  const search = { owner, namespaces: new Set(['n']) };
+
+  test('it is found without a hook that waits for it, and its end wakes the owner', async () => {
+    await runFormer();
+    stop.abort();
+    stop = new AbortController();
+    startProcess();
+    const by = { ...owner, status: { groupKinds: ['Job.batch'] } };
+    const { signal } = stop;
+    expect(await hooks.running({ ...search, owner: by, signal })).toEqual(other);
+    endFormer();
+    await expect.poll(() => woken).toEqual(['demo']);
+    expect(await hooks.running({ ...search, owner: by, signal })).toBeUndefined();
+  });
+
+  test('it is found where this process has created it, and no look-alike elsewhere', async () => {
+    await runFormer({ ...former, namespace: 'others' });
+    const { signal } = stop;
+    expect(await hooks.running({ ...search, signal })).toMatchObject({
+      hook: 'pre-upgrade hook Job/others/migrate-1 of Bundle "demo-1"',
+    });
+    startProcess();
+    const by = { ...owner, status: { groupKinds: ['Job.batch'] } };
+    expect(await hooks.running({ ...search, owner: by, signal })).toBeUndefined();
+  });
+
   test('one of an earlier version of core has no Bundle', async () => {
     await run('pre-install 1');
     expect(await run('pre-install 2')).toEqual({

@@ -1,11 +1,13 @@
 import { gvkOf } from '../../../api/gvk.ts';
-import { mapOf } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
-import { bundleDeploymentReason } from '../../../api/v1alpha1/conditions.ts';
-import { annotation, label } from '../../../api/v1alpha1/labels.ts';
 import { installNamespaceOf } from '../../../api/v1alpha1/rules/install-namespace.ts';
-import type { HookProgress, HookRequest } from '../../contracts/applier.ts';
+import type {
+  HookProgress,
+  HookRequest,
+  RunningHook,
+  RunningHookRequest,
+} from '../../contracts/applier.ts';
 import { TerminalError } from '../../errors.ts';
 import type { Clock } from '../../platform/clock.ts';
 import {
@@ -14,28 +16,19 @@ import {
   isConflict,
   type KubeClient,
   liveObject,
-  type ObjectKey,
   type Resource,
 } from '../../platform/kube/index.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { KindWatches } from '../kinds/kind-watches.ts';
-import {
-  controllerReference,
-  type DesiredContext,
-  type DesiredObject,
-  desiredObject,
-  isKept,
-} from '../objects/desired.ts';
 import { objectPath } from '../objects/object-id.ts';
 import { isWorkload } from '../objects/order.ts';
-import { type Ownership, ownershipOf } from '../ownership/ownership.ts';
-import { OwnershipRefusal } from '../ownership/ownership-check.ts';
-import { ownershipMessage } from '../ownership/ownership-message.ts';
+import { ownershipOf } from '../ownership/ownership.ts';
 import { clientOf } from '../privilege/permissions.ts';
 import type { OwnerStates } from '../state/owner-states.ts';
 import type { Deletions, DoomedObject } from '../write/deletions.ts';
 import type { ServerSideApply } from '../write/server-side-apply.ts';
 import { hookRunOf, isHookObject, isOfRun } from './hook.ts';
+import { hookObject, hookRefusal } from './hook-object.ts';
 import { awaitHook, hookOutcome, noteHookEnd } from './hook-watch.ts';
 import {
   fromBefore,
@@ -104,16 +97,29 @@ export class HookRunner {
     await this.#delete(entry, { owner, client: clientOf(owner, client), signal });
   }
 
+  /** The oldest hook that has not ended; its end wakes the owner. */
+  async running({
+    owner,
+    namespaces,
+    signal,
+  }: RunningHookRequest): Promise<RunningHook | undefined> {
+    const near = this.#near(owner, namespaces);
+    return await this.#running.find({ owner, namespaces: near, signal });
+  }
+
   /** Two migrations at once may destroy the data that both change. */
   async #behind(placed: Placed): Promise<HookProgress | undefined> {
     const { owner, run, desired, signal } = placed;
-    const { inventory, systemNamespace } = this.#options;
-    const known = inventory.get(desired.resource, desired.key);
+    const known = this.#options.inventory.get(desired.resource, desired.key);
     if (known !== undefined && hookRunOf(known.object) === run) return undefined;
-    const installed = installNamespaceOf(owner, systemNamespace);
-    const namespaces = new Set([installed, desired.key.namespace ?? '']);
+    const namespaces = this.#near(owner, [desired.key.namespace ?? '']);
     const other = await this.#running.find({ owner, run, namespaces, signal });
     return other && { state: 'behind', other };
+  }
+
+  /** Those namespaces and the owner's install namespace. */
+  #near(owner: BundleDeployment, namespaces: Iterable<string>): ReadonlySet<string> {
+    return new Set([installNamespaceOf(owner, this.#options.systemNamespace), ...namespaces]);
   }
 
   /** The progress that the watch has reported. */
@@ -209,48 +215,4 @@ function progressOf(object: KubernetesObject): HookProgress {
   const outcome = hookOutcome(object);
   if (outcome.state !== 'running') return outcome;
   return { state: 'running', since: object.metadata.creationTimestamp ?? '' };
-}
-
-/**
- * A hook's object with the marks of its owner and of one run. It is not in the applied set: unless
- * it is kept, the garbage collector deletes it with its deployment.
- */
-function hookObject(
-  hook: KubernetesObject,
-  resource: Resource,
-  context: DesiredContext & Pick<HookRequest, 'run' | 'bundle'>,
-): DesiredObject {
-  const desired = desiredObject(hook, resource, context);
-  const { labels, annotations, ...metadata } = desired.object.metadata;
-  const { [label.partOf]: _, ...marks } = mapOf(labels) as Record<string, string>;
-  const { run, bundle } = context;
-  const version = bundle === undefined ? {} : { [annotation.hookBundle]: bundle };
-  const noted = { ...annotations, [annotation.hookRun]: run, ...version };
-  const owners = isKept(hook) ? {} : { ownerReferences: [controllerReference(context.owner)] };
-  return {
-    ...desired,
-    ignored: undefined,
-    object: {
-      ...desired.object,
-      metadata: { ...metadata, labels: marks, annotations: noted, ...owners },
-    },
-  };
-}
-
-/** The refusal when a foreign object has the hook's name: the same text as for any other object. */
-function hookRefusal(
-  owner: BundleDeployment,
-  what: { readonly kind: string; readonly key: ObjectKey },
-  ownership: Ownership & { readonly verdict: 'refused' | 'transferred' },
-): OwnershipRefusal {
-  const isInstall = (owner.status?.activeBundle ?? '') === '';
-  const refused =
-    ownership.verdict === 'transferred'
-      ? { ...what, because: `belongs to BundleDeployment "${ownership.to}"` }
-      : { ...what, ...ownership };
-  const { installFailed, errorGettingReleaseState } = bundleDeploymentReason;
-  return new OwnershipRefusal(
-    ownershipMessage([refused], owner, isInstall ? 'install' : 'update'),
-    { reason: isInstall ? installFailed : errorGettingReleaseState },
-  );
 }

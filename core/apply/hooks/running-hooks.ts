@@ -1,5 +1,5 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
-import type { HookRequest, RunningHook } from '../../contracts/applier.ts';
+import type { RunningHook, RunningHookRequest } from '../../contracts/applier.ts';
 import type { Discovery } from '../../platform/kube/index.ts';
 import type { InventoryEntry } from '../inventory/entry.ts';
 import type { Inventory } from '../inventory/inventory.ts';
@@ -18,9 +18,10 @@ interface RunningHooksOptions {
   readonly owners: OwnerStates;
 }
 
-interface RunningHookRequest extends Pick<HookRequest, 'owner' | 'run' | 'signal'> {
-  /** The owner's: elsewhere others may create objects that look like the owner's. */
-  readonly namespaces: ReadonlySet<string>;
+/** In other namespaces others may create objects that look like the owner's. */
+interface OtherRunRequest extends RunningHookRequest {
+  /** A run that does not count. */
+  readonly run?: string;
 }
 
 /** Finds the hooks of deployments that still run, also of earlier revisions. */
@@ -32,12 +33,15 @@ export class RunningHooks {
   }
 
   /** The oldest running hook of another run; makes the owner wait for it. */
-  async find(request: RunningHookRequest): Promise<RunningHook | undefined> {
+  async find(request: OtherRunRequest): Promise<RunningHook | undefined> {
     const { owner, signal } = request;
     const { inventory, owners } = this.#options;
     const { name = '' } = owner.metadata;
     await this.#watch(owner, signal);
-    const entries = inventory.ownedBy(name).filter((entry) => isRunning(entry, request));
+    const awaited = owners.find(name)?.hook?.id;
+    const entries = inventory
+      .ownedBy(name)
+      .filter((entry) => isRunning(entry, request) && isInPlace(entry, request, awaited));
     const [oldest] = entries.toSorted((a, b) => (ageOf(a) < ageOf(b) ? -1 : 1));
     if (oldest === undefined) return undefined;
     awaitHook(owners.of(name), oldest.id, hookRunOf(oldest.object));
@@ -59,13 +63,18 @@ export class RunningHooks {
   }
 }
 
-function isRunning(
-  { key, object }: InventoryEntry,
-  { owner, run, namespaces }: RunningHookRequest,
-): boolean {
-  if (!namespaces.has(key.namespace ?? '') || !isHookObject(object)) return false;
-  if (hookRunOf(object) === run || !isOfHook(object, owner)) return false;
+function isRunning({ object }: InventoryEntry, { owner, run }: OtherRunRequest): boolean {
+  if (!isHookObject(object) || hookRunOf(object) === run || !isOfHook(object, owner)) return false;
   return hookOutcome(object).state === 'running';
+}
+
+/** `awaited`: ID of the hook for which this process already waits, wherever that is. */
+function isInPlace(
+  { id, key }: InventoryEntry,
+  { namespaces }: OtherRunRequest,
+  awaited: string | undefined,
+): boolean {
+  return namespaces.has(key.namespace ?? '') || id === awaited;
 }
 
 function ageOf({ id, object }: InventoryEntry): string {

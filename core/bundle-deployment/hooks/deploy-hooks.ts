@@ -8,6 +8,7 @@ import type { ReconcileDependencies } from '../dependencies.ts';
 import {
   type BundleDeploymentState,
   type Found,
+  longestWait,
   mustNotBeTold,
   type PhaseContext,
   type Surroundings,
@@ -21,8 +22,34 @@ import {
   notObserved,
   withGroupKinds,
 } from '../status.ts';
-import { hookText, runOf } from './hook-run.ts';
+import { behindText, hookText, runOf } from './hook-run.ts';
 import { type HookEventRequest, type HookEventState, runEvent } from './run-event.ts';
+
+/**
+ * Waits for a hook of other content that still runs, such as that of an upgrade that was reverted or
+ * rolled back: it may change the data that the target uses. Only the hook's own end or its deletion
+ * ends the wait; after that the target has all its time.
+ */
+export async function awaitOtherRun(
+  state: BundleDeploymentState,
+  dependencies: ReconcileDependencies,
+  context: PhaseContext,
+): Promise<Found> {
+  const { run: begun } = state.status.hooks ?? {};
+  if (begun === undefined || begun.revision === state.revision || skipsHooks(state)) return {};
+  return await run(state, { dependencies, context }, async () => {
+    const { deployment: owner, objects = [], hooks = [], target } = state;
+    const named = [...hooks, ...objects].map(({ metadata: { namespace } }) => namespace);
+    const namespaces = new Set(named.filter((namespace) => namespace !== undefined));
+    const { signal, wakeAfter } = context;
+    const other = await dependencies.applier.runningHook({ owner, namespaces, signal });
+    if (other === undefined) return { state: 'done' };
+    // The watch may not tell of its end.
+    wakeAfter(longestWait);
+    const next = `Bundle "${target?.metadata.name}" is applied`;
+    return { state: 'waiting', message: behindText(next, other) };
+  });
+}
 
 /**
  * Runs the hooks before an install or upgrade. Before the first one core checks the whole set, and

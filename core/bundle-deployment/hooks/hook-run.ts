@@ -166,9 +166,10 @@ export function runningText(
   return `waiting for ${hookText(run, hook)}${which}: running since ${since}, time limit ${limit / 1000} s`;
 }
 
-/** `next`: what waits for the other hook, as a clause. `limit` is in milliseconds. */
-export function behindText(next: string, { hook, since }: RunningHook, limit: number): string {
-  return `waiting for ${hook}, running since ${since}, before ${next} (time limit ${limit / 1000} s). ${hanging}`;
+/** `next`: what waits for the other hook, as a clause. `limit`, if any, is in milliseconds. */
+export function behindText(next: string, { hook, since }: RunningHook, limit?: number): string {
+  const within = limit === undefined ? '' : ` (time limit ${limit / 1000} s)`;
+  return `waiting for ${hook}, running since ${since}, before ${next}${within}. ${hanging}`;
 }
 
 /** The end of the wait, as a clause. `limit` is in milliseconds. */

@@ -1,5 +1,12 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { aBundleOf, nameOf, v2 } from '../../../test/helpers/bundle-deployment-fixture.ts';
+import {
+  aBundleOf,
+  nameOf,
+  objects,
+  v1,
+  v2,
+  v3,
+} from '../../../test/helpers/bundle-deployment-fixture.ts';
 import {
   aHook,
   begin,
@@ -77,5 +84,109 @@ describe('a hook of an upgrade', () => {
     expect(hooked.fixture.applier.runHook).toHaveBeenCalledWith(
       expect.objectContaining({ run: `pre-upgrade ${begin}`, bundle: nameOf(v2) }),
     );
+  });
+});
+
+describe('while a hook of a version that is given up still runs', () => {
+  const { hook, since } = other;
+  const waiting = (bundle: string) =>
+    `WaitingForHook: waiting for ${hook}, running since ${since}, before Bundle "${bundle}" is applied. ` +
+    'Core does not end it: if it hangs, delete it';
+
+  beforeEach(async () => {
+    hooked.hooksDo(running, running, running);
+    hooked.fixture.changeSpec({ template: v2, rollback: { deadline: '1m' } });
+    await hooked.settle();
+    expect(hooked.taken()).toContain(`migrate in pre-upgrade ${begin}`);
+    hooked.fixture.applier.runningHook.mockResolvedValue(other);
+  });
+
+  /** Core has waited, and the hook ends. */
+  async function hookEnds(): Promise<void> {
+    expect(hooked.taken()).toEqual([]);
+    expect(hooked.fixture.wakeAfter).toBe(60_000);
+    expect(hooked.fixture.status.hooks?.run).toMatchObject({ startedAt: begin });
+    hooked.fixture.applier.runningHook.mockResolvedValue(undefined);
+    await hooked.settle();
+  }
+
+  test('a revert is not applied before its end', async () => {
+    hooked.fixture.changeSpec({ template: v1 });
+    await hooked.settle();
+    expect(hooked.fixture.conditions).toContain(`Installed False ${waiting(nameOf(v1))}`);
+    expect(hooked.fixture.conditions).toContain(`Progressing False ${waiting(nameOf(v1))}`);
+    await hookEnds();
+    expect(hooked.taken()).toEqual(['apply']);
+    expect(conditions()).toContain('Installed True');
+    expect(hooked.fixture.status.hooks).toEqual({ applied: expect.any(String) });
+  });
+
+  test('a revert finds it where the installed version has objects', async () => {
+    hooked.fixture.changeSpec({ template: v1 });
+    await hooked.settle();
+    const [request] = hooked.fixture.applier.runningHook.mock.lastCall ?? [];
+    expect(request?.namespaces).toEqual(new Set(['n']));
+  });
+
+  test('a revert of the revert goes on with it', async () => {
+    hooked.fixture.changeSpec({ template: v1 });
+    await hooked.settle();
+    hooked.fixture.clock.advance(10_000);
+    hooked.fixture.changeSpec({ template: v2 });
+    await hooked.settle();
+    expect(hooked.taken()).toEqual([`migrate in pre-upgrade ${begin}`]);
+  });
+
+  test('an automatic rollback is not applied before its end', async () => {
+    hooked.fixture.clock.advance(60_000);
+    await hooked.settle();
+    expect(hooked.fixture.status.rollback).toMatchObject({ to: nameOf(v1) });
+    hooked.taken();
+    await hooked.settle();
+    expect(hooked.fixture.conditions).toContain(`Installed False ${waiting(nameOf(v1))}`);
+    expect(conditions()).toContain('Progressing False RollingBack: Core began to roll back');
+    await hookEnds();
+    expect(hooked.taken()).toEqual(['apply']);
+    expect(conditions()).toContain('Progressing False RolledBack');
+  });
+
+  test('a next version without hooks is not applied before its end, and then has all its time', async () => {
+    hooked.fixture.handler.mockResolvedValue(objects);
+    hooked.fixture.have(aBundleOf(v3));
+    hooked.fixture.changeSpec({ template: v3 });
+    await hooked.settle();
+    expect(hooked.fixture.conditions).toContain(`Installed False ${waiting(nameOf(v3))}`);
+    hooked.fixture.clock.advance(600_000);
+    await hooked.settle();
+    await hookEnds();
+    expect(hooked.taken()).toEqual(['apply']);
+    expect(hooked.fixture.status).toMatchObject({
+      activeBundle: nameOf(v3),
+      progress: { bundle: nameOf(v3), startedAt: '2026-01-01T00:10:00Z' },
+    });
+  });
+
+  test('not even the CRDs of a next version with hooks are applied before its end', async () => {
+    hooked.fixture.have(aBundleOf(v3));
+    hooked.fixture.changeSpec({ template: v3 });
+    await hooked.settle();
+    await hookEnds();
+    expect(hooked.taken()).toContain('foundation');
+  });
+
+  test('it is not asked for where hooks are skipped', async () => {
+    const { metadata } = hooked.fixture.live;
+    const annotations = { ...metadata.annotations, 'core.rukpak.io/skip-hooks': 'true' };
+    hooked.fixture.change({ ...hooked.fixture.live, metadata: { ...metadata, annotations } });
+    hooked.fixture.changeSpec({ template: v1 });
+    await hooked.settle();
+    expect(hooked.taken()).toEqual(['apply']);
+  });
+
+  test('a search for it that fails applies nothing', async () => {
+    hooked.fixture.applier.runningHook.mockRejectedValue(new Error('connection refused'));
+    hooked.fixture.changeSpec({ template: v1 });
+    expect(await hooked.fixture.failure()).toMatchObject({ message: 'connection refused' });
+    expect(hooked.taken()).toEqual([]);
   });
 });
