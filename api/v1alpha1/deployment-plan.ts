@@ -62,7 +62,9 @@ export const approvalStatusSchema = z
     bundle: z.string().describe('Name of the Bundle.'),
     uid: z
       .string()
-      .describe('UID of the Bundle. A new Bundle of the same name needs a new approval.'),
+      .describe(
+        'UID of the Bundle. A new Bundle of the same name needs a new approval, unless core had begun to apply the old one and the new one has the same objects.',
+      ),
     rendering: z
       .string()
       .describe('Digest of the class and the config from which core renders the objects.'),

@@ -78,6 +78,27 @@ describe('an upgrade that is applied in part', () => {
     },
   );
 
+  test.each([
+    ['this process', () => undefined],
+    ['a process that only knows the status', () => hooked.restart()],
+  ])(
+    'stays as it is for %s where spec.installNamespace names another namespace',
+    async (_, start) => {
+      const { installNamespace } = hooked.fixture.status;
+      start();
+      hooked.fixture.changeSpec({ installNamespace: 'other' });
+      await hooked.settle();
+      await hooked.settle();
+      expect(hooked.taken()).toEqual([]);
+      expect(reason('Progressing')).toBe('InstallNamespaceChanged');
+      hooked.fixture.clock.advance(10_000);
+      hooked.fixture.changeSpec({ ...(installNamespace && { installNamespace }) });
+      await hooked.settle();
+      expect(hooked.taken()).toEqual(['apply', `announce in post-upgrade ${begin} 1`, 'apply']);
+      expect(hooked.fixture.status.activeBundle).toBe(nameOf(v2));
+    },
+  );
+
   test('stays as it is for a process that only knows the status', async () => {
     hooked.restart();
     const { metadata } = hooked.fixture.client.peek({ name: nameOf(v2) }) ?? {};

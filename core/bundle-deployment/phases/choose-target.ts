@@ -20,7 +20,7 @@ import type {
 } from '../dependencies.ts';
 import { createBundle } from '../desired-bundle.ts';
 import type { BundleDeploymentState, Found, PhaseContext, Surroundings } from '../phase.ts';
-import { hasBegun } from '../revisions/begun.ts';
+import { isHalfApplied } from '../revisions/begun.ts';
 import { boundedHistory, onlyAskedFor, withActive } from '../revisions/history.ts';
 import { rollingBack } from '../revisions/progress.ts';
 import { hasValidBundle, notObserved } from '../status.ts';
@@ -104,7 +104,7 @@ const clockSkew = 1_000;
 
 /**
  * Makes the template's Bundle the target once it is unpacked; its events wake the deployment again.
- * The active Bundle stays the target while it is slow, or when it fails, unless it is applied in
+ * The active Bundle stays the target while it is slow, fails or is blocked, unless it is applied in
  * part already.
  */
 export async function awaitUnpacked(
@@ -128,18 +128,6 @@ export async function awaitUnpacked(
   }
   if (isHalfApplied(state, dependencies)) return { status, done: true };
   return { status, ...fallBack({ ...state, status }, dependencies) };
-}
-
-/**
- * Whether the template's Bundle is applied in part, and was deleted or lost its content since. To
- * apply the active one again, and then this one, would replace all objects twice.
- */
-function isHalfApplied(
-  { deployment, bundle, blocked, status }: BundleDeploymentState,
-  dependencies: Pick<ReconcileDependencies, 'lastApplied'>,
-): boolean {
-  if (bundle === undefined || bundle.metadata.name === status.activeBundle) return false;
-  return blocked === undefined && hasBegun(deployment, bundle, dependencies);
 }
 
 /**

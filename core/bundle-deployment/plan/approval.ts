@@ -62,6 +62,15 @@ export function isApproved(
   );
 }
 
+/** Whether another Bundle of this name, rendered with the present spec, is approved. */
+export function isOfFormer(
+  { bundle, uid, rendering }: ApprovalStatus,
+  { metadata }: Bundle,
+  { spec }: BundleDeployment,
+): boolean {
+  return bundle === metadata.name && uid !== metadata.uid && rendering === renderingOf(spec);
+}
+
 /**
  * Whether core may go on repairing the active Bundle: not when that would apply content that nobody
  * has approved.

@@ -1,13 +1,14 @@
 import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
 import type { BundleDeploymentStatus } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { progressReason } from '../../../api/v1alpha1/conditions.ts';
-import type { PlanStatus } from '../../../api/v1alpha1/deployment-plan.ts';
+import type { ApprovalStatus, PlanStatus } from '../../../api/v1alpha1/deployment-plan.ts';
 import { errorMessage, TerminalError } from '../../errors.ts';
 import { ownBundle } from '../bundles.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import type { KnownPlan } from '../memory.ts';
 import type { BundleDeploymentState, Found, PhaseContext, Surroundings } from '../phase.ts';
 import { fallBack } from '../phases/choose-target.ts';
+import { isHalfApplied } from '../revisions/begun.ts';
 import { notInstalled } from '../status.ts';
 import {
   approvalOf,
@@ -15,17 +16,13 @@ import {
   approvedContent,
   askedDigest,
   isApproved,
+  isOfFormer,
   isRepairable,
   renderingOf,
 } from './approval.ts';
+import { currentPlan, isApproval } from './current-plan.ts';
 import { planMessage } from './full-plan.ts';
-import { loadContent, makePlan } from './make-plan.ts';
-
-/**
- * Pause between two plans: at least so many milliseconds, and a multiple of the time that a plan
- * takes, so that waiting costs little.
- */
-const pause = { least: 10_000, factor: 20 } as const;
+import { contentOf, loadContent } from './make-plan.ts';
 
 /**
  * With upgradePolicy Manual, passes only approved content; for anything else core makes a plan and
@@ -47,7 +44,11 @@ export async function awaitApproval(
     return { ...found, keepOnly };
   }
   const active = ownBundle(deployment, state.status.activeBundle, dependencies.bundles);
-  const approval = approvalOf(state, active);
+  const approval = await forSameContent(
+    approvalOf(state, active),
+    { ...state, bundle },
+    surroundings,
+  );
   let found: Found = { status: { ...status, ...(approval && { approval }) } };
   if (isApproved(approval, bundle, deployment)) {
     const compared = await compare({ ...state, ...found }, surroundings);
@@ -55,6 +56,27 @@ export async function awaitApproval(
     if (!compared.isOther) return { ...found, ...noteApproved({ ...state, ...found }) };
   }
   return { ...found, ...(await waitWithPlan({ ...state, ...found }, bundle, surroundings)) };
+}
+
+/**
+ * The approval, also when somebody has deleted its Bundle amid the roll-out and the Bundle that
+ * replaces that one renders exactly the approved objects and hooks: the roll-out then goes on.
+ */
+async function forSameContent(
+  approval: ApprovalStatus | undefined,
+  state: BundleDeploymentState & { readonly bundle: Bundle },
+  { dependencies, context }: Surroundings,
+): Promise<ApprovalStatus | undefined> {
+  const { deployment, bundle } = state;
+  if (approval?.objects === undefined || !isOfFormer(approval, bundle, deployment)) return approval;
+  if (!isHalfApplied(state, dependencies)) return approval;
+  const { error, content, ...loaded } = await loadContent(state, dependencies, context);
+  if (error !== undefined || content === undefined) return approval;
+  const { uid } = approval;
+  const target = { ...bundle, metadata: { ...bundle.metadata, uid } };
+  const former = await contentOf({ ...state, ...loaded, target }, dependencies, context);
+  if (former !== approval.objects) return approval;
+  return { ...approval, uid: bundle.metadata.uid ?? '', objects: content };
 }
 
 /** Loads the target. `isOther`: its content differs from the approved or applied one. */
@@ -115,58 +137,6 @@ async function waitWithPlan(
   return await wait({ ...ready, status }, message, { dependencies, context });
 }
 
-function isApproval(asked: string | undefined, { plan }: KnownPlan): boolean {
-  return asked === plan.digest && plan.problems === undefined;
-}
-
-/**
- * The remembered plan, or a new one when that may be outdated; always a new one to check an
- * approval.
- */
-async function currentPlan(
-  state: BundleDeploymentState,
-  bundle: Bundle,
-  { dependencies, context }: Surroundings,
-): Promise<KnownPlan> {
-  const asked = askedDigest(state);
-  const remembered = rememberedPlan(state, bundle, dependencies);
-  const isNews = remembered === undefined || asked !== remembered.refused;
-  if (remembered !== undefined && (asked === undefined || !isNews)) {
-    remembered.refused = asked;
-    if (!isDue(remembered, { dependencies, context })) return remembered;
-  }
-  const made = await makePlan(state, dependencies, context);
-  if (asked !== undefined && !isApproval(asked, made)) {
-    made.refused = asked;
-    // The difference may be drift that core is about to repair.
-    made.stale ||= isNews;
-  }
-  if (made.stale) context.wakeAfter(pauseAfter(made));
-  return made;
-}
-
-/** The remembered plan for the content that would be applied now. */
-function rememberedPlan(
-  { deployment, content }: BundleDeploymentState,
-  bundle: Bundle,
-  { plans }: Pick<ReconcileDependencies, 'plans'>,
-): KnownPlan | undefined {
-  const known = plans.get(deployment, bundle);
-  return known?.content === content ? known : undefined;
-}
-
-/** Whether a plan must be made again now; otherwise wakes the deployment when it must. */
-function isDue(known: KnownPlan, { dependencies, context }: Surroundings): boolean {
-  if (!known.stale) return false;
-  const wait = known.madeAt + pauseAfter(known) - dependencies.clock.monotonic();
-  if (wait > 0) context.wakeAfter(wait);
-  return wait <= 0;
-}
-
-function pauseAfter({ took, retryAfter = pause.least }: KnownPlan): number {
-  return Math.max(retryAfter, pause.factor * took);
-}
-
 /** A plan without changes needs no approval. */
 function isEmpty(plan: PlanStatus): boolean {
   const { create, change, delete: deleted, orphan = 0, hooks, problems } = plan;
@@ -196,7 +166,7 @@ function approve(
 
 /**
  * Goes on repairing the installed objects; as last applied, when the present spec would render new
- * ones.
+ * ones. Changes nothing while the Bundle that waits is applied in part.
  */
 async function wait(
   state: BundleDeploymentState,
@@ -204,6 +174,11 @@ async function wait(
   { dependencies, context }: Surroundings,
 ): Promise<Found> {
   const { deployment, status } = state;
+  if (isHalfApplied(state, dependencies)) {
+    const partly = `${message}. ${partlyText(state)}`;
+    const blocked = { reason: progressReason.awaitingApproval, message: partly };
+    return { status, blocked, done: true };
+  }
   const blocked = state.blocked ?? { reason: progressReason.awaitingApproval, message };
   const active = ownBundle(deployment, status.activeBundle, dependencies.bundles);
   const keepOnly = active !== undefined && !isRepairable(status.approval, active, deployment);
@@ -211,6 +186,13 @@ async function wait(
   if (found.done === true || keepOnly) return found;
   const compared = await compare({ ...state, ...found }, { dependencies, context });
   return { ...found, ...compared.found, keepOnly: compared.isOther };
+}
+
+function partlyText({ bundle, status: { activeBundle } }: BundleDeploymentState): string {
+  return (
+    `Bundle "${bundle?.metadata.name}" is applied in part: until the approval core neither continues nor goes back to Bundle "${activeBundle}". ` +
+    'To go back, set spec.template to its earlier value'
+  );
 }
 
 /** Reports content that would be refused as a whole in the same way as an apply. */

@@ -88,7 +88,8 @@ export async function loadContent(
   }
 }
 
-async function contentOf(
+/** The digest of loaded objects as those of the target. */
+export async function contentOf(
   { deployment, target, objects = [], hooks = [], recipe }: BundleDeploymentState,
   { systemNamespace }: Pick<ReconcileDependencies, 'systemNamespace'>,
   { signal }: Pick<PhaseContext, 'signal'>,

@@ -7,6 +7,7 @@ import {
 } from '../../../api/v1alpha1/conditions.ts';
 import { findCondition } from '../../platform/runtime/index.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
+import type { BundleDeploymentState } from '../phase.ts';
 
 /** With these reasons at the end of a reconcile, core only repaired the active Bundle. */
 const notBegun: ReadonlySet<string | undefined> = new Set([
@@ -37,6 +38,19 @@ export function hasBegun(
   // A note about the active Bundle is of a config that has changed.
   if (applied?.begun === undefined || applied.begun === activeBundle) return isTold(deployment);
   return applied.begun === bundle.metadata.name;
+}
+
+/**
+ * Whether the template's Bundle has begun to replace the active one, which core would otherwise
+ * apply again while the template's must wait: then all objects would be replaced twice. A rollback
+ * is the decision to go back.
+ */
+export function isHalfApplied(
+  { deployment, bundle, status }: BundleDeploymentState,
+  dependencies: Pick<ReconcileDependencies, 'lastApplied'>,
+): boolean {
+  if (bundle === undefined || bundle.metadata.name === status.activeBundle) return false;
+  return status.rollback === undefined && hasBegun(deployment, bundle, dependencies);
 }
 
 /**
