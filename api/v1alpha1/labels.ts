@@ -32,6 +32,11 @@ export const annotation = {
    * core.
    */
   notedStatus: 'core.rukpak.io/noted-status',
+  /**
+   * On a BundleDeployment that is deleted with `--cascade=orphan`: its UID, set by core, so that its
+   * objects are orphaned however long the deletion takes.
+   */
+  orphanObjects: 'core.rukpak.io/orphan-objects',
   /** On a BundleDeployment: identity of the new seed that is accepted. */
   acceptNewSeed: 'core.rukpak.io/accept-new-seed',
   /**

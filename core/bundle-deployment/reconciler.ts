@@ -3,72 +3,25 @@ import { RestoredOwnerError } from '../apply/index.ts';
 import { errorMessage, TerminalError } from '../errors.ts';
 import { unlessGone } from '../platform/kube/index.ts';
 import type { BundleDeploymentDependencies, ReconcileDependencies } from './dependencies.ts';
-import { runPostDeleteHooks, runPreDeleteHooks } from './hooks/delete-hooks.ts';
-import { awaitOtherRun, runPostHooks, runPreHooks } from './hooks/deploy-hooks.ts';
 import { LiveDeployment } from './live-deployment.ts';
 import { DeploymentMemories, LastApplied, PlanMemory } from './memory.ts';
 import {
   type BundleDeploymentState,
   type Found,
-  inOrder,
   isOutdated,
   type Phase,
   type PhaseContext,
 } from './phase.ts';
-import { apply, certify, noteBegun, noteCertified } from './phases/apply.ts';
-import { awaitDependencies } from './phases/await-dependencies.ts';
-import { checkHealth, noteHealthy, retireBundles } from './phases/check-health.ts';
-import { awaitUnpacked, followRollback } from './phases/choose-target.ts';
-import { awaitDependents, release, removeObjects } from './phases/delete.ts';
-import { ensureBundle } from './phases/ensure-bundle.ts';
-import { guardDeletion, hasFinalizer, keepNamespace, pause } from './phases/guard.ts';
-import { noteInstalled } from './phases/note-installed.ts';
+import { removeObjects } from './phases/delete.ts';
+import { hasFinalizer } from './phases/guard.ts';
+import { deleteServed, deleteUnserved, rollOut } from './phases/sequences.ts';
 import { UnguardedDeletions } from './phases/unguarded-deletions.ts';
-import {
-  askItsProcess,
-  awaitClassForHooks,
-  isBegunElsewhere,
-  naming,
-} from './phases/unserved-deletion.ts';
-import { awaitApproval, closePlan } from './plan/await-approval.ts';
+import { askItsProcess, isBegunElsewhere, naming } from './phases/unserved-deletion.ts';
 import { withSummary } from './readiness.ts';
-import { keepGenerated } from './rendering/keep-generated.ts';
-import { loadOrKeepActive } from './rendering/load-objects.ts';
 import { RenderedObjects } from './rendering/rendered-objects.ts';
 import { reportRolledBack, watchDeadline, watchProgress } from './revisions/progress.ts';
 import { progressing } from './status.ts';
 import { TransitionEvents } from './transitions.ts';
-
-/** Finds out whether the deployment may be changed. */
-const guard = inOrder(guardDeletion, pause, keepNamespace);
-/** Finds the Bundle to apply: that of the template, or the active one while that one must wait. */
-const chooseTarget = inOrder(ensureBundle, followRollback, awaitUnpacked, awaitDependencies);
-/** Renders the target's objects, if they may be applied. */
-const renderTarget = inOrder(awaitApproval, loadOrKeepActive, keepGenerated, certify);
-/** The phases before the first write record everything that a crash must not lose. */
-const applyTarget = inOrder(
-  awaitOtherRun,
-  noteBegun,
-  runPreHooks,
-  apply,
-  noteCertified,
-  runPostHooks,
-);
-const noteTarget = inOrder(noteInstalled, closePlan);
-const finish = inOrder(checkHealth, noteHealthy, retireBundles);
-
-const rollOut = inOrder(guard, chooseTarget, renderTarget, applyTarget, noteTarget, finish);
-
-/** For a class that no process serves any more. */
-const deleteUnserved = inOrder(awaitDependents, awaitClassForHooks, removeObjects, release);
-
-const deleteServed = inOrder(
-  awaitDependents,
-  runPreDeleteHooks,
-  removeObjects,
-  runPostDeleteHooks,
-  release,
-);
 
 /** Milliseconds: usually the watch tells of a changed deployment earlier. */
 const untilWatched = 1_000;

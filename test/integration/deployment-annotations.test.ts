@@ -36,6 +36,7 @@ const marks = [
   annotation.notedStatus,
   annotation.seed,
   annotation.hooksApplied,
+  annotation.orphanObjects,
 ];
 /** Jim may write BundleDeployments, and core also their status. */
 const jim = '--as=jim';

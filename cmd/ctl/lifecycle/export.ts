@@ -76,6 +76,7 @@ const notes: ReadonlySet<string> = new Set([
   annotation.installNamespace,
   annotation.hooksApplied,
   annotation.notedStatus,
+  annotation.orphanObjects,
   annotation.changedBy,
   annotation.reconcileRequestedAt,
   'kubectl.kubernetes.io/last-applied-configuration',

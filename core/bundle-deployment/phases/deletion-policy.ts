@@ -7,6 +7,7 @@ import { errorMessage } from '../../errors.ts';
 import { definitionResource, liveObject } from '../../platform/kube/index.ts';
 import { wantedBundle } from '../bundles.ts';
 import type { BundleDeploymentDependencies } from '../dependencies.ts';
+import type { BundleDeploymentState, Found, PhaseContext } from '../phase.ts';
 
 /** Finalizer of the API server until the garbage collector has orphaned the dependents. */
 const orphanDependents = 'orphan';
@@ -18,8 +19,8 @@ type PolicyInForce = DeletionPolicy | 'Abandon';
 
 /**
  * The policy for the objects. `kubectl delete --cascade=orphan` leaves everything: the garbage
- * collector soon removes its finalizer, but the missing ownerReferences of all Bundles remain as a
- * sign. One single Bundle without a reference may come from a backup, and a cache may lag. Deleting
+ * collector soon removes its finalizer, but the note of `noteOrphaning` remains as a sign, and so do
+ * the missing ownerReferences of all Bundles. One single Bundle without a reference may come from a backup, and a cache may lag. Deleting
  * core's CRD deletes all deployments without anybody meaning one of them: they will probably be
  * restored.
  */
@@ -32,8 +33,8 @@ export async function policyInForce(
   const { client, defaultDeletionPolicy = 'Delete' } = dependencies;
   const { deletionPolicy = defaultDeletionPolicy } = spec;
   if (deletionPolicy === 'Orphan') return deletionPolicy;
-  const { name = '', uid, finalizers = [] } = metadata;
-  if (finalizers.includes(orphanDependents)) return 'Orphan';
+  const { name = '', finalizers = [] } = metadata;
+  if (finalizers.includes(orphanDependents) || isNoted(deployment)) return 'Orphan';
   if (await goesWithDefinition(dependencies, signal)) {
     const message = `CRD ${definition} is being deleted, so core leaves all objects of this BundleDeployment unchanged. To manage them again, restore the CRD and the BundleDeployment`;
     dependencies.events.event(deployment, { type: 'Normal', reason: 'ObjectsOrphaned', message });
@@ -42,16 +43,48 @@ export async function policyInForce(
   const labelSelector = `${label.ownerKind}=BundleDeployment,${label.ownerName}=${name},${label.templateHash}`;
   const options = { labelSelector, metadataOnly: true, signal };
   const { items } = await client.list(bundleResource, options);
+  return areOrphaned(items, deployment) ? 'Orphan' : deletionPolicy;
+}
+
+/**
+ * Notes on the deployment that it was deleted with `--cascade=orphan`: while the deletion waits,
+ * somebody may delete the Bundles, which alone would still tell it.
+ */
+export async function noteOrphaning(
+  { deployment }: BundleDeploymentState,
+  dependencies: Pick<
+    BundleDeploymentDependencies,
+    'bundles' | 'client' | 'events' | 'defaultDeletionPolicy'
+  >,
+  { live, signal }: Pick<PhaseContext, 'live' | 'signal'>,
+): Promise<Found> {
+  const { name = '', uid = '', finalizers = [] } = deployment.metadata;
+  if (isNoted(deployment)) return {};
+  const labelled = dependencies.bundles.ownedBy(name);
+  const isLikely = finalizers.includes(orphanDependents) || areOrphaned(labelled, deployment);
+  if (!isLikely || (await policyInForce(deployment, dependencies, signal)) !== 'Orphan') return {};
+  await live.annotate({ [annotation.orphanObjects]: uid });
+  return {};
+}
+
+/** A copy of the manifest has another UID. */
+function isNoted({ metadata: { uid, annotations } }: BundleDeployment): boolean {
+  return uid !== undefined && annotations?.[annotation.orphanObjects] === uid;
+}
+
+/** Whether the deployment has Bundles, and none with an ownerReference to it. */
+function areOrphaned(bundles: readonly KubernetesObject[], deployment: BundleDeployment): boolean {
+  const { uid } = deployment.metadata;
   const names = bundleNames(deployment);
   const isOwned = ({ metadata: { ownerReferences = [] } }: KubernetesObject): boolean =>
     ownerReferences.some((owner) => owner.uid === uid);
-  const own = items.filter(
+  const own = bundles.filter(
     (bundle) =>
       names.has(bundle.metadata.name) &&
       isMadeOrAdopted(bundle, deployment) &&
       !(isOwned(bundle) && isTooLate(bundle, deployment)),
   );
-  return own.length > 0 && !own.some(isOwned) ? 'Orphan' : deletionPolicy;
+  return own.length > 0 && !own.some(isOwned);
 }
 
 /**
