@@ -226,6 +226,23 @@ describe('while a new Bundle is refused', () => {
     expect(fixture.status.activeBundle).toBe(nameOf(v1));
   });
 
+  test('one that is applied in part is not taken back by a config that it does not take', async () => {
+    const fixture = await anInstalled();
+    handler.mockImplementation(async (_files, { spec }) => {
+      if (spec.config === undefined) return next;
+      throw new TerminalError(refusal);
+    });
+    fixture.have(aBundleOf(v2));
+    fixture.changeSpec({ template: v2 });
+    fixture.applier.apply.mockRejectedValueOnce(new Error('refused half-way'));
+    await fixture.failure();
+    fixture.applier.apply.mockClear();
+    fixture.changeSpec({ config: { name: 1 } });
+    await fixture.reconcile();
+    expect(fixture.conditions[0]).toBe(`${saidByClass}: ${refusal}`);
+    expect(applied(fixture)).toEqual([]);
+  });
+
   test('a repair of the installed one that is refused is tried again', async () => {
     const fixture = await anInstalled();
     handler.mockImplementation(async (_files, _deployment, { installed }) => {

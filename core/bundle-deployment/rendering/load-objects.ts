@@ -108,7 +108,9 @@ function isReplaced(
   { deployment, bundle }: { readonly deployment: BundleDeployment; readonly bundle: Bundle },
   dependencies: ReconcileDependencies,
 ): boolean {
-  const isKnown = dependencies.lastApplied.get(deployment, active) !== undefined;
+  const { lastApplied } = dependencies;
+  if (lastApplied.hasBegun(deployment, bundle)) return true;
+  const isKnown = lastApplied.get(deployment, active) !== undefined;
   return !isKnown && hasBegun(deployment, bundle, dependencies);
 }
 
