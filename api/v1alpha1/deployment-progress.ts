@@ -57,6 +57,12 @@ export const rollbackStatusSchema = z
   .object({
     from: z.string().describe('Name of the Bundle that was not healthy in time.'),
     to: z.string().describe('Name of the Bundle that core rolled back to.'),
+    uid: z
+      .string()
+      .optional()
+      .describe(
+        'UID of that Bundle. With upgradePolicy Manual, core does not apply a new Bundle of the same name without approval.',
+      ),
     reason: z.string().describe('Reason for the rollback.'),
     at: timeSchema.describe('Time of the rollback.'),
   })

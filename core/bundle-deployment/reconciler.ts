@@ -19,7 +19,8 @@ import { UnguardedDeletions } from './phases/unguarded-deletions.ts';
 import { askItsProcess, isBegunElsewhere, naming } from './phases/unserved-deletion.ts';
 import { withSummary } from './readiness.ts';
 import { RenderedObjects } from './rendering/rendered-objects.ts';
-import { reportRolledBack, watchDeadline, watchProgress } from './revisions/progress.ts';
+import { watchProgress } from './revisions/progress.ts';
+import { reportRolledBack, watchDeadline } from './revisions/rollback.ts';
 import { progressing } from './status.ts';
 import { TransitionEvents } from './transitions.ts';
 

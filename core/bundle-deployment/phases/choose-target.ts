@@ -22,7 +22,7 @@ import { createBundle } from '../desired-bundle.ts';
 import type { BundleDeploymentState, Found, PhaseContext, Surroundings } from '../phase.ts';
 import { isHalfApplied } from '../revisions/begun.ts';
 import { boundedHistory, onlyAskedFor, withActive } from '../revisions/history.ts';
-import { rollingBack } from '../revisions/progress.ts';
+import { rollingBack } from '../revisions/rollback.ts';
 import { hasValidBundle, notObserved } from '../status.ts';
 
 /**

@@ -85,6 +85,19 @@ export function isRepairable(
   return approval.rendering === renderingOf(spec) && !isAnother;
 }
 
+/**
+ * Whether this Bundle replaces one of its name that core has applied completely or rolls back to:
+ * its content may be another one.
+ */
+export function isMadeAgain(
+  { applied, rollback }: BundleDeploymentStatus,
+  { metadata: { name, uid } }: Bundle,
+): boolean {
+  const isFormer = (bundle: string | undefined, known: string | undefined): boolean =>
+    bundle === name && known !== undefined && known !== uid;
+  return isFormer(applied?.bundle, applied?.uid) || isFormer(rollback?.to, rollback?.uid);
+}
+
 /** The digest of a Bundle's approved content; undefined when none is recorded. */
 export function approvedContent(
   status: ApprovalState['status'],

@@ -374,9 +374,11 @@ describe('an active Bundle that is made again under its name', () => {
     annotate(fixture, fixture.status.plan?.digest);
     await fixture.reconcile();
     makeAgain(fixture, v1);
+    fixture.applier.apply.mockClear();
     fixture.changeSpec({ template: v1 });
     await fixture.reconcile();
     expect(messageOf(fixture)).toContain('AwaitingApproval');
+    expect(fixture.applier.apply).not.toHaveBeenCalled();
   });
 });
 

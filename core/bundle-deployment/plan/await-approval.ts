@@ -16,6 +16,7 @@ import {
   approvedContent,
   askedDigest,
   isApproved,
+  isMadeAgain,
   isOfFormer,
   isRepairable,
   renderingOf,
@@ -41,7 +42,7 @@ export async function awaitApproval(
   // Something else blocks the Bundle, or it was rolled back.
   if (bundle === undefined || target !== bundle) {
     const { isOther: keepOnly, found } = await compare(state, surroundings);
-    return { ...found, keepOnly };
+    return { ...found, keepOnly, ...(keepOnly && blockedRollback(state)) };
   }
   const active = ownBundle(deployment, state.status.activeBundle, dependencies.bundles);
   const approval = await forSameContent(
@@ -95,9 +96,19 @@ async function compare(
   const expected = approvedContent(status, target);
   const isOther =
     expected === undefined
-      ? !isRepairable(status.approval, target, deployment)
+      ? !isRepairable(status.approval, target, deployment) || isMadeAgain(status, target)
       : expected !== found.content;
   return { isOther, found };
+}
+
+/** An automatic rollback needs no approval for the Bundle that was healthy, but for a new one. */
+function blockedRollback({ status, target }: BundleDeploymentState): Pick<Found, 'blocked'> {
+  const { to } = status.rollback ?? {};
+  if (to === undefined || target?.metadata.name !== to || !isMadeAgain(status, target)) return {};
+  const message =
+    `Bundle "${to}", to which core rolls back, was deleted and made again since, so core does not apply it without approval: ` +
+    'set spec.template to its template, and approve the plan';
+  return { blocked: { reason: progressReason.awaitingApproval, message } };
 }
 
 /** Content that was approved or installed before core recorded digests is approved as it is now. */

@@ -1,24 +1,12 @@
 import { parseDuration } from '../../../api/duration.ts';
-import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
-import type {
-  BundleDeployment,
-  BundleDeploymentStatus,
-} from '../../../api/v1alpha1/bundle-deployment.ts';
+import type { BundleDeploymentStatus } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentCondition, progressReason } from '../../../api/v1alpha1/conditions.ts';
-import type { ProgressStatus, RollbackStatus } from '../../../api/v1alpha1/deployment-progress.ts';
-import type { Blocked } from '../../contracts/applier.ts';
+import type { ProgressStatus } from '../../../api/v1alpha1/deployment-progress.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { findCondition, timestamp } from '../../platform/runtime/index.ts';
-import { ownBundles } from '../bundles.ts';
 import type { BundleDeploymentDependencies } from '../dependencies.ts';
 import type { BundleDeploymentState, Found, PhaseContext } from '../phase.ts';
-import {
-  type History,
-  keepsProgress,
-  lastHealthy,
-  rollbackDeadline,
-  withRolledBack,
-} from './history.ts';
+import { keepsProgress } from './history.ts';
 
 /** The status when the target is first applied: its deadline counts from here. */
 export function withBegun(
@@ -72,7 +60,7 @@ function nameOf({ bundle, startedAt }: ProgressStatus): string {
 }
 
 /** The progress of the template's Bundle, when it is applied and not healthy yet. */
-function pendingProgress({
+export function pendingProgress({
   deployment,
   bundle,
   status,
@@ -92,7 +80,7 @@ function pendingProgress({
 const ownLook = 60_000;
 
 /** Milliseconds until the deadline of that many. */
-function timeLeft(
+export function timeLeft(
   pending: ProgressStatus,
   deadline: number,
   { live: { durations }, clock }: Pick<PhaseContext, 'live'> & { readonly clock: Clock },
@@ -127,100 +115,8 @@ export function watchProgress(
   return { blocked: state.blocked ?? blocked };
 }
 
-/**
- * Rolls the template's Bundle back after its deadline, whatever the result of the reconcile. Only
- * writes the decision into the status: the next reconcile, in this process or another one, acts on
- * it.
- */
-export function watchDeadline(
-  state: BundleDeploymentState,
-  { bundles, clock }: Pick<BundleDeploymentDependencies, 'bundles' | 'clock'>,
-  { live, wakeAfter }: Pick<PhaseContext, 'live' | 'wakeAfter'>,
-): Pick<Found, 'status' | 'blocked'> {
-  const pending = pendingProgress(state);
-  const deadline = rollbackDeadline(state.deployment.spec);
-  if (pending === undefined || deadline === undefined) return {};
-  const left = timeLeft(pending, deadline, { live, clock });
-  if (left > 0) {
-    wakeAfter(left);
-    return {};
-  }
-  const { deployment, status } = state;
-  const from = pending.bundle;
-  const reason = reasonOf(state, from, deployment.spec.rollback?.deadline);
-  const { history = [] } = status;
-  const to = wayBack(history, from, ownBundles(deployment, bundles));
-  if (to === undefined) return { blocked: noWayBack(from, reason) };
-  const at = timestamp(clock);
-  const rollback = { from, to, reason, at };
-  wakeAfter(0);
-  return {
-    status: { ...status, rollback, history: [...withRolledBack(history, from, at)] },
-    blocked: rollingBack(deployment, rollback),
-  };
-}
-
-/** The Bundle for a rollback from another one: the last healthy one that still exists. */
-function wayBack(history: History, from: string, owned: readonly Bundle[]): string | undefined {
-  const present = new Set(owned.filter(isUsable).map(({ metadata }) => metadata.name));
-  return lastHealthy(
-    history.filter(({ bundle }) => present.has(bundle)),
-    from,
-  )?.bundle;
-}
-
-/** Reason and message of Progressing from the decision for a rollback until its Bundle is active. */
-export function rollingBack(deployment: BundleDeployment, rollback: RollbackStatus): Blocked {
-  const { to, at } = rollback;
-  const beginning = `Core began to roll back to Bundle "${to}" at ${at}`;
-  return {
-    reason: progressReason.rollingBack,
-    message: rollbackText(beginning, deployment, rollback),
-  };
-}
-
-/**
- * Reports a rollback as done once its Bundle is completely applied. It stays done when an object is
- * repaired later.
- */
-export function reportRolledBack({
-  deployment,
-  status,
-  blocked,
-}: BundleDeploymentState): Pick<Found, 'blocked'> {
-  const { rollback, activeBundle, conditions } = status;
-  if (rollback === undefined || blocked?.reason !== progressReason.rollingBack) return {};
-  const { to, at } = rollback;
-  const beginning = `Core rolled back to Bundle "${to}" at ${at}`;
-  const message = rollbackText(beginning, deployment, rollback);
-  const { installed, progressing } = bundleDeploymentCondition;
-  const isActive = activeBundle === to && findCondition(conditions, installed)?.status === 'True';
-  const isTold = findCondition(deployment.status?.conditions, progressing)?.message === message;
-  return isActive || isTold ? { blocked: { reason: progressReason.rolledBack, message } } : {};
-}
-
-function rollbackText(
-  beginning: string,
-  { metadata }: BundleDeployment,
-  { from, reason }: RollbackStatus,
-): string {
-  return (
-    `${beginning}, because "${from}" was ${reason}. ` +
-    `Core does not retry "${from}": change spec.template, make the rollback permanent with ` +
-    `"rukpakctl rollback ${metadata.name}", or remove spec.rollback to retry "${from}" without a deadline`
-  );
-}
-
-/** Reason and message of Progressing after the deadline when there is no Bundle to roll back to. */
-function noWayBack(from: string, reason: string): Blocked {
-  return {
-    reason: progressReason.progressDeadlineExceeded,
-    message: `Bundle "${from}" is ${reason}. There is no earlier healthy Bundle to roll back to: change spec.template`,
-  };
-}
-
 /** Why a Bundle was not healthy within its deadline, in a few words. */
-function reasonOf(
+export function reasonOf(
   { status, blocked }: BundleDeploymentState,
   bundle: string,
   deadline = '',
@@ -246,8 +142,4 @@ function shortened(text: string): string {
   const characters = Array.from(text);
   if (characters.length <= longestCause) return text;
   return `${characters.slice(0, longestCause).join('')} …`;
-}
-
-function isUsable({ metadata, status }: Bundle): boolean {
-  return metadata.deletionTimestamp === undefined && status?.phase === 'Unpacked';
 }

@@ -1,0 +1,112 @@
+import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { bundleDeploymentCondition, progressReason } from '../../../api/v1alpha1/conditions.ts';
+import type { RollbackStatus } from '../../../api/v1alpha1/deployment-progress.ts';
+import type { Blocked } from '../../contracts/applier.ts';
+import { findCondition, timestamp } from '../../platform/runtime/index.ts';
+import { ownBundles } from '../bundles.ts';
+import type { BundleDeploymentDependencies } from '../dependencies.ts';
+import type { BundleDeploymentState, Found, PhaseContext } from '../phase.ts';
+import { type History, lastHealthy, rollbackDeadline, withRolledBack } from './history.ts';
+import { pendingProgress, reasonOf, timeLeft } from './progress.ts';
+
+/**
+ * Rolls the template's Bundle back after its deadline, whatever the result of the reconcile. Only
+ * writes the decision into the status: the next reconcile, in this process or another one, acts on
+ * it.
+ */
+export function watchDeadline(
+  state: BundleDeploymentState,
+  { bundles, clock }: Pick<BundleDeploymentDependencies, 'bundles' | 'clock'>,
+  { live, wakeAfter }: Pick<PhaseContext, 'live' | 'wakeAfter'>,
+): Pick<Found, 'status' | 'blocked'> {
+  const pending = pendingProgress(state);
+  const deadline = rollbackDeadline(state.deployment.spec);
+  if (pending === undefined || deadline === undefined) return {};
+  const left = timeLeft(pending, deadline, { live, clock });
+  if (left > 0) {
+    wakeAfter(left);
+    return {};
+  }
+  const { deployment, status } = state;
+  const from = pending.bundle;
+  const reason = reasonOf(state, from, deployment.spec.rollback?.deadline);
+  const { history = [] } = status;
+  const { name: to, uid } = wayBack(history, from, ownBundles(deployment, bundles)) ?? {};
+  if (to === undefined) return { blocked: noWayBack(from, reason) };
+  const at = timestamp(clock);
+  const rollback = { from, to, ...(uid !== undefined && { uid }), reason, at };
+  wakeAfter(0);
+  return {
+    status: { ...status, rollback, history: [...withRolledBack(history, from, at)] },
+    blocked: rollingBack(deployment, rollback),
+  };
+}
+
+/** The Bundle for a rollback from another one: the last healthy one that still exists. */
+function wayBack(
+  history: History,
+  from: string,
+  owned: readonly Bundle[],
+): Bundle['metadata'] | undefined {
+  const present = new Map(owned.filter(isUsable).map(({ metadata }) => [metadata.name, metadata]));
+  const healthy = lastHealthy(
+    history.filter(({ bundle }) => present.has(bundle)),
+    from,
+  );
+  return present.get(healthy?.bundle);
+}
+
+/** Reason and message of Progressing from the decision for a rollback until its Bundle is active. */
+export function rollingBack(deployment: BundleDeployment, rollback: RollbackStatus): Blocked {
+  const { to, at } = rollback;
+  const beginning = `Core began to roll back to Bundle "${to}" at ${at}`;
+  return {
+    reason: progressReason.rollingBack,
+    message: rollbackText(beginning, deployment, rollback),
+  };
+}
+
+/**
+ * Reports a rollback as done once its Bundle is completely applied. It stays done when an object is
+ * repaired later.
+ */
+export function reportRolledBack({
+  deployment,
+  status,
+  blocked,
+}: BundleDeploymentState): Pick<Found, 'blocked'> {
+  const { rollback, activeBundle, conditions } = status;
+  if (rollback === undefined || blocked?.reason !== progressReason.rollingBack) return {};
+  const { to, at } = rollback;
+  const beginning = `Core rolled back to Bundle "${to}" at ${at}`;
+  const message = rollbackText(beginning, deployment, rollback);
+  const { installed, progressing } = bundleDeploymentCondition;
+  const isActive = activeBundle === to && findCondition(conditions, installed)?.status === 'True';
+  const isTold = findCondition(deployment.status?.conditions, progressing)?.message === message;
+  return isActive || isTold ? { blocked: { reason: progressReason.rolledBack, message } } : {};
+}
+
+function rollbackText(
+  beginning: string,
+  { metadata }: BundleDeployment,
+  { from, reason }: RollbackStatus,
+): string {
+  return (
+    `${beginning}, because "${from}" was ${reason}. ` +
+    `Core does not retry "${from}": change spec.template, make the rollback permanent with ` +
+    `"rukpakctl rollback ${metadata.name}", or remove spec.rollback to retry "${from}" without a deadline`
+  );
+}
+
+/** Reason and message of Progressing after the deadline when there is no Bundle to roll back to. */
+function noWayBack(from: string, reason: string): Blocked {
+  return {
+    reason: progressReason.progressDeadlineExceeded,
+    message: `Bundle "${from}" is ${reason}. There is no earlier healthy Bundle to roll back to: change spec.template`,
+  };
+}
+
+function isUsable({ metadata, status }: Bundle): boolean {
+  return metadata.deletionTimestamp === undefined && status?.phase === 'Unpacked';
+}
