@@ -19,5 +19,5 @@ export { type FullPlan, planCounts } from './plan/full-plan.ts';
 export { parsePlan, StoredPlans } from './plan/stored-plans.ts';
 export { BundleDeploymentReconciler } from './reconciler.ts';
 export { LostContentError } from './rendering/render.ts';
-export { keepTemplateManager } from './revisions/history.ts';
+export { keepTemplateManager } from './revisions/template-manager.ts';
 export { sourceReader } from './source-reader.ts';

@@ -1,6 +1,9 @@
+import { fieldAt, integerAt, listOf, stringAt } from '../../../api/json-fields.ts';
+import type { KubernetesObject } from '../../../api/meta.ts';
 import type { InventoryEntry } from '../inventory/entry.ts';
 import type { ObjectEvent, ObjectEventListener } from '../inventory/inventory.ts';
 import { isKept } from '../objects/desired.ts';
+import { objectPath } from '../objects/object-id.ts';
 import type { OwnerState } from '../state/owner-state.ts';
 import type { OwnerStates } from '../state/owner-states.ts';
 
@@ -67,4 +70,52 @@ export function awaitRemoval(
   const since = state.removal?.since ?? now;
   state.removal = { ids: new Set(ids), shown, since };
   return since;
+}
+
+/**
+ * The object for the message: one that finalizers block, rather than one that is just being
+ * deleted.
+ */
+export function shownEntry(entries: readonly InventoryEntry[]): InventoryEntry | undefined {
+  return entries.find(({ object }) => finalizersOf(object).length > 0) ?? entries[0];
+}
+
+/**
+ * The message of a pending deletion: the object, its finalizers, and when its deletion was
+ * requested.
+ */
+export function waitingMessage(shown: InventoryEntry, count: number): string {
+  const { resource, key, object } = shown;
+  const finalizers = finalizersOf(object);
+  const since = deletedSince(object);
+  const more = count === 1 ? '' : ` and ${count - 1} more`;
+  const held =
+    finalizers.length === 0 ? '' : `, blocked by its finalizers ${finalizers.join(', ')}`;
+  return (
+    `Waiting for ${objectPath(resource.kind, key)}${more} to be deleted` +
+    `${since === undefined ? '' : ` (deletion requested at ${since})`}${held}` +
+    namespaceDetails(object)
+  );
+}
+
+/** A namespace has its own finalizers, and its conditions list the remaining content. */
+function namespaceDetails(object: KubernetesObject): string {
+  const details = listOf(fieldAt(object['status'], 'conditions'))
+    .filter((condition) => stringAt(condition, 'status') === 'True')
+    .filter((condition) => stringAt(condition, 'type')?.startsWith('Namespace') === true)
+    .flatMap((condition) => stringAt(condition, 'message') ?? []);
+  return details.length === 0 ? '' : `. ${details.join('; ')}`;
+}
+
+function finalizersOf({ metadata }: KubernetesObject): readonly string[] {
+  return metadata.finalizers ?? [];
+}
+
+/** deletionTimestamp is the end of the grace period, not its start. */
+function deletedSince({ metadata }: KubernetesObject): string | undefined {
+  const { deletionTimestamp } = metadata;
+  if (deletionTimestamp === undefined) return undefined;
+  const grace = integerAt(metadata, 'deletionGracePeriodSeconds') ?? 0;
+  const since = new Date(Date.parse(deletionTimestamp) - grace * 1000);
+  return since.toISOString().replace(/\.\d{3}Z$/, 'Z');
 }

@@ -1,5 +1,3 @@
-import { fieldAt, integerAt, listOf, stringAt } from '../../../api/json-fields.ts';
-import type { KubernetesObject } from '../../../api/meta.ts';
 import type { RemoveRequest, RemoveResult } from '../../contracts/applier.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { KubeClient } from '../../platform/kube/index.ts';
@@ -8,7 +6,7 @@ import type { Inventory } from '../inventory/inventory.ts';
 import { type EarlierKinds, kindNames } from '../kinds/earlier-kinds.ts';
 import type { KindWatches } from '../kinds/kind-watches.ts';
 import { throwAny } from '../objects/failures.ts';
-import { type GroupKind, objectPath } from '../objects/object-id.ts';
+import type { GroupKind } from '../objects/object-id.ts';
 import { isNamespace } from '../objects/order.ts';
 import { applySetKey, belongsTo } from '../objects/owner-marks.ts';
 import { endNamespaces } from '../ownership/shared-namespaces.ts';
@@ -29,7 +27,7 @@ import {
   throwUndecided,
 } from './prune-plan.ts';
 import type { Pruner } from './pruner.ts';
-import { awaitRemoval } from './removal-watch.ts';
+import { awaitRemoval, shownEntry, waitingMessage } from './removal-watch.ts';
 
 interface RemoverOptions {
   readonly client: KubeClient;
@@ -216,52 +214,4 @@ export class Remover {
     const since = awaitRemoval(state, awaited, clock.monotonic());
     return { message: waitingMessage(shown, left.length), since };
   }
-}
-
-/**
- * The object for the message: one that finalizers block, rather than one that is just being
- * deleted.
- */
-export function shownEntry(entries: readonly InventoryEntry[]): InventoryEntry | undefined {
-  return entries.find(({ object }) => finalizersOf(object).length > 0) ?? entries[0];
-}
-
-/**
- * The message of a pending deletion: the object, its finalizers, and when its deletion was
- * requested.
- */
-export function waitingMessage(shown: InventoryEntry, count: number): string {
-  const { resource, key, object } = shown;
-  const finalizers = finalizersOf(object);
-  const since = deletedSince(object);
-  const more = count === 1 ? '' : ` and ${count - 1} more`;
-  const held =
-    finalizers.length === 0 ? '' : `, blocked by its finalizers ${finalizers.join(', ')}`;
-  return (
-    `Waiting for ${objectPath(resource.kind, key)}${more} to be deleted` +
-    `${since === undefined ? '' : ` (deletion requested at ${since})`}${held}` +
-    namespaceDetails(object)
-  );
-}
-
-/** A namespace has its own finalizers, and its conditions list the remaining content. */
-function namespaceDetails(object: KubernetesObject): string {
-  const details = listOf(fieldAt(object['status'], 'conditions'))
-    .filter((condition) => stringAt(condition, 'status') === 'True')
-    .filter((condition) => stringAt(condition, 'type')?.startsWith('Namespace') === true)
-    .flatMap((condition) => stringAt(condition, 'message') ?? []);
-  return details.length === 0 ? '' : `. ${details.join('; ')}`;
-}
-
-function finalizersOf({ metadata }: KubernetesObject): readonly string[] {
-  return metadata.finalizers ?? [];
-}
-
-/** deletionTimestamp is the end of the grace period, not its start. */
-function deletedSince({ metadata }: KubernetesObject): string | undefined {
-  const { deletionTimestamp } = metadata;
-  if (deletionTimestamp === undefined) return undefined;
-  const grace = integerAt(metadata, 'deletionGracePeriodSeconds') ?? 0;
-  const since = new Date(Date.parse(deletionTimestamp) - grace * 1000);
-  return since.toISOString().replace(/\.\d{3}Z$/, 'Z');
 }

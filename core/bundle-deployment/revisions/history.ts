@@ -1,10 +1,8 @@
 import { parseDuration } from '../../../api/duration.ts';
 import { stringifyJson } from '../../../api/json.ts';
-import { fieldAt, isMap, listOf, stringAt } from '../../../api/json-fields.ts';
-import type { Condition, KubernetesObject } from '../../../api/meta.ts';
+import type { Condition } from '../../../api/meta.ts';
 import type { Bundle, BundleTemplate } from '../../../api/v1alpha1/bundle.ts';
 import type {
-  BundleDeployment,
   BundleDeploymentSpec,
   BundleDeploymentStatus,
 } from '../../../api/v1alpha1/bundle-deployment.ts';
@@ -13,6 +11,7 @@ import { annotation, label } from '../../../api/v1alpha1/labels.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { findCondition, timestamp } from '../../platform/runtime/index.ts';
 import type { BundleDeploymentState } from '../phase.ts';
+import { changedBy } from './template-manager.ts';
 
 /** Default number of earlier Bundles for a deployment with spec.rollback. */
 const defaultLimit = 2;
@@ -191,13 +190,6 @@ function withAdded(
   return boundedHistory({ deployment, status: { ...status, history } });
 }
 
-function changedBy(deployment: BundleDeployment): string | undefined {
-  const user = deployment.metadata.annotations?.[annotation.changedBy];
-  if (user !== undefined) return user;
-  const manager = templateManager(deployment);
-  return manager === undefined ? undefined : `${manager} (field manager)`;
-}
-
 /** Labels and annotations that core writes on a deployment's Bundle. */
 const ofCore: ReadonlySet<string> = new Set([
   label.ownerKind,
@@ -223,34 +215,4 @@ function templateOf({ metadata, spec }: Bundle): BundleTemplate {
 
 function ofUsers(map: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(map).filter(([key]) => !ofCore.has(key)));
-}
-
-/** Name of the last field manager that set spec.template. */
-export function templateManager({ metadata }: KubernetesObject): string | undefined {
-  const entries = listOf(fieldAt(metadata, 'managedFields')).filter(setsTemplate);
-  const latest = entries.toSorted((a, b) => timeOf(b).localeCompare(timeOf(a)))[0];
-  return stringAt(latest, 'manager');
-}
-
-/**
- * The object with only those managedFields that `templateManager` reads, because caches hold many
- * objects.
- */
-export function keepTemplateManager<T extends KubernetesObject>(object: T): T {
-  const managedFields = listOf(fieldAt(object.metadata, 'managedFields'))
-    .filter(setsTemplate)
-    .map((entry) => ({
-      manager: stringAt(entry, 'manager'),
-      time: timeOf(entry),
-      fieldsV1: { 'f:spec': { 'f:template': {} } },
-    }));
-  return { ...object, metadata: { ...object.metadata, managedFields } };
-}
-
-function setsTemplate(entry: unknown): boolean {
-  return isMap(fieldAt(entry, 'fieldsV1', 'f:spec', 'f:template'));
-}
-
-function timeOf(entry: unknown): string {
-  return stringAt(entry, 'time') ?? '';
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { keepTemplateManager, templateManager } from './history.ts';
+import { keepTemplateManager, templateManager } from './template-manager.ts';
 
 function anObject(...managedFields: readonly object[]): KubernetesObject {
   const metadata = { name: 'demo', managedFields };

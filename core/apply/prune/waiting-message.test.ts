@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { anOwnedEntry } from '../../../test/helpers/owned-entry.ts';
-import { shownEntry, waitingMessage } from './remover.ts';
+import { shownEntry, waitingMessage } from './removal-watch.ts';
 
 const deletionTimestamp = '2026-01-01T00:00:30Z';
 
