@@ -616,7 +616,8 @@ test('an object that somebody recreates right before its update is theirs', asyn
     ],
     [gone, [['delete', 'configmap', gone]]],
   ]);
-  vi.spyOn(client, 'apply').mockImplementation(async (...request) => {
+  using _same = vi.spyOn(client, 'ofCreator').mockReturnValue(client);
+  using _slow = vi.spyOn(client, 'apply').mockImplementation(async (...request) => {
     const [, { metadata }] = request;
     const commands = before.get(metadata.name ?? '') ?? [];
     before.delete(metadata.name ?? '');
