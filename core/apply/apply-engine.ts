@@ -6,15 +6,17 @@ import type {
   ApplyResult,
   Forecast,
   HealthProblem,
-  HookProgress,
-  HookRequest,
   ObjectNews,
   RemoveRequest,
   RemoveResult,
-  RunningHook,
-  RunningHookRequest,
 } from '../contracts/applier.ts';
 import type { EventSink } from '../contracts/event-sink.ts';
+import type {
+  HookProgress,
+  HookRequest,
+  RunningHook,
+  RunningHookRequest,
+} from '../contracts/hooks.ts';
 import type { Logger } from '../contracts/logger.ts';
 import type { ObjectJudge } from '../contracts/object-judge.ts';
 import type { Clock } from '../platform/clock.ts';

@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
-import type { HookProgress } from '../../core/contracts/applier.ts';
+import type { HookProgress } from '../../core/contracts/hooks.ts';
 import { aBundleOf, BundleDeploymentFixture, objects } from './bundle-deployment-fixture.ts';
 
 /** A Job as a hook, in namespace `n`. */

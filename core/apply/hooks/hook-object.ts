@@ -3,7 +3,7 @@ import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentReason } from '../../../api/v1alpha1/conditions.ts';
 import { annotation, label } from '../../../api/v1alpha1/labels.ts';
-import type { HookRequest } from '../../contracts/applier.ts';
+import type { HookRequest } from '../../contracts/hooks.ts';
 import type { ObjectKey, Resource } from '../../platform/kube/index.ts';
 import {
   controllerReference,

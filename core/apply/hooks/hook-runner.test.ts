@@ -5,7 +5,7 @@ import { FakeKubeClient } from '../../../test/helpers/fake-kube-client.ts';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { silentLogger } from '../../../test/helpers/silent-logger.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
-import type { HookProgress } from '../../contracts/applier.ts';
+import type { HookProgress } from '../../contracts/hooks.ts';
 import { ApiError, keyOf, type Resource } from '../../platform/kube/index.ts';
 import { Inventory } from '../inventory/inventory.ts';
 import { KindWatches } from '../kinds/kind-watches.ts';

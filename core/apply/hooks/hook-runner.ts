@@ -7,7 +7,7 @@ import type {
   HookRequest,
   RunningHook,
   RunningHookRequest,
-} from '../../contracts/applier.ts';
+} from '../../contracts/hooks.ts';
 import { TerminalError } from '../../errors.ts';
 import type { Clock } from '../../platform/clock.ts';
 import {

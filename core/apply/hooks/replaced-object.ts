@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { annotation, label } from '../../../api/v1alpha1/labels.ts';
-import type { HookRequest } from '../../contracts/applier.ts';
+import type { HookRequest } from '../../contracts/hooks.ts';
 import type { KubeClient } from '../../platform/kube/index.ts';
 import { isData } from '../inventory/user-data.ts';
 import { type DesiredObject, isKept } from '../objects/desired.ts';

@@ -1,5 +1,5 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
-import type { RunningHook, RunningHookRequest } from '../../contracts/applier.ts';
+import type { RunningHook, RunningHookRequest } from '../../contracts/hooks.ts';
 import type { Discovery } from '../../platform/kube/index.ts';
 import type { InventoryEntry } from '../inventory/entry.ts';
 import type { Inventory } from '../inventory/inventory.ts';

@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
-import type { HookProgress } from '../../contracts/applier.ts';
+import type { HookProgress } from '../../contracts/hooks.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { OwnRules } from '../health/rules/own-verdicts.ts';
 import type { DesiredObject } from '../objects/desired.ts';

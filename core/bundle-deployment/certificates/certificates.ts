@@ -13,12 +13,11 @@ import {
   type ServedApis,
   secretResource,
 } from '../../platform/kube/index.ts';
+import { type CertificateEntry, CertificateMemory } from './certificate-memory.ts';
 import type { CertificateOptions } from './certificate-options.ts';
 import { stateOf } from './certificate-secrets.ts';
 import {
   advanced,
-  type CertificateEntry,
-  CertificateMemory,
   type CertificateState,
   type Circumstances,
   expiryOfPair,

@@ -4,7 +4,7 @@ import type { BundleDeploymentStatus } from '../../../api/v1alpha1/bundle-deploy
 import type { HookRun } from '../../../api/v1alpha1/deployment-progress.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { type HookEvent, hookOf, objectPath } from '../../apply/index.ts';
-import type { RunningHook } from '../../contracts/applier.ts';
+import type { RunningHook } from '../../contracts/hooks.ts';
 import { conditionMessage } from '../../platform/runtime/index.ts';
 import type { BundleDeploymentState } from '../phase.ts';
 

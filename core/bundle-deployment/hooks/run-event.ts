@@ -3,7 +3,7 @@ import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeploymentStatus } from '../../../api/v1alpha1/bundle-deployment.ts';
 import type { HookRun } from '../../../api/v1alpha1/deployment-progress.ts';
 import { hookOf, isTransient } from '../../apply/index.ts';
-import type { HookProgress } from '../../contracts/applier.ts';
+import type { HookProgress } from '../../contracts/hooks.ts';
 import { errorMessage, TerminalError } from '../../errors.ts';
 import { type BundleDeploymentState, longestWait, type Surroundings } from '../phase.ts';
 import {
