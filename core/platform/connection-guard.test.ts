@@ -18,7 +18,8 @@ let arrivals: EventEmitter;
 
 beforeEach(async () => {
   begun = new Map();
-  arrivals = new EventEmitter();
+  // Each client listens.
+  arrivals = new EventEmitter().setMaxListeners(0);
   const server = createServer((request, response) => {
     const { remoteAddress, remotePort } = request.socket;
     const client = `${remoteAddress}:${remotePort}`;
