@@ -1,7 +1,7 @@
 import { Argument, Command } from 'commander';
 import { defaultLimits } from '../../core/content/index.ts';
 import type { BundleFiles } from '../../core/sdk.ts';
-import { classNameOf } from '../../provisioners/class-of-content.ts';
+import { classNameOf, plainClass } from '../../provisioners/class-of-content.ts';
 import { loadDirectory } from './content/load-content.ts';
 import {
   addConfigFlag,
@@ -105,15 +105,15 @@ interface ClassFlags {
   readonly bundleProvisionerClass: string;
 }
 
-const plain = 'core-rukpak-io-plain';
-
 function addClassFlags(command: Command): Command {
   return command
-    .option('--bundle-deployment-provisioner-class <name>', 'Class that applies the content', plain)
-    .option('--bundle-provisioner-class <name>', 'Class that unpacks the content', plain);
+    .option(
+      '--bundle-deployment-provisioner-class <name>',
+      'Class that applies the content',
+      plainClass,
+    )
+    .option('--bundle-provisioner-class <name>', 'Class that unpacks the content', plainClass);
 }
-
-const plainClass = 'core-rukpak-io-plain';
 
 interface Upload {
   readonly files: BundleFiles;

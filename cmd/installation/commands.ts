@@ -3,18 +3,20 @@ import { durationOption } from '../flags/flag-values.ts';
 import { systemNamespaceOf } from '../flags/process-flags.ts';
 import { addCrdGuardFlags, type CrdGuardFlags } from '../flags/webhook-flags.ts';
 
-interface InstallFlags extends CrdGuardFlags {
+/** The cluster, and where in it. */
+interface PlaceFlags {
   readonly kubeconfig?: string;
   readonly systemNamespace?: string;
+}
+
+interface InstallFlags extends CrdGuardFlags, PlaceFlags {
   readonly webhookUrl?: string;
   readonly operators?: boolean;
   readonly installDependencies?: boolean;
   readonly dryRun?: boolean;
 }
 
-interface UninstallFlags {
-  readonly kubeconfig?: string;
-  readonly systemNamespace?: string;
+interface UninstallFlags extends PlaceFlags {
   readonly deleteWorkloads?: boolean;
   readonly toRukpak?: boolean;
   readonly timeout: number;
@@ -33,16 +35,8 @@ export function addInstallationCommands(program: Command, output: CommandOutput)
 }
 
 function addInstall(program: Command, { print, printError }: CommandOutput): void {
-  addCrdGuardFlags(program.command('install'))
+  addPlaceFlags(addCrdGuardFlags(program.command('install')))
     .description('Apply CRDs, namespaces, RBAC and webhook configurations to the cluster')
-    .option(
-      '--kubeconfig <path>',
-      'Path of the kubeconfig file (default: KUBECONFIG, else ~/.kube/config)',
-    )
-    .option(
-      '--system-namespace <name>',
-      'Namespace that core and the webhooks run in (default: rukpak-system)',
-    )
     .option(
       '--webhook-url <url>',
       'URL at which the API server reaches webhooks that run outside the cluster',
@@ -71,18 +65,9 @@ function addInstall(program: Command, { print, printError }: CommandOutput): voi
 }
 
 function addUninstall(program: Command, { print }: CommandOutput): void {
-  program
-    .command('uninstall')
+  addPlaceFlags(program.command('uninstall'))
     .description(
       'Delete programs, webhooks and RBAC from the cluster; keep CRDs, namespaces and objects of bundles',
-    )
-    .option(
-      '--kubeconfig <path>',
-      'Path of the kubeconfig file (default: KUBECONFIG, else ~/.kube/config)',
-    )
-    .option(
-      '--system-namespace <name>',
-      'Namespace that core and the webhooks run in (default: rukpak-system)',
     )
     .option(
       '--delete-workloads',
@@ -102,4 +87,16 @@ function addUninstall(program: Command, { print }: CommandOutput): void {
       const { uninstall } = await import('./uninstall.ts');
       await uninstall({ ...flags, systemNamespace, deleteWorkloads, dryRun }, print);
     });
+}
+
+function addPlaceFlags(command: Command): Command {
+  return command
+    .option(
+      '--kubeconfig <path>',
+      'Path of the kubeconfig file (default: KUBECONFIG, else ~/.kube/config)',
+    )
+    .option(
+      '--system-namespace <name>',
+      'Namespace that core and the webhooks run in (default: rukpak-system)',
+    );
 }

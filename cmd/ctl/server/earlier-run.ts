@@ -77,11 +77,15 @@ function checkPlace({ name, bundleClass, config }: PlaceRequest, before: BundleD
 }
 
 /** Whether only earlier runs own the field: the API server keeps those that others own as well. */
-function hasOwnPlace({ metadata }: BundleDeployment): boolean {
-  const owners = listOf(fieldAt(metadata, 'managedFields')).filter(
+function hasOwnPlace(deployment: BundleDeployment): boolean {
+  const owners = managedFieldsOf(deployment).filter(
     (entry) => fieldAt(entry, 'fieldsV1', 'f:spec', 'f:config', 'f:installNamespace') !== undefined,
   );
   return owners.length > 0 && owners.every(isOfRuns);
+}
+
+function managedFieldsOf(deployment: BundleDeployment | undefined): readonly unknown[] {
+  return listOf(fieldAt(deployment?.metadata, 'managedFields'));
 }
 
 function isOfRuns(entry: unknown): boolean {
@@ -89,13 +93,13 @@ function isOfRuns(entry: unknown): boolean {
 }
 
 /** Whether a command has applied the deployment. */
-export function isAppliedByCtl({ metadata }: BundleDeployment): boolean {
-  return listOf(fieldAt(metadata, 'managedFields')).some(isOfRuns);
+export function isAppliedByCtl(deployment: BundleDeployment): boolean {
+  return managedFieldsOf(deployment).some(isOfRuns);
 }
 
 /** What earlier runs own of the spec. */
 function setByRuns(before: BundleDeployment | undefined): Omit<Place, 'kept'> {
-  const entry = listOf(fieldAt(before?.metadata, 'managedFields')).find(isOfRuns);
+  const entry = managedFieldsOf(before).find(isOfRuns);
   const fields = mapOf(fieldAt(entry, 'fieldsV1', 'f:spec'));
   const spec = mapOf(ownPart(before?.spec, fields));
   const { config, installNamespace } = spec;

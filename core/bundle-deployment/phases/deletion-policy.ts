@@ -20,9 +20,9 @@ type PolicyInForce = DeletionPolicy | 'Abandon';
 /**
  * The policy for the objects. `kubectl delete --cascade=orphan` leaves everything: the garbage
  * collector soon removes its finalizer, but the note of `noteOrphaning` remains as a sign, and so do
- * the missing ownerReferences of all Bundles. One single Bundle without a reference may come from a backup, and a cache may lag. Deleting
- * core's CRD deletes all deployments without anybody meaning one of them: they will probably be
- * restored.
+ * the missing ownerReferences of all Bundles. One single Bundle without a reference may come from a
+ * backup, and a cache may lag. Deleting core's CRD deletes all deployments without anybody meaning
+ * one of them: they will probably be restored.
  */
 export async function policyInForce(
   deployment: BundleDeployment,
