@@ -21,6 +21,8 @@ export interface RunningHook {
   readonly hook: string;
   /** Start time, from its creationTimestamp. */
   readonly since: string;
+  /** Why its pod is not ready, as a clause, if its status says. */
+  readonly problem?: string | undefined;
 }
 
 /** A search for hooks that have not ended, whatever their run. */
@@ -35,8 +37,8 @@ export interface RunningHookRequest {
 export type HookProgress =
   /** A hook of another run must end first: core never ends one to start another. */
   | { readonly state: 'behind'; readonly other: RunningHook }
-  /** Start time, from its object's creationTimestamp. */
-  | { readonly state: 'running'; readonly since: string }
+  /** Start time, from its object's creationTimestamp; why its pod is not ready, if that is known. */
+  | { readonly state: 'running'; readonly since: string; readonly problem?: string | undefined }
   /** An earlier object must be deleted first. */
   | { readonly state: 'replacing' }
   | { readonly state: 'succeeded' }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { aResource } from '../../../test/helpers/owned-entry.ts';
-import type { Resource } from '../../platform/kube/index.ts';
+import { podResource, type Resource } from '../../platform/kube/index.ts';
 import type { ListOptions } from '../../platform/kube/kube-client.ts';
 import { podReason, workloadReason } from './pod-reason.ts';
 
@@ -54,6 +54,21 @@ test('a workload that cannot make pods says so itself', async () => {
   const { reason, asked } = await reasonOf({ conditions: [failure] });
   expect(reason).toBe(`FailedCreate: ${message}`);
   expect(asked).toEqual([]);
+});
+
+test('a Pod says so itself', async () => {
+  const client = {
+    get: async () => ({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'migrate' },
+      status: { containerStatuses: crashing },
+    }),
+    list: async () => await Promise.reject(new Error('nobody asks for other pods')),
+  };
+  const object = { resource: podResource, key: { namespace: 'n', name: 'migrate' } };
+  const reason = await workloadReason(client, object, new AbortController().signal);
+  expect(reason).toBe('container app: CrashLoopBackOff');
 });
 
 test('nothing where nobody says why', async () => {

@@ -29,8 +29,8 @@ export function isPodsController({ resource }: UnhealthyObject): boolean {
 }
 
 /**
- * Why a workload has no ready pods, from its own condition or from one of its pods; undefined when
- * neither says. Takes two requests.
+ * Why a workload has no ready pods, or a Pod is not ready, from its own condition or from one of its
+ * pods; undefined when neither says. Takes two requests.
  */
 export async function workloadReason(
   client: Pick<KubeClient, 'get' | 'list'>,
@@ -39,6 +39,7 @@ export async function workloadReason(
 ): Promise<string | undefined> {
   const live = await liveObject(client, object, signal);
   if (live === undefined) return undefined;
+  if (object.resource.kind === podResource.kind) return podReason(live);
   const failure = conditionOf(live, 'ReplicaFailure');
   if (failure?.status === 'True') return `${failure.reason}: ${failure.message}`;
   const labelSelector = selectorOf(live);

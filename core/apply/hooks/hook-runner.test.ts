@@ -141,6 +141,25 @@ describe('a hook', () => {
     expect(live().metadata.uid).toBe(uid);
   });
 
+  test('whose pod cannot start says why, and so does one that waits for it', async () => {
+    await run('a');
+    change({ spec: { selector: { matchLabels: { 'controller-uid': 'x' } } } });
+    const waiting = { reason: 'ImagePullBackOff', message: 'Back-off pulling image "none:1"' };
+    const status = { containerStatuses: [{ name: 'main', state: { waiting } }] };
+    const metadata = { namespace: 'n', name: 'migrate-x' };
+    client.put({ apiVersion: 'v1', kind: 'Pod', metadata, status });
+    const problem =
+      'Pod migrate-x: container main: ImagePullBackOff: Back-off pulling image "none:1"';
+    expect(await run('a')).toMatchObject({ state: 'running', problem });
+    expect(await run('b')).toMatchObject({ state: 'behind', other: { problem } });
+  });
+
+  test('is running also where its pods may not be read', async () => {
+    await run('a');
+    client.faults.get = [new ApiError(403, { reason: 'Forbidden' })];
+    expect(await run('a')).toMatchObject({ state: 'running', problem: undefined });
+  });
+
   test('is found by a process whose watch has not told of it', async () => {
     const hook = { owner, hook: aHook(), run: 'a', signal: stop.signal };
     await watches.ensure([jobs], stop.signal);

@@ -127,7 +127,10 @@ export class HookRunner {
     const { owner, desired } = placed;
     const known = this.#options.inventory.get(desired.resource, desired.key);
     const isOwn = known?.deleted === false && known.owner === owner.metadata.name;
-    return isOwn ? await this.#judge(placed, known.object) : undefined;
+    if (!isOwn) return undefined;
+    const progress = await this.#judge(placed, known.object);
+    if (progress?.state !== 'running') return progress;
+    return { ...progress, problem: await this.#running.problem(owner, desired, placed.signal) };
   }
 
   async #place(request: HookRequest): Promise<Placed> {

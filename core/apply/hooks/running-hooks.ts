@@ -1,17 +1,20 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import type { RunningHook, RunningHookRequest } from '../../contracts/hooks.ts';
-import type { Discovery } from '../../platform/kube/index.ts';
+import type { Discovery, KubeClient } from '../../platform/kube/index.ts';
+import { workloadReason } from '../health/pod-reason.ts';
 import type { InventoryEntry } from '../inventory/entry.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { KindWatches } from '../kinds/kind-watches.ts';
 import { objectPath } from '../objects/object-id.ts';
 import { parseGroupKinds } from '../objects/owner-marks.ts';
+import { clientOf } from '../privilege/permissions.ts';
 import type { OwnerStates } from '../state/owner-states.ts';
 import { hookBundleOf, hookRunOf, isHookObject } from './hook.ts';
 import { awaitHook, hookOutcome, isRunnable } from './hook-watch.ts';
 import { isOfHook } from './replaced-object.ts';
 
 interface RunningHooksOptions {
+  readonly client: KubeClient;
   readonly discovery: Discovery;
   readonly inventory: Inventory;
   readonly watches: KindWatches;
@@ -45,7 +48,22 @@ export class RunningHooks {
     const [oldest] = entries.toSorted((a, b) => (ageOf(a) < ageOf(b) ? -1 : 1));
     if (oldest === undefined) return undefined;
     awaitHook(owners.of(name), oldest.id, hookRunOf(oldest.object));
-    return described(oldest);
+    return { ...described(oldest), problem: await this.problem(owner, oldest, signal) };
+  }
+
+  /**
+   * Why the hook's pod is not ready, such as an image that cannot be pulled. Asks with the owner's
+   * permissions, and leaves out what the API server does not show.
+   */
+  async problem(
+    owner: BundleDeployment,
+    { resource, key }: Pick<InventoryEntry, 'resource' | 'key'>,
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
+    const client = clientOf(owner, this.#options.client);
+    const reason = await workloadReason(client, { resource, key }, signal).catch(() => undefined);
+    signal.throwIfAborted();
+    return reason;
   }
 
   /** A process that has just started watches the kinds of the target only. */

@@ -63,7 +63,7 @@ describe('an install', () => {
   test('waits for a hook without being busy, and says so', async () => {
     hooked.hooksDo(running);
     expect(await hooked.settle()).toEqual({});
-    expect(hooked.fixture.wakeAfter).toBe(300_000);
+    expect(hooked.fixture.wakeAfter).toBe(10_000);
     const message =
       'waiting for pre-install hook Job/n/migrate: running since 2026-01-01T00:00:00Z, time limit 300 s';
     expect(hooked.fixture.conditions).toEqual(
@@ -203,19 +203,36 @@ describe('a hook that fails', () => {
     });
     await hooked.settle();
     expect(hooked.fixture.conditions.join()).toContain('WaitingForHook');
-    expect(hooked.fixture.wakeAfter).toBe(300_000);
+    expect(hooked.fixture.wakeAfter).toBe(10_000);
   });
 
   test('is waited for no longer than its time', async () => {
     hooked.fixture.changeSpec({ health: { progressDeadline: '30s' } });
     hooked.hooksDo(running, running);
     await hooked.settle();
-    expect(hooked.fixture.wakeAfter).toBe(30_000);
-    hooked.fixture.clock.advance(30_000);
+    hooked.fixture.clock.advance(20_000);
+    await hooked.settle();
+    expect(hooked.fixture.wakeAfter).toBe(10_000);
+    hooked.hooksDo(running);
+    hooked.fixture.clock.advance(10_000);
     await hooked.settle();
     expect(hooked.fixture.conditions.join()).toContain(
       'Installed False InstallFailed: pre-install hook Job/n/migrate has failed: it was not done within 30 s.',
     );
+  });
+
+  test('whose pod is not ready says why, while it is waited for and when its time has passed', async () => {
+    const problem =
+      'Pod migrate-x: container main: ImagePullBackOff: Back-off pulling image "none:1"';
+    hooked.fixture.changeSpec({ health: { progressDeadline: '30s' } });
+    hooked.hooksDo({ ...running, problem }, { ...running, problem });
+    await hooked.settle();
+    expect(hooked.fixture.conditions.join()).toContain(
+      `running since 2026-01-01T00:00:00Z, time limit 30 s (${problem})`,
+    );
+    hooked.fixture.clock.advance(30_000);
+    await hooked.settle();
+    expect(hooked.fixture.conditions.join()).toContain(`it was not done within 30 s (${problem}).`);
   });
 
   test('is deleted only where its policy says so', async () => {

@@ -160,21 +160,33 @@ export interface DueHook {
 /** `limit` is in milliseconds. */
 export function runningText(
   { hook, run, count }: DueHook,
-  { since, limit }: { readonly since: string; readonly limit: number },
+  { since, problem, limit }: Omit<RunningHook, 'hook'> & { readonly limit: number },
 ): string {
   const which = count === 1 ? '' : ` (${run.completed + 1} of ${count})`;
-  return `waiting for ${hookText(run, hook)}${which}: running since ${since}, time limit ${limit / 1000} s`;
+  const seconds = `${limit / 1000} s${withProblem(problem)}`;
+  return `waiting for ${hookText(run, hook)}${which}: running since ${since}, time limit ${seconds}`;
 }
 
 /** `next`: what waits for the other hook, as a clause. `limit`, if any, is in milliseconds. */
-export function behindText(next: string, { hook, since }: RunningHook, limit?: number): string {
+export function behindText(
+  next: string,
+  { hook, since, problem }: RunningHook,
+  limit?: number,
+): string {
   const within = limit === undefined ? '' : ` (time limit ${limit / 1000} s)`;
-  return `waiting for ${hook}, running since ${since}, before ${next}${within}. ${hanging}`;
+  const running = `running since ${since}${withProblem(problem)}`;
+  return `waiting for ${hook}, ${running}, before ${next}${within}. ${hanging}`;
 }
 
 /** The end of the wait, as a clause. `limit` is in milliseconds. */
-export function lateText({ hook, since }: RunningHook, limit: number): string {
-  return `${hook}, running since ${since}, did not end within ${limit / 1000} s. ${hanging}`;
+export function lateText({ hook, since, problem }: RunningHook, limit: number): string {
+  const running = `running since ${since}${withProblem(problem)}`;
+  return `${hook}, ${running}, did not end within ${limit / 1000} s. ${hanging}`;
+}
+
+/** Why the pod of a hook is not ready, after what is said of the hook. */
+export function withProblem(problem: string | undefined): string {
+  return problem === undefined ? '' : ` (${problem})`;
 }
 
 /** `pause` is in milliseconds. */

@@ -75,7 +75,18 @@ describe('a hook of an upgrade', () => {
     hooked.fixture.clock.advance(200_000);
     hooked.fixture.applier.runHook.mockResolvedValue({ ...running, since: '2026-01-01T00:08:30Z' });
     await hooked.settle();
-    expect(hooked.fixture.wakeAfter).toBe(300_000);
+    expect(hooked.fixture.wakeAfter).toBe(10_000);
+    expect(conditions()).toContain('WaitingForHook');
+  });
+
+  test('says why the pod of the one before is not ready', async () => {
+    const problem = 'Pod migrate-x: Unschedulable: 0/1 nodes are available';
+    hooked.hooksDo({ ...behind, other: { ...other, problem } });
+    upgrade();
+    await hooked.settle();
+    expect(conditions()).toContain(
+      `waiting for ${other.hook}, running since 2026-01-01T00:00:00Z (${problem}), before`,
+    );
   });
 
   test('has the name of its Bundle', async () => {

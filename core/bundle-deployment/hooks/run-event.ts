@@ -23,6 +23,7 @@ import {
   runningText,
   runOf,
   succeeded,
+  withProblem,
   withRun,
 } from './hook-run.ts';
 
@@ -30,6 +31,8 @@ import {
 const defaultTimeLimit = 300_000;
 /** Milliseconds until core checks again for an obstacle that no watch may report. */
 const replacingInterval = 5_000;
+/** Milliseconds after which the pod of a hook is usually ready. */
+const firstLook = 10_000;
 
 export interface HookEventRequest extends HookOccasion {
   /** The hooks of the event, in their order. */
@@ -146,16 +149,21 @@ function inTime(
   const startedAt = Math.max(Date.parse(run.startedAt), Date.parse(since ?? '') || 0);
   const id = `${name}/${run.completed}${isBehind ? '/behind' : ''}`;
   const hook = { id, whole: run.startedAt, startedAt };
-  const left = limit - context.live.durations.of('hook', hook, clock);
-  if (left <= 0) {
-    const reason = isBehind
-      ? `it could not start: ${lateText(progress.other, limit)}`
-      : `it was not done within ${limit / 1000} s`;
-    return { state: 'failed', reason };
-  }
-  // The watch may not tell of the other hook's end.
-  context.wakeAfter(isBehind ? Math.min(left, longestWait) : left);
+  const passed = context.live.durations.of('hook', hook, clock);
+  const left = limit - passed;
+  if (left <= 0) return { state: 'failed', reason: lateReason(progress, limit) };
+  // The watch may not tell of the other hook's end, and tells nothing of a hook's pod.
+  context.wakeAfter(Math.min(left, isBehind || passed >= firstLook ? longestWait : firstLook));
   return progress;
+}
+
+function lateReason(
+  progress: Extract<HookProgress, { state: 'running' | 'behind' }>,
+  limit: number,
+): string {
+  return progress.state === 'behind'
+    ? `it could not start: ${lateText(progress.other, limit)}`
+    : `it was not done within ${limit / 1000} s${withProblem(progress.problem)}`;
 }
 
 async function fail(
