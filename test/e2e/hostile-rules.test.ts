@@ -138,8 +138,9 @@ test('1,500 objects with rules hold nobody up', { tags: 'long' }, async () => {
   stop.abort();
   // A busy machine may be slow; what evaluated them in core took from 18 to 64 s.
   expect(await watched).toBeLessThan(5_000);
-  // Milliseconds of processor time: with a processor of its own, /healthz answers in that time.
-  expect(await turns.longest(system.pid)).toBeLessThan(50);
+  // Milliseconds of processor time: with a processor of its own, /healthz answers in that time. It
+  // takes 20 to 56, the longest on a machine that takes 1.3 to 1.8 times as long for the same work.
+  expect(await turns.longest(system.pid)).toBeLessThan(100);
 });
 
 /** Milliseconds that /healthz took at most, asked again and again. */
