@@ -64,6 +64,7 @@ export default defineConfig({
           maxWorkers: 2,
           sequence: { groupOrder: 0 },
           include: ['test/tools/**/*.test.ts'],
+          globalSetup: ['test/helpers/helm-engine.ts'],
           setupFiles: ['test/helpers/take-coverage.ts'],
           // The tools that tests compare with may have to be built first.
           testTimeout: 900_000,

@@ -152,7 +152,7 @@ describe('a cluster that is up', patience, () => {
   });
 });
 
-describe('the command', patience, () => {
+describe('the command', { ...patience, tags: 'long' }, () => {
   let base: string;
 
   beforeEach(async () => {

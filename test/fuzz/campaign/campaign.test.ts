@@ -1,4 +1,5 @@
 // @module-tag process
+// @module-tag long
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
