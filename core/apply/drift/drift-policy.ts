@@ -3,7 +3,7 @@ import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.t
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import type { DriftedObject } from '../../contracts/applier.ts';
 import { fieldPath, withoutFields } from '../fields/field-tree.ts';
-import { missingFields } from '../fields/live-match.ts';
+import { missingFields } from '../fields/missing-fields.ts';
 import { managedFieldsOf } from '../fields/projection.ts';
 import type { InventoryEntry } from '../inventory/entry.ts';
 import type { Inventory } from '../inventory/inventory.ts';
