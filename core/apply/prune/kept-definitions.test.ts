@@ -170,6 +170,13 @@ test('KeepCRDs holds for custom resources of a CRD that core orphaned before', a
   expect(await planned('KeepCRDs', 'another')).toEqual([]);
   expect(asked).toEqual(['gizmos.example.com', 'gizmos.example.com']);
   expect(await planned('Delete', 'demo')).toEqual([]);
+  const query = { owner: aStoredDeployment(), policy: 'KeepCRDs', signal } as const;
+  const wanted = [anOwnedCRD('Gizmo')];
+  const own = await orphanOfLeftDefinitions(
+    { orphan: new Map(), remove },
+    { ...query, client: client('demo'), wanted },
+  );
+  expect(own.remove).toEqual(remove);
 });
 
 test('so it does in groups that Kubernetes has approved, whose CRDs are custom too', async () => {

@@ -56,21 +56,27 @@ interface LeftDefinitionQuery {
   readonly owner: BundleDeployment;
   readonly policy: DeletionPolicy;
   readonly client: Pick<KubeClient, 'get'>;
-  /** Objects of hooks: the garbage collector deletes those that the plan does not orphan. */
-  readonly hooks: readonly InventoryEntry[];
+  /**
+   * Objects of hooks: the garbage collector deletes those that the plan does not orphan (default:
+   * it deletes none).
+   */
+  readonly hooks?: readonly InventoryEntry[];
+  /** Objects of the bundle: its CRDs are the deployment's (default: none). */
+  readonly wanted?: readonly Pick<InventoryEntry, 'resource' | 'key'>[];
   readonly signal: AbortSignal;
 }
 
 /**
- * The plan of a deletion, with policy KeepCRDs also for custom resources whose CRD the deployment had
- * before, and core orphaned.
+ * The plan, with policy KeepCRDs also for custom resources whose CRD the deployment had before, and
+ * core orphaned: in an earlier version, or just now, before something failed.
  */
 export async function orphanOfLeftDefinitions(
   plan: RemovalPlan,
-  { owner, policy, client, hooks, signal }: LeftDefinitionQuery,
+  { owner, policy, client, hooks = [], wanted = [], signal }: LeftDefinitionQuery,
 ): Promise<RemovalPlan> {
   if (policy !== 'KeepCRDs') return plan;
-  const left = new Map<string, boolean>();
+  const own = wanted.filter(({ resource }) => isDefinition(resource)).map(({ key }) => key.name);
+  const left = new Map<string, boolean>(own.map((name) => [name, false]));
   const going = [...plan.remove, ...hooks];
   for (const { resource } of going) {
     const name = definitionName(resource);

@@ -5,6 +5,7 @@ import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { anOwnedCRD, anOwnedEntry } from '../../../test/helpers/owned-entry.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import { ApiError, type KubeClient } from '../../platform/kube/index.ts';
+import type { InventoryEntry } from '../inventory/entry.ts';
 import { Inventory } from '../inventory/inventory.ts';
 import { OwnerStates } from '../state/owner-states.ts';
 import { Orphaner, orphanObject } from './orphan.ts';
@@ -199,4 +200,27 @@ test('a Warning tells of a CRD that stays without the Service of its conversion 
       /^Warning ConversionLost: CustomResourceDefinition\/gizmos.example.com stays, and core deletes Service\/n\/painter-service/,
     ),
   ]);
+});
+
+test('custom resources keep their marks until their CRD is orphaned', async () => {
+  const inventory = new Inventory();
+  const gizmo = anOwnedEntry('Gizmo.example.com', { name: 'one' }, inventory);
+  const crd = anOwnedCRD('Gizmo', inventory);
+  const patched: string[] = [];
+  const client = {
+    patch: async ({ key }: InventoryEntry) => {
+      patched.push(key.name);
+      throw new ApiError(403, { reason: 'Forbidden', message: 'a policy says no' });
+    },
+  } as unknown as KubeClient;
+  const owners = new OwnerStates(new ManualClock());
+  const events = new EventList();
+  const orphaner = new Orphaner({ client, events, owners, inventory, notify: () => undefined });
+  const because = 'its class leaves it out: it is a sample';
+  const orphan = new Map([gizmo, crd].map((each) => [each, because]));
+  const request = { owner: aStoredDeployment(), client, signal };
+  await expect(orphaner.orphan(request, { orphan, remove: [] })).rejects.toThrow(
+    'a policy says no',
+  );
+  expect(patched).toEqual(['gizmos.example.com']);
 });

@@ -18,6 +18,7 @@ import type { Inventory } from '../inventory/inventory.ts';
 import { primaryResourceKeys } from '../objects/desired.ts';
 import { type ApplyFailure, throwAny } from '../objects/failures.ts';
 import { forEachLimit } from '../objects/for-each-limit.ts';
+import { isDefinition } from '../objects/order.ts';
 import { isDeployment, labelledOwner } from '../objects/owner-marks.ts';
 import { otherUsers } from '../ownership/shared-namespaces.ts';
 import { isOrphanDenied } from '../privilege/removal-denial.ts';
@@ -69,19 +70,22 @@ export class Orphaner {
     const { name = '' } = owner.metadata;
     const failures: ApplyFailure[] = [];
     const left: InventoryEntry[] = [];
-    await forEachLimit([...entries.keys()], concurrentWrites, async (entry) => {
-      try {
-        await this.#orphanOne(entry, request);
-        owners.find(name)?.forgetObject(entry.id);
-        inventory.orphan(entry);
-        // Other users may own the namespace now.
-        for (const user of otherUsers(owners, name, entry.id)) notify(user);
-        left.push(entry);
-      } catch (error) {
-        signal.throwIfAborted();
-        failures.push({ object: entry, action: 'patch', error });
-      }
-    });
+    for (const group of definitionsFirst([...entries.keys()])) {
+      if (failures.length > 0) break;
+      await forEachLimit(group, concurrentWrites, async (entry) => {
+        try {
+          await this.#orphanOne(entry, request);
+          owners.find(name)?.forgetObject(entry.id);
+          inventory.orphan(entry);
+          // Other users may own the namespace now.
+          for (const user of otherUsers(owners, name, entry.id)) notify(user);
+          left.push(entry);
+        } catch (error) {
+          signal.throwIfAborted();
+          failures.push({ object: entry, action: 'patch', error });
+        }
+      });
+    }
     for (const [because, group] of Map.groupBy(left, (entry) => entries.get(entry))) {
       const message = (list: string) => `Core orphaned ${list}: ${because}`;
       for (const event of objectEvents(group, { reason: 'ObjectKept', message })) {
@@ -105,6 +109,17 @@ export class Orphaner {
       await orphanObject(this.#options.client, entry, marks);
     }
   }
+}
+
+/**
+ * CRDs before their custom resources: without the marks of these, nothing would tell the next
+ * attempt that their CRD must stay.
+ */
+function definitionsFirst(entries: readonly InventoryEntry[]): readonly InventoryEntry[][] {
+  const { definitions = [], others = [] } = Object.groupBy(entries, ({ resource }) =>
+    isDefinition(resource) ? 'definitions' : 'others',
+  );
+  return [definitions, others];
 }
 
 interface LeftObject {

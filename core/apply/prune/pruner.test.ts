@@ -4,7 +4,7 @@ import type { BundleDeploymentSpec } from '../../../api/v1alpha1/bundle-deployme
 import { aDesiredObject } from '../../../test/helpers/desired-objects.ts';
 import { EventList } from '../../../test/helpers/event-list.ts';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
-import { anOwnedEntry, aResource } from '../../../test/helpers/owned-entry.ts';
+import { anOwnedCRD, anOwnedEntry, aResource } from '../../../test/helpers/owned-entry.ts';
 import { silentLogger } from '../../../test/helpers/silent-logger.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import { ApiError, type KubeClient, type Resource } from '../../platform/kube/index.ts';
@@ -20,6 +20,7 @@ import { Pruner } from './pruner.ts';
 const forbidden = new ApiError(403, { reason: 'Forbidden', message: 'a policy says no' });
 const conflict = new ApiError(409, { reason: 'Conflict' });
 const keep = { 'core.rukpak.io/keep': 'true' };
+const leftByDemo = { 'core.rukpak.io/left-by': 'demo' };
 
 let inventory: Inventory;
 let goes: InventoryEntry;
@@ -28,6 +29,8 @@ let space: InventoryEntry;
 let besides: ObjectMeta[];
 /** `goes` as the API server has it; undefined when it is gone. */
 let live: KubernetesObject | undefined;
+/** The CRD of Gizmos as the API server has it. */
+let definition: KubernetesObject | undefined;
 /** What the deletion of `goes` does. */
 let deletion: () => void;
 let asked: string[];
@@ -39,6 +42,7 @@ beforeEach(() => {
   space = anOwnedEntry('Namespace', { name: 'n' }, inventory);
   besides = [];
   live = goes.object;
+  definition = undefined;
   deletion = () => void (live = undefined);
   asked = [];
   events = new EventList();
@@ -50,7 +54,8 @@ function isOf(entry: InventoryEntry, resource: Resource, name: string): boolean 
 
 const client = {
   get: async (resource: Resource, { name }: { readonly name: string }) => {
-    const found = isOf(space, resource, name) ? space.object : live;
+    const others = resource.kind === 'CustomResourceDefinition' ? definition : live;
+    const found = isOf(space, resource, name) ? space.object : others;
     if (found === undefined) throw new ApiError(404, { reason: 'NotFound', details: { name } });
     return found;
   },
@@ -171,5 +176,26 @@ describe('a Namespace that the bundle no longer has', () => {
     besides = [{ name: 'made-by-a-hook', ownerReferences: [{ ...owner, uid: 'uid-of-demo' }] }];
     await prune();
     expect(asked).not.toContain('delete Namespace/n');
+  });
+});
+
+describe('with KeepCRDs', () => {
+  const spec = { deletionPolicy: 'KeepCRDs' } as const;
+
+  beforeEach(() => {
+    anOwnedEntry('Gizmo.example.com', { name: 'one' }, inventory);
+    const { metadata, ...crd } = anOwnedCRD('Gizmo').object;
+    definition = { ...crd, metadata: { ...metadata, annotations: leftByDemo } };
+  });
+
+  test('a custom resource stays whose CRD core orphaned before something failed', async () => {
+    await prune({ spec });
+    expect(asked.filter((each) => each.endsWith('Gizmo/one'))).toEqual(['orphan Gizmo/one']);
+  });
+
+  test('a custom resource goes whose CRD stays in the bundle', async () => {
+    definition = anOwnedCRD('Gizmo').object;
+    await prune({ spec });
+    expect(asked.filter((each) => each.endsWith('Gizmo/one'))).toEqual(['delete Gizmo/one']);
   });
 });

@@ -17,7 +17,7 @@ import type { OwnerState } from '../state/owner-state.ts';
 import type { OwnerStates } from '../state/owner-states.ts';
 import type { Deletions } from '../write/deletions.ts';
 import { type AskedBefore, askedIn } from './asked-deletions.ts';
-import { orphanDefinitions } from './kept-definitions.ts';
+import { orphanDefinitions, orphanOfLeftDefinitions } from './kept-definitions.ts';
 import type { NamespaceQuery } from './namespace-content.ts';
 import { orphanNamespaces } from './namespaces.ts';
 import type { Orphaner } from './orphan.ts';
@@ -93,15 +93,20 @@ export class Pruner {
   }
 
   #plan({ owner, set }: Pick<PruneRequest, 'owner' | 'set'>): RemovalPlan {
-    const { inventory, defaultDeletionPolicy = 'Delete' } = this.#options;
-    const { deletionPolicy: policy = defaultDeletionPolicy } = owner.spec;
-    return planRemoval(inventory, { owner, policy, wanted: set });
+    const { inventory } = this.#options;
+    return planRemoval(inventory, { owner, policy: this.#policyOf(owner), wanted: set });
+  }
+
+  #policyOf({ spec }: BundleDeployment): DeletionPolicy {
+    return spec.deletionPolicy ?? this.#options.defaultDeletionPolicy ?? 'Delete';
   }
 
   /** Plans the removal of these objects. */
   async plan(request: Pick<PruneRequest, 'owner' | 'set' | 'signal'>): Promise<CheckedPlan> {
-    const { owner, signal } = request;
-    const plan = this.#plan(request);
+    const { owner, set, signal } = request;
+    const { client } = this.#options;
+    const left = { owner, policy: this.#policyOf(owner), client, wanted: set.objects, signal };
+    const plan = await orphanOfLeftDefinitions(this.#plan(request), left);
     const query = this.namespaceQuery(owner, plan, signal);
     return await orphanDefinitions(await orphanNamespaces(plan, query), query);
   }
