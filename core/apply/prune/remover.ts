@@ -12,9 +12,9 @@ import { applySetKey, belongsTo } from '../objects/owner-marks.ts';
 import { endNamespaces } from '../ownership/shared-namespaces.ts';
 import { clientOf } from '../privilege/permissions.ts';
 import { removalDenial } from '../privilege/removal-denial.ts';
+import { checkRestored } from '../state/restored-owner.ts';
 import type { OwnerState } from '../state/owner-state.ts';
 import type { OwnerStates } from '../state/owner-states.ts';
-import { checkRestored } from '../state/restored-owner.ts';
 import type { Deletions } from '../write/deletions.ts';
 import { orphanDefinitions, orphanOfLeftDefinitions } from './kept-definitions.ts';
 import { orphanNamespaces, takeOrphanedNamespaces } from './namespaces.ts';
@@ -50,6 +50,8 @@ interface Removal extends RemoveRequest {
   readonly client: KubeClient;
   readonly ownerEnds: true;
 }
+
+type RemovalQuery = ReturnType<Pruner['namespaceQuery']>;
 
 interface StageRemoval extends Removal {
   /** The objects of this stage, and those that core deletes later. */
@@ -93,10 +95,10 @@ export class Remover {
     );
     pruner.tellStrangers(owner);
     await this.#orphan(removal, planned);
-    // The garbage collector deletes the dependents of the deployment too.
-    const ownerUID = owner.metadata.uid;
-    const query = { ...pruner.namespaceQuery(owner, planned, signal), ownerUID };
-    for (const candidates of removalStages(planned.remove)) {
+    const stages = removalStages(planned.remove);
+    for (const [index, candidates] of stages.entries()) {
+      // What is still there of earlier stages was spared: it is not the deployment's any more.
+      const query = this.#queryFor(removal, stages.slice(index).flat());
       // Not earlier: an aggregated API of the deployment may be unavailable until earlier stages
       // are deleted.
       const stage = { orphan: new Map(), remove: candidates };
@@ -115,9 +117,17 @@ export class Remover {
     if (unserved.length > 0 && left.unserved.length + left.resources.length > 0) {
       return { waitsFor: this.#waitForKinds(state, unserved) };
     }
+    const query = this.#queryFor(removal, []);
     if (await this.#takeOrphaned(removal, query)) return await this.remove(request);
     state.removal = undefined;
     return {};
+  }
+
+  /** For namespaces, while these objects are still to be deleted. */
+  #queryFor({ owner, signal }: Removal, remove: readonly InventoryEntry[]): RemovalQuery {
+    const query = this.#options.pruner.namespaceQuery(owner, { remove }, signal);
+    // The garbage collector deletes the dependents of the deployment too.
+    return { ...query, ownerUID: owner.metadata.uid };
   }
 
   async #orphan(removal: Removal, plan: RemovalPlan): Promise<void> {
@@ -145,7 +155,7 @@ export class Remover {
   /** Takes over empty namespaces that an earlier deployment orphaned. */
   async #takeOrphaned(
     { owner, state, policy, client }: Removal,
-    query: ReturnType<Pruner['namespaceQuery']>,
+    query: RemovalQuery,
   ): Promise<boolean> {
     if (policy === 'Orphan') return false;
     const { inventory, systemNamespace } = this.#options;
