@@ -21,12 +21,14 @@ let marked: readonly GroupKind[];
 let inventory: Inventory;
 let unwanted: InventoryEntry;
 let remembered: RememberedResult[];
+let steps: string[];
 
 beforeEach(() => {
   marked = [];
   inventory = new Inventory();
   unwanted = anOwnedEntry('ConfigMap', { name: 'unwanted' });
   remembered = [];
+  steps = [];
 });
 
 interface Steps {
@@ -70,13 +72,17 @@ async function apply({ write = () => undefined, prune = () => [] }: Steps): Prom
     transfers: { keep: () => undefined } as never,
     planner: {
       begin: async () => run,
-      watchKinds: async () => [],
+      watchKinds: async () => {
+        steps.push('watch');
+        return [];
+      },
       given: () => new Set(),
       plan: () => ({ pending: [{ desired: {} }], found: [] }),
       checkPermissions: async () => undefined,
     } as never,
     setWriter: {
       write: async () => {
+        steps.push('write');
         marked = [...run.set.resources];
         write();
         return { changes: 1 };
@@ -84,7 +90,10 @@ async function apply({ write = () => undefined, prune = () => [] }: Steps): Prom
     } as never,
     pruner: {
       unwanted: () => [unwanted],
-      prune: async () => ({ changes: 0, held: prune() }),
+      prune: async () => {
+        steps.push('prune');
+        return { changes: 0, held: prune() };
+      },
     } as never,
     notify: () => undefined,
   });
@@ -117,4 +126,9 @@ test('an apply keeps the kinds of live objects of hooks that the bundle no longe
   const kinds = ['ConfigMap', 'Gizmo.example.com', 'PersistentVolumeClaim'];
   expect(await apply({})).toMatchObject({ groupKinds: kinds });
   expect(groupKindNames(marked)).toEqual(kinds);
+});
+
+test('a watch that ended during the writes shows its objects again before the prune', async () => {
+  await apply({});
+  expect(steps).toEqual(['watch', 'write', 'watch', 'prune']);
 });

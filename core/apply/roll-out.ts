@@ -26,8 +26,8 @@ import { askedKeys } from './prune/asked-deletions.ts';
 import { hookObjects } from './prune/prune-plan.ts';
 import type { Pruner } from './prune/pruner.ts';
 import type { SetWriter } from './set-writer.ts';
-import type { OwnerStates } from './state/owner-states.ts';
 import { checkRestored } from './state/restored-owner.ts';
+import type { OwnerStates } from './state/owner-states.ts';
 
 const concurrentReads = 8;
 
@@ -88,7 +88,7 @@ export class RollOut {
     const { planner, namespaces, setWriter } = this.#options;
     this.#tellLostKinds(run);
     const { owner, state, signal } = run;
-    const unknown = await planner.watchKinds(run);
+    const unserved = await planner.watchKinds(run);
     await checkRestored(owner, this.#options, signal);
     await this.#readJudged(run);
     state.finished.begin(request);
@@ -102,6 +102,8 @@ export class RollOut {
     const isNothing = pending.length === 0 && !run.foundationOnly;
     const applied = isNothing ? { changes: 0 } : await setWriter.write(run, pending);
     const complete = applied.blocked === undefined && !run.foundationOnly;
+    // A watch may have ended meanwhile: what it showed would be pruned no more, nor remembered.
+    const unknown = complete ? await planner.watchKinds(run) : unserved;
     return { ...applied, complete, drifted, finished: state.finished.all, unknown };
   }
 
