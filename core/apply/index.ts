@@ -59,4 +59,4 @@ export {
 export { lostConversions } from './prune/kept-definitions.ts';
 export { planRemoval } from './prune/prune-plan.ts';
 export { builtInStage, stageOf } from './stages/stage-order.ts';
-export { RestoredOwnerError } from './state/restored-owner.ts';
+export { OutdatedOwnerError } from './state/outdated-owner.ts';

@@ -26,7 +26,7 @@ import { askedKeys } from './prune/asked-deletions.ts';
 import { hookObjects } from './prune/prune-plan.ts';
 import type { Pruner } from './prune/pruner.ts';
 import type { SetWriter } from './set-writer.ts';
-import { checkRestored } from './state/restored-owner.ts';
+import { checkRestored } from './state/outdated-owner.ts';
 import type { OwnerStates } from './state/owner-states.ts';
 
 const concurrentReads = 8;

@@ -5,7 +5,7 @@ import type {
   BundleDeployment,
   BundleDeploymentStatus,
 } from '../../api/v1alpha1/bundle-deployment.ts';
-import { RestoredOwnerError } from '../apply/index.ts';
+import { OutdatedOwnerError } from '../apply/index.ts';
 import type { Blocked, LeftOutObject } from '../contracts/applier.ts';
 import type { Logger } from '../contracts/logger.ts';
 import type { ReconcileDependencies } from './dependencies.ts';
@@ -107,11 +107,11 @@ export function inOrder(...phases: readonly Phase[]): Phase {
 }
 
 /**
- * Whether nothing may be written about an error: the process ends, or the API server's store was
- * restored, and a status would tell about a deployment that it no longer has.
+ * Whether nothing may be written about an error: the process ends, or somebody changed the
+ * deployment or restored the API server's store, and a status would tell about a former state.
  */
 export function mustNotBeTold(error: unknown, signal: AbortSignal): boolean {
-  return signal.aborted || error instanceof RestoredOwnerError;
+  return signal.aborted || error instanceof OutdatedOwnerError;
 }
 
 /** Whether an answer has shown that the spec is not the one with which the reconcile began. */

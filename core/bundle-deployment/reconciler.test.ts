@@ -10,7 +10,7 @@ import {
   v1,
 } from '../../test/helpers/bundle-deployment-fixture.ts';
 import { aStoredDeployment } from '../../test/helpers/stored-objects.ts';
-import { RestoredOwnerError } from '../apply/index.ts';
+import { OutdatedOwnerError } from '../apply/index.ts';
 import { defaultLimits } from '../content/index.ts';
 import { TerminalError, WaitingError } from '../errors.ts';
 import { ApiError } from '../platform/kube/index.ts';
@@ -384,16 +384,16 @@ test('a deployment that is deleted while it is installed is no failure', async (
 describe('a deployment that is not as it is remembered', () => {
   test('is left as it is when the API server’s store went back in time', async () => {
     const fixture = aFixture();
-    fixture.applier.confirm.mockRejectedValueOnce(new RestoredOwnerError('another'));
-    expect(await fixture.failure()).toEqual(new RestoredOwnerError('another'));
+    fixture.applier.confirm.mockRejectedValueOnce(new OutdatedOwnerError('another'));
+    expect(await fixture.failure()).toEqual(new OutdatedOwnerError('another'));
     expect(fixture.applier.apply).not.toHaveBeenCalled();
     expect(fixture.client.count('patch')).toBe(0);
   });
 
   test('is left as it is when core notices that while it applies', async () => {
     const fixture = aFixture();
-    fixture.applier.apply.mockRejectedValueOnce(new RestoredOwnerError('another'));
-    expect(await fixture.failure()).toEqual(new RestoredOwnerError('another'));
+    fixture.applier.apply.mockRejectedValueOnce(new OutdatedOwnerError('another'));
+    expect(await fixture.failure()).toEqual(new OutdatedOwnerError('another'));
     expect(fixture.live.status).toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
-import { RestoredOwnerError } from '../apply/index.ts';
+import { OutdatedOwnerError } from '../apply/index.ts';
 import { errorMessage, TerminalError } from '../errors.ts';
 import { unlessGone } from '../platform/kube/index.ts';
 import type { BundleDeploymentDependencies, ReconcileDependencies } from './dependencies.ts';
@@ -121,7 +121,7 @@ export class BundleDeploymentReconciler {
     const phase = this.#phaseFor(deployment);
     const found = await phase(state, this.#dependencies, { ...context, live });
     await live.announced();
-    if (found.error instanceof RestoredOwnerError) throw found.error;
+    if (found.error instanceof OutdatedOwnerError) throw found.error;
     if (isOutdated(deployment, { live })) return { requeueAfter: untilWatched };
     return await this.#conclude({ ...state, ...found }, live, context);
   }

@@ -159,7 +159,7 @@ export interface Forecast {
 export interface Applier {
   /**
    * Must resolve before anything is written for an owner, its status included.
-   * @throws RestoredOwnerError when the API server's store went back in time, and has the owner in
+   * @throws OutdatedOwnerError when the API server's store went back in time, and has the owner in
    * another state.
    */
   confirm(owner: BundleDeployment, signal: AbortSignal): Promise<void>;
@@ -167,7 +167,8 @@ export interface Applier {
    * Applies in stages, checks ownership before the first change, and prunes objects that the owner
    * no longer wants. Sends no request for unchanged objects.
    * @throws TerminalError with the condition's reason (InstallFailed, UpgradeFailed,
-   * ReconcileFailed, ErrorGettingReleaseState) and message.
+   * ReconcileFailed, ErrorGettingReleaseState) and message; OutdatedOwnerError when somebody has
+   * changed the owner before its objects are pruned.
    */
   apply(request: ApplyRequest): Promise<ApplyResult>;
   /**

@@ -12,6 +12,7 @@ import { type InventoryEntry } from '../inventory/entry.ts';
 import { Inventory } from '../inventory/inventory.ts';
 import type { ApplyFailure } from '../objects/failures.ts';
 import { recordWithout } from '../state/applied-record.ts';
+import { OutdatedOwnerError } from '../state/outdated-owner.ts';
 import { OwnerStates } from '../state/owner-states.ts';
 import { Deletions } from '../write/deletions.ts';
 import { Orphaner } from './orphan.ts';
@@ -29,6 +30,8 @@ let space: InventoryEntry;
 let besides: ObjectMeta[];
 /** `goes` as the API server has it; undefined when it is gone. */
 let live: KubernetesObject | undefined;
+/** The deployment as the API server has it. */
+let stored: KubernetesObject;
 /** The CRD of Gizmos as the API server has it. */
 let definition: KubernetesObject | undefined;
 /** What the deletion of `goes` does. */
@@ -42,6 +45,7 @@ beforeEach(() => {
   space = anOwnedEntry('Namespace', { name: 'n' }, inventory);
   besides = [];
   live = goes.object;
+  stored = aStoredDeployment();
   definition = undefined;
   deletion = () => void (live = undefined);
   asked = [];
@@ -54,6 +58,7 @@ function isOf(entry: InventoryEntry, resource: Resource, name: string): boolean 
 
 const client = {
   get: async (resource: Resource, { name }: { readonly name: string }) => {
+    if (resource.kind === 'BundleDeployment') return stored;
     const others = resource.kind === 'CustomResourceDefinition' ? definition : live;
     const found = isOf(space, resource, name) ? space.object : others;
     if (found === undefined) throw new ApiError(404, { reason: 'NotFound', details: { name } });
@@ -177,6 +182,16 @@ describe('a Namespace that the bundle no longer has', () => {
     await prune();
     expect(asked).not.toContain('delete Namespace/n');
   });
+});
+
+test.each<[string, ObjectMeta]>([
+  ['has another spec, which may have the objects again', { generation: 2 }],
+  ['is being deleted', { deletionTimestamp: '2026-01-01T00:00:00Z' }],
+  ['is another one', { uid: 'another' }],
+])('nothing is deleted for a deployment that by now %s', async (_, changed) => {
+  stored = { ...stored, metadata: { ...stored.metadata, ...changed } };
+  await expect(prune()).rejects.toThrow(OutdatedOwnerError);
+  expect(asked).toEqual([]);
 });
 
 describe('with KeepCRDs', () => {

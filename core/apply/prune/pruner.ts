@@ -13,6 +13,7 @@ import type { GroupKind } from '../objects/object-id.ts';
 import { isNamespace } from '../objects/order.ts';
 import { otherUsers } from '../ownership/shared-namespaces.ts';
 import type { Transfers } from '../ownership/transfers.ts';
+import { unchangedOwner } from '../state/outdated-owner.ts';
 import type { OwnerState } from '../state/owner-state.ts';
 import type { OwnerStates } from '../state/owner-states.ts';
 import type { Deletions } from '../write/deletions.ts';
@@ -133,13 +134,14 @@ export class Pruner {
    * allow.
    */
   async prune(run: PruneRequest): Promise<PruneResult> {
-    const { transfers } = this.#options;
+    const { client, transfers } = this.#options;
     const { owner, state, set, signal } = run;
     const plan = await this.plan(run);
     const { orphan, remove, undecided } = plan;
     this.tellStrangers(owner, set.ids);
     const dropped = [...remove, ...orphan.keys()];
-    const awaited = await transfers.pending(owner, dropped, signal);
+    const current = dropped.length === 0 ? owner : await unchangedOwner(owner, client, signal);
+    const awaited = await transfers.pending(current, dropped, signal);
     if (awaited !== undefined) return { changes: 0, held: dropped, blocked: awaited };
     const staying = await this.#orphanAsked(run, plan);
     const left = orphan.size - staying.length;

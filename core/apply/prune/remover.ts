@@ -12,7 +12,7 @@ import { applySetKey, belongsTo } from '../objects/owner-marks.ts';
 import { endNamespaces } from '../ownership/shared-namespaces.ts';
 import { clientOf } from '../privilege/permissions.ts';
 import { removalDenial } from '../privilege/removal-denial.ts';
-import { checkRestored } from '../state/restored-owner.ts';
+import { checkRestored } from '../state/outdated-owner.ts';
 import type { OwnerState } from '../state/owner-state.ts';
 import type { OwnerStates } from '../state/owner-states.ts';
 import type { Deletions } from '../write/deletions.ts';

@@ -13,17 +13,17 @@ interface RestoreCheck {
 }
 
 /**
- * The API server's store was restored, and this deployment is not the one that it has now: whoever
- * works on it must write nothing, its status neither.
+ * The API server has the deployment in another state, because somebody changed it or the store was
+ * restored: whoever works on it must write nothing, its status neither.
  */
-export class RestoredOwnerError extends Error {
-  override readonly name = 'RestoredOwnerError';
+export class OutdatedOwnerError extends Error {
+  override readonly name = 'OutdatedOwnerError';
 }
 
 /**
  * Refuses to act for a deployment that a restored store lacks, or has in another state: the watch
  * of the objects may notice the restore before that of the deployments.
- * @throws RestoredOwnerError when the API server has another state of the owner, or another
+ * @throws OutdatedOwnerError when the API server has another state of the owner, or another
  * deployment of the name.
  */
 export async function checkRestored(
@@ -38,7 +38,7 @@ export async function checkRestored(
   const target = { resource: bundleDeploymentResource, key: { name } };
   const live = await liveObject(client, target, signal);
   if (live === undefined || !isSame(owner, live as BundleDeployment)) {
-    throw new RestoredOwnerError(
+    throw new OutdatedOwnerError(
       `The data of the API server was restored, and BundleDeployment "${name}" differs from core's copy. ` +
         'Core retries when its watch has caught up',
     );
@@ -50,4 +50,31 @@ export async function checkRestored(
 function isSame(owner: BundleDeployment, live: BundleDeployment): boolean {
   if (live.metadata.uid !== owner.metadata.uid || isNewer(owner, live)) return false;
   return isDeepStrictEqual(live.spec, owner.spec);
+}
+
+/**
+ * The deployment as the API server has it, if nobody has changed its spec or deleted it since core
+ * read it: an apply may take minutes, in which somebody pauses it, or wants the former objects again.
+ * @throws OutdatedOwnerError otherwise.
+ */
+export async function unchangedOwner(
+  owner: BundleDeployment,
+  client: Pick<KubeClient, 'get'>,
+  signal: AbortSignal,
+): Promise<BundleDeployment> {
+  const { name = '', uid, generation, deletionTimestamp } = owner.metadata;
+  const target = { resource: bundleDeploymentResource, key: { name } };
+  const live = await liveObject(client, target, signal);
+  const now = live?.metadata;
+  if (
+    live === undefined ||
+    now?.uid !== uid ||
+    now?.generation !== generation ||
+    now?.deletionTimestamp !== deletionTimestamp
+  ) {
+    throw new OutdatedOwnerError(
+      `BundleDeployment "${name}" changed while core applied it: core deletes nothing, and continues with its present spec`,
+    );
+  }
+  return live as BundleDeployment;
 }

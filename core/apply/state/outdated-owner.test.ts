@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import { ApiError } from '../../platform/kube/index.ts';
+import { checkRestored, OutdatedOwnerError } from './outdated-owner.ts';
 import { OwnerStates } from './owner-states.ts';
-import { checkRestored, RestoredOwnerError } from './restored-owner.ts';
 
 const { signal } = new AbortController();
 
@@ -27,12 +27,12 @@ test('an owner is read once after the inventory went back in time, and must be a
   await checkRestored(at('100'), context, signal);
   expect(reads).toBe(0);
   inventory.rewinds = 1;
-  await expect(checkRestored(at('100'), context, signal)).rejects.toThrow(RestoredOwnerError);
+  await expect(checkRestored(at('100'), context, signal)).rejects.toThrow(OutdatedOwnerError);
   live = undefined;
-  await expect(checkRestored(at('100'), context, signal)).rejects.toThrow(RestoredOwnerError);
+  await expect(checkRestored(at('100'), context, signal)).rejects.toThrow(OutdatedOwnerError);
   // Written since by core, which took it for the one that it remembers.
   live = at('120', true);
-  await expect(checkRestored(at('100'), context, signal)).rejects.toThrow(RestoredOwnerError);
+  await expect(checkRestored(at('100'), context, signal)).rejects.toThrow(OutdatedOwnerError);
   live = at('61');
   await checkRestored(at('60'), context, signal);
   await checkRestored(at('60'), context, signal);
