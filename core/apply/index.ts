@@ -20,7 +20,6 @@ export {
   type HookEvent,
   hookOf,
   hooksOf,
-  isHookObject,
   type SplitObjects,
   splitHooks,
 } from './hooks/hook.ts';
@@ -43,6 +42,7 @@ export {
   controllerOf,
   deploymentApplySetID,
   isDeployment,
+  isHookObject,
   labelledOwner,
 } from './objects/owner-marks.ts';
 export { DeploymentConsent } from './ownership/consent.ts';

@@ -5,6 +5,7 @@ import { bundleDeploymentReason } from '../../../api/v1alpha1/conditions.ts';
 import { annotation, label } from '../../../api/v1alpha1/labels.ts';
 import type { HookRequest } from '../../contracts/hooks.ts';
 import type { ObjectKey, Resource } from '../../platform/kube/index.ts';
+import { isDataKind } from '../inventory/user-data.ts';
 import {
   controllerReference,
   type DesiredContext,
@@ -15,10 +16,12 @@ import {
 import type { Ownership } from '../ownership/ownership.ts';
 import { OwnershipRefusal } from '../ownership/ownership-check.ts';
 import { ownershipMessage } from '../ownership/ownership-message.ts';
+import type { HookEvent } from './hook.ts';
 
 /**
- * A hook's object with the marks of its owner and of one run. It is not in the applied set: unless
- * it is kept, the garbage collector deletes it with its deployment.
+ * A hook's object with the marks of its owner and of one run. It is not in the applied set. The
+ * garbage collector deletes it with its deployment, unless it is kept, or may hold data: the
+ * collector looks into no Namespace or CRD, and knows no deletion policy.
  */
 export function hookObject(
   hook: KubernetesObject,
@@ -31,7 +34,8 @@ export function hookObject(
   const { run, bundle } = context;
   const version = bundle === undefined ? {} : { [annotation.hookBundle]: bundle };
   const noted = { ...annotations, [annotation.hookRun]: run, ...version };
-  const owners = isKept(hook) ? {} : { ownerReferences: [controllerReference(context.owner)] };
+  const isCollected = !isKept(hook) && (!isDataKind(resource) || isLast(run));
+  const owners = isCollected ? { ownerReferences: [controllerReference(context.owner)] } : {};
   return {
     ...desired,
     ignored: undefined,
@@ -40,6 +44,12 @@ export function hookObject(
       metadata: { ...metadata, labels: marks, annotations: noted, ...owners },
     },
   };
+}
+
+/** True for a hook that runs when core has removed everything else. */
+function isLast(run: string): boolean {
+  const last: HookEvent = 'post-delete';
+  return run.split(' ')[0] === last;
 }
 
 /** The refusal when a foreign object has the hook's name: the same text as for any other object. */

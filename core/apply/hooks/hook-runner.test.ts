@@ -30,12 +30,14 @@ const owner = aStoredDeployment();
 const complete = { conditions: [{ type: 'Complete', status: 'True' }] };
 
 /**
- * An API server whose server-side apply only creates, and that deletes objects without pods at
- * once.
+ * An API server whose server-side apply creates, or replaces the object of a given UID, and that
+ * deletes objects without pods at once.
  */
 class ApplyingClient extends FakeKubeClient {
   override apply = async (_: Resource, object: KubernetesObject): Promise<KubernetesObject> => {
-    if (this.peek(keyOf(object)) !== undefined) throw new ApiError(409, { reason: 'Conflict' });
+    const live = this.peek(keyOf(object));
+    if (live !== undefined && live.metadata.uid === object.metadata.uid) return this.put(object);
+    if (live !== undefined) throw new ApiError(409, { reason: 'Conflict' });
     const creationTimestamp = '2026-01-01T00:00:00Z';
     return this.put({ ...object, metadata: { ...object.metadata, creationTimestamp } });
   };
@@ -438,4 +440,51 @@ describe('removing a hook', () => {
     await remove('a');
     expect(client.count('delete')).toBe(0);
   });
+});
+
+describe('a hook that is a container of others’ objects', () => {
+  const place = { name: 'shop' };
+  const kinds = [
+    ['v1', 'Namespace'],
+    ['apiextensions.k8s.io/v1', 'CustomResourceDefinition'],
+  ] as const;
+
+  function aContainer(apiVersion: string, kind: string): KubernetesObject {
+    const [group = ''] = apiVersion.includes('/') ? apiVersion.split('/') : [];
+    resource = { group, version: 'v1', kind, plural: `${kind.toLowerCase()}s`, namespaced: false };
+    const { annotations = {} } = aHook('before-hook-creation,hook-succeeded').metadata;
+    return { apiVersion, kind, metadata: { ...place, annotations } };
+  }
+
+  test.each(kinds)('%s %s is applied anew by the next run, and never deleted', async (...kind) => {
+    const hook = aContainer(...kind);
+    await run('a', hook);
+    const { uid } = client.peek(place)?.metadata ?? {};
+    expect(await run('b', hook)).toEqual({ state: 'succeeded' });
+    await hooks.remove({ owner, hook, run: 'b', signal: stop.signal });
+    expect(client.peek(place)?.metadata).toMatchObject({
+      uid,
+      annotations: { 'core.rukpak.io/hook-run': 'b' },
+    });
+    expect(client.count('delete')).toBe(0);
+  });
+
+  test.each(kinds)('%s %s is not left to the garbage collector', async (...kind) => {
+    await run('a', aContainer(...kind));
+    expect(client.peek(place)?.metadata.ownerReferences).toBeUndefined();
+  });
+
+  test('Namespace that exists is used as it is', async () => {
+    const hook = aContainer('v1', 'Namespace');
+    client.put({ apiVersion: 'v1', kind: 'Namespace', metadata: place });
+    expect(await run('a', hook)).toEqual({ state: 'succeeded' });
+    expect(client.peek(place)?.metadata.labels).toBeUndefined();
+  });
+});
+
+test('what a hook makes after everything is removed is left to the garbage collector', async () => {
+  resource = { ...jobs, group: '', kind: 'PersistentVolumeClaim' };
+  const claim = { ...aHook(), apiVersion: 'v1', kind: 'PersistentVolumeClaim' };
+  await run('post-delete x', claim);
+  expect(live().metadata.ownerReferences).toMatchObject([{ name: 'demo', controller: true }]);
 });

@@ -21,13 +21,14 @@ import {
 import type { Inventory } from '../inventory/inventory.ts';
 import type { KindWatches } from '../kinds/kind-watches.ts';
 import { objectPath } from '../objects/object-id.ts';
-import { isWorkload } from '../objects/order.ts';
+import { isNamespace, isNamespaceOrDefinition, isWorkload } from '../objects/order.ts';
+import { isHookObject } from '../objects/owner-marks.ts';
 import { ownershipOf } from '../ownership/ownership.ts';
 import { clientOf } from '../privilege/permissions.ts';
 import type { OwnerStates } from '../state/owner-states.ts';
 import type { Deletions, DoomedObject } from '../write/deletions.ts';
 import type { ServerSideApply } from '../write/server-side-apply.ts';
-import { hookRunOf, isHookObject, isOfRun } from './hook.ts';
+import { hookRunOf, isOfRun } from './hook.ts';
 import { hookObject, hookRefusal } from './hook-object.ts';
 import { awaitHook, hookOutcome, noteHookEnd } from './hook-watch.ts';
 import {
@@ -83,12 +84,15 @@ export class HookRunner {
     return progress;
   }
 
-  /** Deletes the object of this run, or of a later attempt of it; never another object. */
+  /**
+   * Deletes the object of this run, or of a later attempt of it; never another object, nor one that
+   * holds objects of others.
+   */
   async remove(request: HookRequest): Promise<void> {
     const { owner, hook, run, signal } = request;
     const { client, discovery, systemNamespace, inventory, watches } = this.#options;
     const resource = await discovery.resourceFor(gvkOf(hook), signal);
-    if (resource === undefined) return;
+    if (resource === undefined || isNamespaceOrDefinition(resource)) return;
     await watches.ensure([resource], signal);
     const { key } = hookObject(hook, resource, { owner, systemNamespace, run });
     const entry = inventory.get(resource, key);
@@ -173,17 +177,45 @@ export class HookRunner {
     const { resource, key } = desired;
     const ownership = ownershipOf(live, owner, this.#options.systemNamespace);
     if (ownership.verdict === 'refused' || ownership.verdict === 'transferred') {
+      // As for any other Namespace that exists: the deployment uses it unchanged.
+      if (isNamespace(resource)) return { state: 'succeeded' };
       throw hookRefusal(owner, { kind: resource.kind, key }, ownership);
     }
     if (live.metadata.deletionTimestamp !== undefined) return { state: 'replacing' };
     if (ownership.verdict === 'ours' && hookRunOf(live) === run) return progressOf(live);
-    // The watch has not told of it yet, or the deployment that made it has orphaned it.
-    if (isHookObject(live) && hookOutcome(live).state === 'running') {
-      return { state: 'behind', other: described({ resource, key, object: live }) };
-    }
     // An adopted object belongs to the deployment, and the hook replaces it.
     const isOurs = ownership.verdict === 'adopt' || isOfHook(live, owner);
-    return await this.#replace(placed, live, isOurs);
+    return isHookObject(live)
+      ? await this.#follow(placed, live, isOurs)
+      : await this.#replace(placed, live, isOurs);
+  }
+
+  /** Takes the place of the object of an earlier run. */
+  async #follow(
+    placed: Placed,
+    live: KubernetesObject,
+    isOurs: boolean,
+  ): Promise<HookProgress | undefined> {
+    const { resource, key } = placed.desired;
+    // The watch has not told of it yet, or the deployment that made it has orphaned it.
+    if (hookOutcome(live).state === 'running') {
+      return { state: 'behind', other: described({ resource, key, object: live }) };
+    }
+    return isOurs && isNamespaceOrDefinition(resource)
+      ? await this.#renew(placed, live)
+      : await this.#replace(placed, live, isOurs);
+  }
+
+  /**
+   * Applies a Namespace or CRD over that of an earlier run: when that one is deleted, the API server
+   * deletes everything in it.
+   */
+  async #renew(placed: Placed, { metadata: { uid } }: KubernetesObject): Promise<HookProgress> {
+    const { client, owner, desired, signal } = placed;
+    const request = { client, owner, desired, createOnly: false, uid, signal };
+    const stored = await this.#options.apply.apply(request);
+    this.#options.inventory.put(desired.resource, stored);
+    return progressOf(stored);
   }
 
   /** Deletes the object in the place of the hook, if it may; undefined when the place is free. */

@@ -36,11 +36,6 @@ export function isHook({ metadata }: KubernetesObject): boolean {
   return Object.hasOwn(mapOf(metadata?.annotations), annotation.hook);
 }
 
-/** True for a live object that a hook run created and no apply has taken over since. */
-export function isHookObject({ metadata }: KubernetesObject): boolean {
-  return Object.hasOwn(mapOf(metadata.annotations), annotation.hookRun);
-}
-
 /** The run that created a hook's live object. */
 export function hookRunOf(object: KubernetesObject): string {
   return textOf(object, annotation.hookRun);

@@ -5,8 +5,8 @@ import type { HookRequest } from '../../contracts/hooks.ts';
 import type { KubeClient } from '../../platform/kube/index.ts';
 import { isData } from '../inventory/user-data.ts';
 import { type DesiredObject, isKept } from '../objects/desired.ts';
-import { belongsTo, trackedUID } from '../objects/owner-marks.ts';
-import { hookOf, isHookObject } from './hook.ts';
+import { belongsTo, isHookObject, trackedUID } from '../objects/owner-marks.ts';
+import { hookOf } from './hook.ts';
 
 /** A hook with its resource, key and client. */
 export interface Placed extends HookRequest {

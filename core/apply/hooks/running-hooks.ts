@@ -6,10 +6,10 @@ import type { InventoryEntry } from '../inventory/entry.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { KindWatches } from '../kinds/kind-watches.ts';
 import { objectPath } from '../objects/object-id.ts';
-import { parseGroupKinds } from '../objects/owner-marks.ts';
+import { isHookObject, parseGroupKinds } from '../objects/owner-marks.ts';
 import { clientOf } from '../privilege/permissions.ts';
 import type { OwnerStates } from '../state/owner-states.ts';
-import { hookBundleOf, hookRunOf, isHookObject } from './hook.ts';
+import { hookBundleOf, hookRunOf } from './hook.ts';
 import { awaitHook, hookOutcome, isRunnable } from './hook-watch.ts';
 import { isOfHook } from './replaced-object.ts';
 

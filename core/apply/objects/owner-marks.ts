@@ -72,6 +72,11 @@ export function belongsTo(object: KubernetesObject, { metadata }: BundleDeployme
   return (isMarked(object) ? trackedUID(object) : controller?.uid) === uid;
 }
 
+/** True for a live object that a hook run created and no apply has taken over since. */
+export function isHookObject({ metadata }: KubernetesObject): boolean {
+  return Object.hasOwn(mapOf(metadata.annotations), annotation.hookRun);
+}
+
 /** Label and annotation keys of KEP-3659, on members and on the parent. */
 export const applySetKey = {
   partOf: label.partOf,

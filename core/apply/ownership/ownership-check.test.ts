@@ -50,7 +50,11 @@ describe('hooks whose place is taken', () => {
   const hook = aDesiredObject(object);
   const owner = aStoredDeployment();
 
-  async function run(live: readonly object[], hooksNext: boolean): Promise<unknown> {
+  async function run(
+    live: readonly object[],
+    hooksNext: boolean,
+    hooks = [hook, hook],
+  ): Promise<unknown> {
     const get = async (_resource: unknown, { name }: { readonly name: string }) => {
       const found = (live as readonly KubernetesObject[]).find(
         (each) => each.metadata.name === name,
@@ -65,7 +69,7 @@ describe('hooks whose place is taken', () => {
       desired: [desired],
       pending: [{ desired, live: undefined, repair: false }],
       // A bundle may have several of one name.
-      hooks: [hook, hook],
+      hooks,
       hooksNext,
       presentAs: ({ resource }) => resource,
       readsFirst: () => true,
@@ -85,6 +89,11 @@ describe('hooks whose place is taken', () => {
     await expect(run([object], true)).rejects.toThrow(/rename it, .*adopt=Job\/n\/job$/);
     await expect(run([], true)).resolves.toHaveLength(1);
     await expect(run([object], false)).resolves.toHaveLength(1);
+  });
+
+  test('refuse nothing where they are Namespaces, which are used', async () => {
+    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'space' } };
+    await expect(run([namespace], true, [aDesiredObject(namespace)])).resolves.toHaveLength(1);
   });
 });
 

@@ -130,7 +130,8 @@ export class OwnershipCheck {
       const live = await liveObject(client, { resource, key }, signal);
       if (live === undefined) return;
       const ownership = ownershipOf(live, owner, this.#options.systemNamespace);
-      if (ownership.verdict === 'refused') refused.push({ ...ownership, kind: resource.kind, key });
+      if (ownership.verdict !== 'refused' || isNamespace(resource)) return;
+      refused.push({ ...ownership, kind: resource.kind, key });
     });
     return refused;
   }

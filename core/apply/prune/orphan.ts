@@ -12,14 +12,13 @@ import {
   type Resource,
 } from '../../platform/kube/index.ts';
 import { fieldManager, isOwnEntry } from '../fields/managed-fields.ts';
-import { isHookObject } from '../hooks/hook.ts';
 import type { InventoryEntry } from '../inventory/entry.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { primaryResourceKeys } from '../objects/desired.ts';
 import { type ApplyFailure, throwAny } from '../objects/failures.ts';
 import { forEachLimit } from '../objects/for-each-limit.ts';
 import { isDefinition } from '../objects/order.ts';
-import { isDeployment, labelledOwner } from '../objects/owner-marks.ts';
+import { isDeployment, isHookObject, labelledOwner } from '../objects/owner-marks.ts';
 import { otherUsers } from '../ownership/shared-namespaces.ts';
 import { isOrphanDenied } from '../privilege/removal-denial.ts';
 import type { OwnerStates } from '../state/owner-states.ts';

@@ -272,6 +272,23 @@ describe('hook objects stay', () => {
     expect(plan.orphan.size).toBe(0);
   });
 
+  test.each<[DeletionPolicy, orphan: string[], remove: string[]]>([
+    ['Delete', [], ['claim', 'crd', 'kept', 'space']],
+    ['KeepCRDs', ['crd'], ['claim', 'kept', 'space']],
+  ])('with policy %s, those that may hold data are not left to it', (policy, orphan, remove) => {
+    const metadata = { annotations: { 'core.rukpak.io/hook-run': 'pre-install' } };
+    for (const [kind, name] of [
+      ['PersistentVolumeClaim', 'claim'],
+      ['Namespace', 'space'],
+      ['CustomResourceDefinition.apiextensions.k8s.io', 'crd'],
+    ] as const) {
+      anOwnedEntry(kind, { name, metadata }, inventory);
+    }
+    const plan = planRemoval(inventory, { owner, policy });
+    expect(names(plan.remove)).toEqual(remove);
+    expect(names([...plan.orphan.keys()])).toEqual(orphan);
+  });
+
   test('objects of hooks stay when the policy orphans everything', () => {
     const plan = planRemoval(inventory, { owner, policy: 'Orphan' });
     expect(names([...plan.orphan.keys()])).toEqual(['hook', 'kept']);
@@ -284,9 +301,12 @@ describe('hook objects stay', () => {
     const ours = { annotations, ownerReferences: [controller] };
     anOwnedEntry('Secret', { name: 'annotated', metadata: ours }, inventory);
     // Kept by its bundle: without ownerReference, and replaced by the next run.
-    anOwnedEntry('Secret', { name: 'of-bundle', metadata: { annotations } }, inventory);
+    const kept = { annotations: { ...annotations, 'operator-sdk/primary-resource': '/demo' } };
+    anOwnedEntry('Secret', { name: 'of-bundle', metadata: kept }, inventory);
+    anOwnedEntry('PersistentVolumeClaim', { name: 'data', metadata: kept }, inventory);
     const plan = planRemoval(inventory, { owner, policy: 'Delete' });
     expect(names([...plan.orphan.keys()])).toEqual(['annotated']);
+    expect(names(plan.remove)).toEqual(['kept']);
     const wanted = { ids: new Set<string>(), objects: [], omitted: [] };
     expect(planRemoval(inventory, { owner, policy: 'Delete', wanted }).orphan.size).toBe(0);
   });

@@ -1,15 +1,17 @@
 import { gvkOf } from '../../../api/gvk.ts';
+import { stringAt } from '../../../api/json-fields.ts';
+import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import type { DeletionPolicy } from '../../../api/v1alpha1/deployment-policies.ts';
 import type { LeftOutObject } from '../../contracts/applier.ts';
-import { isHookObject } from '../hooks/hook.ts';
 import type { InventoryEntry } from '../inventory/entry.ts';
 import type { Inventory } from '../inventory/inventory.ts';
+import { isDataKind } from '../inventory/user-data.ts';
 import { definedKind } from '../kinds/definitions.ts';
-import { type DesiredObject, keepAnnotation } from '../objects/desired.ts';
+import { type DesiredObject, keepAnnotation, primaryResourceKeys } from '../objects/desired.ts';
 import { type GroupKind, objectPath } from '../objects/object-id.ts';
 import { isDefinition, isNamespace, isWorkload } from '../objects/order.ts';
-import { belongsTo, controllerOf } from '../objects/owner-marks.ts';
+import { belongsTo, isHookObject } from '../objects/owner-marks.ts';
 import { stageOf } from '../stages/stage-order.ts';
 
 /** What happens to objects that a deployment no longer wants. */
@@ -49,8 +51,8 @@ interface RemovalRequest {
  * Applies the deletion policy, both when the deployment is deleted and when its bundle has dropped
  * objects. Plans only objects that core made for exactly this deployment, each once, although it
  * may be watched in two versions. Never prunes or orphans an object of a hook, which may be running,
- * before the deletion, and then leaves it to the garbage collector, unless the policy or an
- * annotation keeps it.
+ * before the deletion, and then leaves it to the garbage collector, unless it may hold data, or the
+ * policy or an annotation keeps it.
  */
 export function planRemoval(
   inventory: Inventory,
@@ -66,7 +68,7 @@ export function planRemoval(
       ? `the deletion policy is ${policy}`
       : reasonToStay(entry, wanted);
     if (because !== undefined) orphan.set(entry, because);
-    else if (!isHookObject(entry.object)) remove.push(entry);
+    else if (!isHookObject(entry.object) || isOwnDeletion(entry)) remove.push(entry);
   }
   return withKeptDefinitions({ orphan, remove }, wanted);
 }
@@ -121,8 +123,7 @@ function keptByPolicy(
 
 function reasonToStay(entry: InventoryEntry, wanted: Wanted | undefined): string | undefined {
   const { resource, key, object } = entry;
-  // Without an ownerReference the garbage collector leaves the object of a hook as it is.
-  if (isHookObject(object) && controllerOf(object) === undefined) return undefined;
+  if (isKeptByBundle(object)) return undefined;
   const keeping = keepAnnotation(object);
   if (keeping !== undefined) return `it has annotation ${keeping}`;
   // A class may only guess that an object is not meant to be installed.
@@ -132,6 +133,20 @@ function reasonToStay(entry: InventoryEntry, wanted: Wanted | undefined): string
     isNamespace(resource) &&
     wanted?.objects.some(({ key: { namespace } }) => namespace === key.name) === true;
   return isInhabited ? 'objects of the bundle are in it' : undefined;
+}
+
+/**
+ * The object of a hook that its bundle keeps: without an ownerReference the garbage collector leaves
+ * it as it is, and the next run replaces it.
+ */
+function isKeptByBundle(object: KubernetesObject): boolean {
+  const { annotations } = object.metadata;
+  return isHookObject(object) && stringAt(annotations, primaryResourceKeys[0]) !== undefined;
+}
+
+/** The garbage collector would ask nobody who has something in it. */
+function isOwnDeletion({ resource, object }: InventoryEntry): boolean {
+  return isDataKind(resource) && !isKeptByBundle(object);
 }
 
 function isOf({ resource, key }: InventoryEntry, leftOut: LeftOutObject): boolean {
