@@ -142,6 +142,14 @@ describe.each([
     owners.of('holder').settle(new Set());
     expect(await consent.toTake(subject, taker)).toEqual({ given: true });
   });
+
+  test('does not take what a hook of the other one made, which is in no set', async () => {
+    const { consent, owners } = consentOf(aDeployment({ name: 'holder' }));
+    owners.of('holder').settle(new Set());
+    const annotations = { 'core.rukpak.io/hook-run': 'pre-install' };
+    const made = { ...live, metadata: { ...live.metadata, annotations } };
+    expect(await consent.toTake({ ...subject, live: made }, taker)).toEqual({ given: false });
+  });
 });
 
 test('who takes only what nobody has waits for the other one to be deleted', async () => {

@@ -4,7 +4,7 @@ import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.t
 import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
 import { type KubeClient, liveObject } from '../../platform/kube/index.ts';
 import { isNamespace } from '../objects/order.ts';
-import { controllerOf } from '../objects/owner-marks.ts';
+import { controllerOf, isHookObject } from '../objects/owner-marks.ts';
 import type { OwnerStates } from '../state/owner-states.ts';
 import { type Ownership, ownershipOf, takesOwned, transferTargets } from './ownership.ts';
 
@@ -99,7 +99,9 @@ export class DeploymentConsent {
     if (transferredBy !== undefined) return { given: true, transferredBy };
     if (!takesOwned(owner, live)) return { given: false };
     const { owners } = this.#options;
-    const isWanted = owners?.of(owner.metadata.name ?? '').otherHolder(id) !== undefined;
+    // Objects of hooks are in no set, and are their deployment's as long as it exists.
+    const isWanted =
+      isHookObject(live) || owners?.of(owner.metadata.name ?? '').otherHolder(id) !== undefined;
     const isUnwanted = !isWanted && owners?.find(holder)?.isSettled === true;
     return { given: isUnwanted || (await this.isGone(holder)) };
   }
