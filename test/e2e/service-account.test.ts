@@ -246,6 +246,20 @@ describe('an account', () => {
     }
   });
 
+  test('gets what it lacks in the install namespace, and nothing in that of the system', async () => {
+    const serviceAccount = await anAccount('placer');
+    const objects = [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'unplaced' } }];
+    const deployment = await aDeploymentOf({ name: 'placed', serviceAccount, objects });
+    const spec = { ...(deployment['spec'] as object), installNamespace: 'privilege-app' };
+    await kubectl.apply({ ...deployment, spec });
+    await untilInstalled('placed', { reason: 'PermissionsMissing' });
+    const printed = await grantMissing('placed');
+    expect(printed).toContain('namespace: privilege-app\n');
+    expect(printed).not.toContain('namespace: rukpak-system\n');
+    await nudge('placed');
+    await untilInstalled('placed', installed);
+  });
+
   test('cannot touch another namespace: an upgrade that wants to changes nothing', async () => {
     const serviceAccount = await anAccount('local');
     const objects = [placed(aConfigMap('local', { version: '1' }))];

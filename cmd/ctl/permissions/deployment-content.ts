@@ -1,5 +1,6 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
+import { installNamespaceOf } from '../../../api/v1alpha1/rules/install-namespace.ts';
 import { bundleName, templateHash } from '../../../api/v1alpha1/rules/template-hash.ts';
 import type { InventoryEntry } from '../../../core/apply/index.ts';
 import { storedLimits, unpackBundle } from '../../../core/content/index.ts';
@@ -50,7 +51,8 @@ export async function deploymentContent(
     unpackBundle(archive, { limits, signal }),
   );
   const { inventory } = await ownedObjects(cluster, { owner: deployment, systemNamespace, signal });
-  const facts = await readClusterFacts(cluster, { systemNamespace, signal });
+  const place = installNamespaceOf(deployment, systemNamespace);
+  const facts = await readClusterFacts(cluster, { systemNamespace: place, signal });
   return {
     deployment,
     objects: await storedObjects({ files, deployment, cluster: facts, signal }),

@@ -23,7 +23,7 @@ const definition = anObject('apiextensions.k8s.io/v1', 'CustomResourceDefinition
 
 async function needed(...objects: KubernetesObject[]) {
   const discovery = knownKinds();
-  return await neededRules({ objects, discovery, systemNamespace: 'rukpak-system', signal });
+  return await neededRules({ objects, discovery, place: 'rukpak-system', signal });
 }
 
 describe('objects', () => {

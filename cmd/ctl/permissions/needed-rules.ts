@@ -16,7 +16,7 @@ interface NeededRequest {
   readonly objects: readonly KubernetesObject[];
   readonly discovery: Discovery;
   /** Namespace for namespaced objects that name none. */
-  readonly systemNamespace: string;
+  readonly place: string;
   readonly signal: AbortSignal;
 }
 
@@ -38,7 +38,7 @@ export class UnknownKinds extends TerminalError {}
  * @throws UnknownKinds that names the unknown kinds.
  */
 export async function neededRules(request: NeededRequest): Promise<NeededRules> {
-  const { objects, discovery, systemNamespace, signal } = request;
+  const { objects, discovery, place, signal } = request;
   const { resources } = await resolveKinds(objects, discovery, signal);
   const unknown = objects.filter((object) => !resources.has(kindKey(object)));
   if (unknown.length > 0) throw unknownKinds(unknown);
@@ -46,7 +46,7 @@ export async function neededRules(request: NeededRequest): Promise<NeededRules> 
     const resource = resources.get(kindKey(object));
     if (resource === undefined) return [];
     const { name = '', namespace } = object.metadata;
-    const key = resource.namespaced ? { namespace: namespace || systemNamespace, name } : { name };
+    const key = resource.namespaced ? { namespace: namespace || place, name } : { name };
     return [{ object, resource, key, namespace: key.namespace }];
   });
   return {

@@ -3,6 +3,7 @@ import { basename, resolve } from 'node:path';
 import { gvkOf } from '../../../api/gvk.ts';
 import { stringifyJson } from '../../../api/json.ts';
 import type { ServiceAccountRef } from '../../../api/v1alpha1/deployment-policies.ts';
+import { installNamespaceOf } from '../../../api/v1alpha1/rules/install-namespace.ts';
 import { isDefinition, missingPermissions, neededPermissions } from '../../../core/apply/index.ts';
 import { defaultLimits } from '../../../core/content/index.ts';
 import { TerminalError } from '../../../core/errors.ts';
@@ -70,7 +71,9 @@ export async function permissionsOfContent(
     ...(flags.class === undefined ? {} : { className: flags.class }),
     ...(installNamespace === undefined ? {} : { installNamespace }),
   });
-  const needed = await neededByContent(certified(rendered, flags), flags, signal);
+  const place = installNamespace ?? flags.systemNamespace;
+  const objects = certified(rendered, { ...flags, place });
+  const needed = await neededByContent(objects, { ...flags, place }, signal);
   const request = { account, label: labelOf(reference), flags, signal };
   if (flags.missing !== true) return printed(needed, request);
   return await withCluster(flags, (cluster) => missing(cluster, needed, request));
@@ -90,10 +93,11 @@ export async function permissionsOfDeployment(
       server: flags,
       signal,
     });
-    const found = { ...content, objects: certified(content.objects, flags) };
+    const place = installNamespaceOf(content.deployment, systemNamespace);
+    const found = { ...content, objects: certified(content.objects, { ...flags, place }) };
     const account = accountOf(flags, found.deployment.spec.serviceAccount);
     const { discovery } = cluster;
-    const needed = await neededRules({ ...found, discovery, systemNamespace, signal });
+    const needed = await neededRules({ ...found, discovery, place, signal });
     const left = neededPermissions({ pending: [], superfluous: found.owned });
     const lists = customResourceLists(found.deployment, definitionsOf(found));
     const all = { ...needed, permissions: [...needed.permissions, ...left, ...lists] };
@@ -104,12 +108,15 @@ export async function permissionsOfDeployment(
   });
 }
 
+/** Flags, and the namespace of objects that name none: a role elsewhere would grant too much. */
+type PlacedFlags = PermissionsFlags & { readonly place: string };
+
 /** Adds the objects that core makes for certificates. */
 function certified(
   objects: readonly KubernetesObject[],
-  { certificates: provider, systemNamespace }: PermissionsFlags,
+  { certificates: provider, place }: PlacedFlags,
 ): readonly KubernetesObject[] {
-  return certifiedObjects(objects, { provider, systemNamespace });
+  return certifiedObjects(objects, { provider, systemNamespace: place });
 }
 
 function definitionsOf({ objects, owned }: DeploymentContent): readonly string[] {
@@ -134,10 +141,10 @@ function accountOf(
 /** Works without a cluster, unless a kind is unknown. */
 async function neededByContent(
   objects: readonly KubernetesObject[],
-  flags: PermissionsFlags,
+  flags: PlacedFlags,
   signal: AbortSignal,
 ): Promise<NeededRules> {
-  const request = { objects, systemNamespace: flags.systemNamespace, signal };
+  const request = { objects, place: flags.place, signal };
   try {
     return await neededRules({ ...request, discovery: knownKinds() });
   } catch (error) {

@@ -59,6 +59,19 @@ test('of a folder are printed without a cluster, in both formats', async () => {
   ]);
 });
 
+test.each([
+  ['the namespace that is named', ['-n', 'team-a'], 'team-a'],
+  ['the system namespace', [], 'rukpak-system'],
+])('of objects without a namespace are in %s', async (...[_case, flags, namespace]) => {
+  await write('bare', { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'settings' } });
+  const { stdout } = await permissions('bare', account, ...flags, '-o', 'json');
+  const { items } = JSON.parse(stdout) as { items: readonly KubernetesObject[] };
+  expect(items).toMatchObject([
+    { kind: 'Role', metadata: { namespace } },
+    { kind: 'RoleBinding', metadata: { namespace } },
+  ]);
+});
+
 test('are for somebody', async () => {
   const { code, stderr } = await permissions('Shop');
   expect(code).toBe(1);
