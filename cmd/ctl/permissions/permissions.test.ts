@@ -80,6 +80,14 @@ test('are for somebody', async () => {
   expect(wrong.stderr).toContain('It must be NAMESPACE/NAME.');
 });
 
+test('of a name are those of the BundleDeployment, also where a directory has the same one', async () => {
+  const env = { KUBECONFIG: join(folder, 'none') };
+  const { code, stderr } = await rukpakctl(['permissions', 'docs', '--missing'], { env });
+  expect(code).toBe(1);
+  expect(stderr).toContain('cannot use kubeconfig');
+  expect(stderr).toContain('; for directory "docs" add --service-account NAMESPACE/NAME\n');
+});
+
 test('of kinds that nobody knows are not printed', async () => {
   const { code, stdout, stderr } = await permissions('strange', account);
   expect(code).toBe(1);

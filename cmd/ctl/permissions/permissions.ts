@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { stringifyJson } from '../../../api/json.ts';
 import type { ServiceAccountRef } from '../../../api/v1alpha1/deployment-policies.ts';
-import { TerminalError } from '../../../core/errors.ts';
+import { errorMessage, TerminalError } from '../../../core/errors.ts';
 import { type KubernetesObject, toYaml } from '../../../core/sdk.ts';
 import { collect, listFlag } from '../../flags/flag-values.ts';
 import { addRegistryFlags } from '../../flags/registry-flags.ts';
@@ -70,20 +70,30 @@ async function permissions(bundle: string, flags: PermissionsFlags): Promise<voi
   ]);
   const progress = progressOn(process.stderr);
   const signal = stopSignal();
-  const find = isContent(bundle) ? permissionsOfContent : permissionsOfDeployment;
+  const find = isContent(bundle, flags) ? permissionsOfContent : permissionsOfDeployment;
   if (find === permissionsOfDeployment && flags.config !== undefined) {
     throw new TerminalError(
       '--config cannot be used for a BundleDeployment, which has its own spec.config',
     );
   }
-  const { objects, notes } = await progress(`reading ${bundle}`, () => find(bundle, flags, signal));
+  const { objects, notes } = await progress(`reading ${bundle}`, () =>
+    find(bundle, flags, signal),
+  ).catch((error: unknown) => {
+    if (find === permissionsOfContent || !existsSync(bundle)) throw error;
+    const way = `for directory "${bundle}" add --service-account NAMESPACE/NAME`;
+    throw new TerminalError(`${errorMessage(error)}; ${way}`, { cause: error });
+  });
   for (const note of notes) process.stderr.write(logLine(note));
   await writeOutput([format(objects, flags.output)], process.stdout);
 }
 
-/** Image references contain a slash, a tag or a digest; names of objects contain none of them. */
-function isContent(text: string): boolean {
-  return /[/:@~]|^\.+$/.test(text) || existsSync(text);
+/**
+ * Image references contain a slash, a tag or a digest; names of objects contain none of them. A
+ * directory has no ServiceAccount: without one, a name is that of a BundleDeployment, as its
+ * condition writes it, also where a directory has the same name.
+ */
+function isContent(text: string, { serviceAccount: account }: PermissionsFlags): boolean {
+  return /[/:@~]|^\.+$/.test(text) || (account !== undefined && existsSync(text));
 }
 
 function format(objects: readonly KubernetesObject[], output: PermissionsFlags['output']): string {
