@@ -363,6 +363,43 @@ test('rukpakctl run without a namespace keeps that of an earlier run', async () 
   expect(JSON.parse(applied).spec).toMatchObject({ installNamespace: 'shop' });
 });
 
+describe('rukpakctl run on a deployment with classes of its own', () => {
+  const server = ['--server', 'http://127.0.0.1:1', '--timeout', '1ms'];
+  const classes = { bundle: 'core-rukpak-io-registry', deployment: 'example-com-apply' };
+  const flags = ['--bundle-provisioner-class', '--bundle-deployment-provisioner-class'] as const;
+
+  /** The applied classes, and the lines about them. */
+  async function appliedWith(...named: readonly string[]) {
+    const spec = { provisionerClassName: classes.bundle, source: { type: 'upload', upload: {} } };
+    api.put(bundleDeploymentResource, {
+      ...web,
+      spec: { ...web.spec, provisionerClassName: classes.deployment, template: { spec } },
+    });
+    const { stdout } = await ctl('run', 'web', 'deploy/samples/hello', ...server, ...named);
+    const applied = api.requests.find(({ method }) => method === 'PATCH')?.body ?? '{}';
+    const { provisionerClassName: deployment, template } = JSON.parse(applied).spec;
+    const lines = stdout.split('\n').filter((line) => line.includes('keeps class'));
+    return { bundle: template.spec.provisionerClassName, deployment, lines };
+  }
+
+  test('keeps those that it does not name, and says so', async () => {
+    const subject = 'bundledeployment.core.rukpak.io "web" keeps class';
+    expect(await appliedWith()).toEqual({
+      ...classes,
+      lines: [
+        `${subject} "${classes.bundle}": name another one with ${flags[0]}`,
+        `${subject} "${classes.deployment}": name another one with ${flags[1]}`,
+      ],
+    });
+  });
+
+  test('sets those that it names', async () => {
+    const plain = 'core-rukpak-io-plain';
+    const named = flags.flatMap((flag) => [flag, plain]);
+    expect(await appliedWith(...named)).toEqual({ bundle: plain, deployment: plain, lines: [] });
+  });
+});
+
 describe('rukpakctl run of an operator', () => {
   const ours = { manager: 'rukpakctl', operation: 'Apply' };
   const refused =

@@ -15,6 +15,7 @@ import {
 } from './flags.ts';
 import { warningLogger } from './output/loggers.ts';
 import { type OutputFlags, outputOption, progressOn, Report } from './output/output.ts';
+import type { NamedClasses } from './server/earlier-run.ts';
 import type { RunContext } from './server/run-bundle.ts';
 
 interface RunFlags extends ClusterFlags, UploadFlags, ClassFlags, ConfigFlags, OutputFlags {
@@ -46,10 +47,7 @@ export function runCommand(): Command {
 async function run(name: string, directory: string, flags: RunFlags): Promise<void> {
   const files = loadDirectory(directory, defaultLimits);
   const config = await deploymentConfig(flags);
-  const bundleClass = flags.bundleProvisionerClass;
   const hasConfig = config !== undefined && Object.keys(config).length > 0;
-  const warning = classWarning({ files, bundleClass, hasConfig });
-  if (warning !== undefined) warningLogger.warn({}, warning);
   // Slow to load, and not needed to report a missing directory.
   const [{ withCluster }, { runBundle }] = await Promise.all([
     import('./cluster.ts'),
@@ -62,11 +60,14 @@ async function run(name: string, directory: string, flags: RunFlags): Promise<vo
       files,
       ...(config === undefined ? {} : { config }),
       namespace: flags.namespace,
-      deploymentClass: flags.bundleDeploymentProvisionerClass,
-      bundleClass,
+      ...classesIn(flags),
       server: flags,
       timeout: flags.timeout,
       isRemovedOnFailure: true,
+      onClass: (bundleClass: string) => {
+        const warning = classWarning({ files, bundleClass, hasConfig });
+        if (warning !== undefined) warningLogger.warn({}, warning);
+      },
       onApplied: async (kept: readonly string[]) => {
         const subject = `bundledeployment.core.rukpak.io "${name}"`;
         await report.lines([`${subject} applied`, ...kept.map((what) => `${subject} ${what}`)]);
@@ -101,18 +102,28 @@ async function awaitInstalled(
 
 /** The classes of a BundleDeployment with uploaded content. */
 interface ClassFlags {
-  readonly bundleDeploymentProvisionerClass: string;
-  readonly bundleProvisionerClass: string;
+  readonly bundleDeploymentProvisionerClass?: string;
+  readonly bundleProvisionerClass?: string;
 }
 
 function addClassFlags(command: Command): Command {
+  const otherwise = `an existing BundleDeployment keeps its class (default: "${plainClass}")`;
   return command
     .option(
       '--bundle-deployment-provisioner-class <name>',
-      'Class that applies the content',
-      plainClass,
+      `Class that applies the content; ${otherwise}`,
     )
-    .option('--bundle-provisioner-class <name>', 'Class that unpacks the content', plainClass);
+    .option('--bundle-provisioner-class <name>', `Class that unpacks the content; ${otherwise}`);
+}
+
+function classesIn({
+  bundleProvisionerClass: bundleClass,
+  bundleDeploymentProvisionerClass: deploymentClass,
+}: ClassFlags): NamedClasses {
+  return {
+    ...(bundleClass === undefined ? {} : { bundleClass }),
+    ...(deploymentClass === undefined ? {} : { deploymentClass }),
+  };
 }
 
 interface Upload {

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../api/json.ts';
 import { fieldAt, isMap, listOf, mapOf, stringAt } from '../../../api/json-fields.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { TerminalError } from '../../../core/errors.ts';
-import { registryClass } from '../../../provisioners/class-of-content.ts';
+import { plainClass, registryClass } from '../../../provisioners/class-of-content.ts';
 import type { UploadedDeployment } from './uploaded-deployment.ts';
 
 /** The field manager of commands that apply deployments. */
@@ -61,6 +61,38 @@ function keptConfig(
 function keptNamespace({ installNamespace }: Pick<Place, 'installNamespace'>): readonly string[] {
   if (installNamespace === undefined) return [];
   return [`keeps spec.installNamespace "${installNamespace}": name another one with -n`];
+}
+
+/** Classes that the user names; undefined for those that the user leaves open. */
+export type NamedClasses = Partial<Classes>;
+
+type Classes = Pick<UploadedDeployment, 'bundleClass' | 'deploymentClass'>;
+
+/**
+ * The classes to apply. An upload replaces content and not what reads it: an operator that is
+ * unpacked as plain content loses what its class makes of it.
+ */
+export function classesOf(
+  { bundleClass, deploymentClass }: NamedClasses,
+  before: BundleDeployment | undefined,
+): Classes & { readonly kept: readonly string[] } {
+  const { provisionerClassName: ofDeployment = plainClass, template } = before?.spec ?? {};
+  const ofBundle = template?.spec.provisionerClassName ?? plainClass;
+  return {
+    bundleClass: bundleClass ?? ofBundle,
+    deploymentClass: deploymentClass ?? ofDeployment,
+    kept: [
+      ...(bundleClass === undefined ? keptClass(ofBundle, '--bundle-provisioner-class') : []),
+      ...(deploymentClass === undefined
+        ? keptClass(ofDeployment, '--bundle-deployment-provisioner-class')
+        : []),
+    ],
+  };
+}
+
+function keptClass(className: string, flag: string): readonly string[] {
+  if (className === plainClass) return [];
+  return [`keeps class "${className}": name another one with ${flag}`];
 }
 
 /**

@@ -13,7 +13,7 @@ import {
   openContentServer,
   reachableServer,
 } from './content-server.ts';
-import { fieldManager, placeOf } from './earlier-run.ts';
+import { classesOf, fieldManager, type NamedClasses, placeOf } from './earlier-run.ts';
 import { packUpload, type Sent, sendUpload } from './send-upload.ts';
 import {
   deployed,
@@ -23,7 +23,7 @@ import {
   withoutUnfinished,
 } from './uploaded-deployment.ts';
 
-export interface RunRequest extends Omit<UploadedDeployment, 'digest' | 'installNamespace'> {
+export interface RunRequest extends Pick<UploadedDeployment, 'name' | 'config'>, NamedClasses {
   /** Namespace for objects that name none, and of an operator (default: as before). */
   readonly namespace?: string | undefined;
   readonly files: BundleFiles;
@@ -32,6 +32,8 @@ export interface RunRequest extends Omit<UploadedDeployment, 'digest' | 'install
   readonly timeout: number;
   /** Delete a new deployment when its content cannot be uploaded. */
   readonly isRemovedOnFailure: boolean;
+  /** Called with the class that will unpack the files, before the deployment is applied. */
+  readonly onClass?: (bundleClass: string) => void;
   /** Called after the deployment is applied, with what it keeps of earlier runs. */
   readonly onApplied?: (kept: readonly string[]) => Promise<void>;
 }
@@ -51,20 +53,22 @@ interface RunResult {
 
 /** Applies a BundleDeployment, waits for its Bundle, and uploads the content to it. */
 export async function runBundle(request: RunRequest, context: RunContext): Promise<RunResult> {
-  const { name, deploymentClass, bundleClass } = request;
+  const { name } = request;
   const { cluster, signal } = context;
   const { archive, digest } = await packUpload(request.files);
   const before = await uploadTarget(name, context);
-  const { kept, ...place } = placeOf(request, before);
+  const { kept: keptClasses, ...classes } = classesOf(request, before);
+  const { kept: keptPlace, ...place } = placeOf({ ...request, ...classes }, before);
+  request.onClass?.(classes.bundleClass);
   // Before the deployment is applied: a user who cannot upload must change nothing.
   const contentServer = await contentServerFor(request, context);
   try {
     const applied = (await cluster.client.apply(
       bundleDeploymentResource,
-      deploymentObject({ name, deploymentClass, bundleClass, digest, ...place }),
+      deploymentObject({ name, ...classes, digest, ...place }),
       { fieldManager, force: true, signal },
     )) as BundleDeployment;
-    await request.onApplied?.(kept);
+    await request.onApplied?.([...keptClasses, ...keptPlace]);
     const made = before === undefined && request.isRemovedOnFailure ? applied : undefined;
     return await upload({ ...request, applied, digest, archive, contentServer }, context).catch(
       async (error: unknown) => {
