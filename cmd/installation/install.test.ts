@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
 import { gvkOf } from '../../api/gvk.ts';
+import { fieldAt } from '../../api/json-fields.ts';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { ApiError, type ObjectKey, type Resource } from '../../core/platform/kube/index.ts';
 import { installManifests } from '../../deploy/install-manifests.ts';
@@ -9,6 +10,7 @@ import { FakeApiServer } from '../../test/helpers/fake-api-server.ts';
 import { applyBinding } from './bindings.ts';
 import { install } from './install.ts';
 import { narrowedObject } from './narrowed-objects.ts';
+import { newerDefinition } from './newer-definition.ts';
 
 const rbac = { group: 'rbac.authorization.k8s.io', version: 'v1', namespaced: false } as const;
 const roles: Resource = { ...rbac, kind: 'ClusterRole', plural: 'clusterroles' };
@@ -195,6 +197,72 @@ describe('an installation on a cluster that is stricter', () => {
       `nothing is applied: ${reason}: apply the overlay that it comes from, or delete it first to lift the restriction`,
     );
     expect(api.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+});
+
+describe('an installation on one whose webhooks run outside the cluster', () => {
+  const options = { systemNamespace: 'rukpak-system', guardCrdDeletion: false, dryRun: false };
+  const webhookUrl = 'https://192.0.2.1:9443';
+
+  /** Puts an installation with that URL. */
+  function putOutside(): void {
+    const kind = /WebhookConfiguration$/;
+    putInstalled(...installManifests({ webhookUrl }).filter((each) => kind.test(each.kind)));
+  }
+
+  test('applies nothing without their URL: the API server would refuse what they check', async () => {
+    putOutside();
+    await expect(install({ ...options, kubeconfig: api.kubeconfig }, output)).rejects.toThrow(
+      `nothing is applied: MutatingWebhookConfiguration "rukpak-mutating-webhook-configuration" calls ${webhookUrl}, and this installation would call Service "rukpak-system/rukpak-webhook-service" instead: pass --webhook-url=${webhookUrl}, or delete the configuration first`,
+    );
+    expect(api.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+
+  test.each([webhookUrl, 'https://192.0.2.2:9443'])('goes on with %s', async (url) => {
+    putOutside();
+    await install({ ...options, kubeconfig: api.kubeconfig, webhookUrl: url }, output);
+  });
+});
+
+describe('an installation on CRDs of a newer version', () => {
+  const options = { systemNamespace: 'rukpak-system', guardCrdDeletion: false, dryRun: false };
+  const name = 'bundledeployments.core.rukpak.io';
+
+  /** The CRD with a field more in its spec or status. */
+  function withField(place: 'spec' | 'status'): KubernetesObject {
+    const definition = structuredClone(manifestOf('CustomResourceDefinition', name));
+    const versions = fieldAt(definition['spec'], 'versions');
+    const schema = fieldAt(listed(versions)[0], 'schema', 'openAPIV3Schema');
+    const fields = fieldAt(schema, 'properties', place, 'properties');
+    Object.assign(fields as object, { guard: { properties: { when: { type: 'string' } } } });
+    return definition;
+  }
+
+  test('applies nothing: the API server would drop fields of users', async () => {
+    putInstalled(withField('spec'));
+    await expect(install({ ...options, kubeconfig: api.kubeconfig }, output)).rejects.toThrow(
+      `nothing is applied: CustomResourceDefinition "${name}" is of a newer version: it also has spec.guard, spec.guard.when, which the API server would drop from all objects. Install with that version; to go back nevertheless, first run kubectl apply --server-side --force-conflicts with the CRDs of this version`,
+    );
+    expect(api.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+
+  test('goes on if only the status has more: core writes it again', async () => {
+    putInstalled(withField('status'));
+    await install({ ...options, kubeconfig: api.kubeconfig }, output);
+  });
+
+  test('of another project replaces them', async () => {
+    const [manifest] = installManifests({ operators: true }).filter(
+      ({ metadata }) => metadata.name === 'clusterextensions.olm.operatorframework.io',
+    );
+    const theirs = structuredClone(manifest) as KubernetesObject;
+    const schema = fieldAt(listed(fieldAt(theirs['spec'], 'versions'))[0], 'schema');
+    const fields = fieldAt(schema, 'openAPIV3Schema', 'properties', 'spec', 'properties');
+    Object.assign(fields as object, { extra: { type: 'object' } });
+    const judge = async (live: KubernetesObject) =>
+      await newerDefinition({ get: async () => live }, [manifest as KubernetesObject]);
+    expect(await judge(theirs)).toContain('spec.extra');
+    expect(await judge({ ...theirs, metadata: { name: 'x' } })).toBeUndefined();
   });
 });
 

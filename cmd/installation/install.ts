@@ -12,7 +12,9 @@ import {
 import { installManifests } from '../../deploy/install-manifests.ts';
 import { applyBinding, isBinding, readingOnce } from './bindings.ts';
 import { narrowedObject } from './narrowed-objects.ts';
+import { newerDefinition } from './newer-definition.ts';
 import { otherInstallation } from './other-installation.ts';
+import { lostWebhook } from './webhook-address.ts';
 
 interface InstallOptions {
   readonly kubeconfig?: string;
@@ -38,8 +40,8 @@ const fieldManager = 'rukpak-install';
 /**
  * Applies the system's objects: CRDs, namespaces, RBAC and the webhook configurations. Applying
  * again changes nothing. Bindings keep subjects that others added, with a warning.
- * @throws Error before any change when the system is in another namespace, or restricted by an
- * overlay in a way that the objects would undo.
+ * @throws Error before any change when the system is in another namespace, of a newer version, has
+ * webhooks elsewhere, or is restricted by an overlay in a way that the objects would undo.
  */
 export async function install(
   options: InstallOptions,
@@ -58,8 +60,10 @@ export async function install(
   try {
     const known = readingOnce(kube.client);
     await checkPlace(known, objects, options.systemNamespace);
-    const narrowed = await narrowedObject(known, objects);
-    if (narrowed !== undefined) throw new Error(`nothing is applied: ${narrowed}`);
+    for (const find of [narrowedObject, newerDefinition, lostWebhook]) {
+      const obstacle = await find(known, objects);
+      if (obstacle !== undefined) throw new Error(`nothing is applied: ${obstacle}`);
+    }
     for (const object of objects) {
       await applyObject(object, { kube, known, warn });
       print(`${describe(object)} applied`);

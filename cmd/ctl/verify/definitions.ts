@@ -1,9 +1,10 @@
-import { fieldAt, listOf, mapOf, stringAt } from '../../../api/json-fields.ts';
+import { fieldAt, listOf, stringAt } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { bundleCRD, bundleDeploymentCRD } from '../../../api/v1alpha1/crd.ts';
 import { computeStatus, digestOf } from '../../../core/apply/index.ts';
 import { definitionResource, liveObject } from '../../../core/platform/kube/index.ts';
 import { shortList } from '../../../core/short-list.ts';
+import { fieldPaths, schemaOf } from '../../installation/newer-definition.ts';
 import {
   type Check,
   crdNamespace,
@@ -74,25 +75,6 @@ export function definitionCheck(
         'established; its fields are those of this version, their texts or limits are not',
         cure,
       );
-}
-
-function schemaOf({ spec }: KubernetesObject, name: string | undefined): unknown {
-  const version = listOf(fieldAt(spec, 'versions')).find(
-    (candidate) => stringAt(candidate, 'name') === name,
-  );
-  return fieldAt(version, 'schema', 'openAPIV3Schema');
-}
-
-function fieldPaths(schema: unknown, path = ''): readonly string[] {
-  const properties = Object.entries(mapOf(fieldAt(schema, 'properties')));
-  const inner = [fieldAt(schema, 'items'), fieldAt(schema, 'additionalProperties')];
-  return [
-    ...properties.flatMap(([name, child]) => {
-      const below = path === '' ? name : `${path}.${name}`;
-      return [below, ...fieldPaths(child, below)];
-    }),
-    ...inner.flatMap((child) => (child === undefined ? [] : fieldPaths(child, path))),
-  ];
 }
 
 const enforce = 'pod-security.kubernetes.io/enforce';
