@@ -324,6 +324,25 @@ describe('rukpakctl uninstall', () => {
     expect(json).toMatchObject({ deleted: true, warnings: [api.warning] });
   });
 
+  test.each([
+    [
+      'operators.operatorframework.io/v1alpha1',
+      'Operator',
+      'rukpakctl operator uninstall operator/painter',
+    ],
+    ['example.com/v1', 'Platform', 'kubectl delete platform.example.com painter'],
+  ])('deletes nothing that a controller makes again: %s %s', async (...[apiVersion, kind, way]) => {
+    const owner = { apiVersion, kind, name: 'painter', uid: 'u', controller: true };
+    const metadata = { ...web.metadata, ownerReferences: [owner] };
+    api.put(bundleDeploymentResource, { ...web, metadata });
+    const { code, stderr } = await ctl('uninstall', 'web', '--yes');
+    expect(code).toBe(1);
+    expect(stderr).toContain(
+      `nothing is deleted: ${kind} "painter" has made BundleDeployment "web", and would make it again; "${way}" deletes both\n`,
+    );
+    expect(api.get(bundleDeploymentResource, 'web')).toBeDefined();
+  });
+
   test('deletes this very deployment, and waits until it is gone', async () => {
     const { code, stdout } = await ctl('uninstall', 'web', '--yes');
     expect(code).toBe(0);
