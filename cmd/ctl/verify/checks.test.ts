@@ -6,7 +6,8 @@ import { refusalCheck } from './answers.ts';
 import { checkLine } from './check.ts';
 import { definitionCheck } from './definitions.ts';
 import { dependencyPermissions } from './operators.ts';
-import { leaseCheck } from './processes.ts';
+import { overlayOf } from './overlay.ts';
+import { deploymentCheck, leaseCheck } from './processes.ts';
 import { configurationCheck, expectedConfigurations } from './webhooks.ts';
 
 const established = { conditions: [{ type: 'Established', status: 'True' }] };
@@ -83,6 +84,22 @@ test('a lease has to be held, where core runs in the cluster', () => {
   expect(leaseCheck(lease({ ...held, holderIdentity: '' }), inCluster, now).state).toBe('failed');
   expect(leaseCheck(undefined, inCluster, now).state).toBe('failed');
   expect(leaseCheck(undefined, { ...inCluster, isInCluster: false }, now).state).toBe('skipped');
+});
+
+test('core-apply has to be there, and only overlay split has it', () => {
+  const judge = (name: string) =>
+    checkLine(deploymentCheck({ namespace: 'rukpak-system', name }, undefined));
+  expect(judge('core-apply')).toBe(
+    'failed   Deployment rukpak-system/core-apply: no Deployment core-apply in namespace rukpak-system: nothing is installed; apply overlay split again',
+  );
+  expect(judge('core')).toMatch(/^skipped {2}/);
+  const deployment = (args: readonly string[]) => {
+    const spec = { template: { spec: { containers: [{ name: 'core', args }] } } };
+    return { apiVersion: 'apps/v1', kind: 'Deployment', metadata: {}, spec };
+  };
+  expect(overlayOf(deployment(['unpack']))).toEqual({ isSplit: true, needsAccounts: false });
+  expect(overlayOf(deployment(['core']))).toEqual({ isSplit: false, needsAccounts: false });
+  expect(overlayOf(undefined)).toEqual({ isSplit: false, needsAccounts: false });
 });
 
 test('operators may create and delete Operators if they install dependencies, and not otherwise', () => {

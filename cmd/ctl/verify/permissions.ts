@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { type Check, crdNamespace, failed, ok, type VerifyContext } from './check.ts';
+import { installedOverlay, type Overlay } from './overlay.ts';
+import { unpackLease } from './processes.ts';
 
 type Attributes = Readonly<Record<string, string>>;
 
@@ -18,7 +20,8 @@ const rukpak = 'core.rukpak.io';
 /** Checks the permissions of the system's accounts with the API server. */
 export async function permissionChecks(context: VerifyContext): Promise<readonly Check[]> {
   const checks: Check[] = [];
-  for (const account of accountsOf(context.systemNamespace)) {
+  const overlay = await installedOverlay(context);
+  for (const account of accountsOf(context.systemNamespace, overlay)) {
     checks.push(await accountCheck(context, account));
   }
   return checks;
@@ -75,7 +78,19 @@ function describe({ verb = '', path, group = '', resource = '', subresource }: A
   return `${verb} ${path ?? (group === '' ? name : `${name}.${group}`)}`;
 }
 
-function accountsOf(namespace: string): readonly Account[] {
+/** Permissions of a process that installs without a ServiceAccount of the BundleDeployment. */
+const installing: readonly Attributes[] = [
+  { verb: 'patch', group: 'apps', resource: 'deployments' },
+  { verb: 'delete', group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' },
+  { verb: 'escalate', group: 'rbac.authorization.k8s.io', resource: 'clusterroles' },
+  { verb: 'impersonate', group: '', resource: 'serviceaccounts' },
+];
+
+/** The accounts of an overlay, with what they need in it. */
+export function accountsOf(
+  namespace: string,
+  { isSplit, needsAccounts }: Overlay,
+): readonly Account[] {
   return [
     {
       namespace,
@@ -85,16 +100,13 @@ function accountsOf(namespace: string): readonly Account[] {
         { verb: 'create', group: rukpak, resource: 'bundles' },
         { verb: 'patch', group: rukpak, resource: 'bundles', subresource: 'status' },
         { verb: 'get', group: '', resource: 'secrets', namespace },
-        { verb: 'update', group: 'coordination.k8s.io', resource: 'leases', namespace },
-        { verb: 'patch', group: 'apps', resource: 'deployments' },
-        { verb: 'delete', group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' },
-        { verb: 'escalate', group: 'rbac.authorization.k8s.io', resource: 'clusterroles' },
-        { verb: 'create', group: 'authentication.k8s.io', resource: 'tokenreviews' },
-        { verb: 'create', group: 'authorization.k8s.io', resource: 'subjectaccessreviews' },
-        { verb: 'impersonate', group: '', resource: 'serviceaccounts' },
+        leaseOf(namespace, 'core.rukpak.io'),
+        ...(needsAccounts ? [] : installing),
+        ...asking,
         { verb: 'get', path: '/bundles/any.tgz' },
       ],
     },
+    ...(isSplit ? [unpackingAccount(namespace)] : []),
     {
       namespace,
       name: 'rukpak-webhooks-admin',
@@ -113,4 +125,29 @@ function accountsOf(namespace: string): readonly Account[] {
       ],
     },
   ];
+}
+
+/** Of the content server: who a caller is, and whether the caller may read. */
+const asking: readonly Attributes[] = [
+  { verb: 'create', group: 'authentication.k8s.io', resource: 'tokenreviews' },
+  { verb: 'create', group: 'authorization.k8s.io', resource: 'subjectaccessreviews' },
+];
+
+/** The account of Deployment `core` in overlay split. */
+function unpackingAccount(namespace: string): Account {
+  return {
+    namespace,
+    name: 'core-unpack',
+    needs: [
+      { verb: 'watch', group: rukpak, resource: 'bundledeployments' },
+      { verb: 'patch', group: rukpak, resource: 'bundles' },
+      { verb: 'patch', group: rukpak, resource: 'bundles', subresource: 'status' },
+      leaseOf(namespace, unpackLease),
+      ...asking,
+    ],
+  };
+}
+
+function leaseOf(namespace: string, name: string): Attributes {
+  return { verb: 'update', group: 'coordination.k8s.io', resource: 'leases', namespace, name };
 }

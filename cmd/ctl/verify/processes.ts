@@ -2,7 +2,12 @@ import { z } from 'zod';
 import { fieldAt, listOf, stringAt } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { computeStatus } from '../../../core/apply/index.ts';
-import { type KubeClient, liveObject, type ObjectKey } from '../../../core/platform/kube/index.ts';
+import {
+  type KubeClient,
+  liveObject,
+  type ObjectKey,
+  type Resource,
+} from '../../../core/platform/kube/index.ts';
 import { type Lease, leaseResource } from '../../../core/platform/runtime/index.ts';
 import {
   type Check,
@@ -14,6 +19,7 @@ import {
   type VerifyContext,
   warning,
 } from './check.ts';
+import { overlayOf } from './overlay.ts';
 
 /** Checks the Deployments of the system, their versions, and the leader. */
 export async function processChecks({
@@ -21,30 +27,33 @@ export async function processChecks({
   signal,
   systemNamespace: namespace,
 }: VerifyContext): Promise<readonly Check[]> {
+  const read = (resource: Resource, key: ObjectKey) =>
+    liveObject(cluster.client, { resource, key }, signal);
+  const core = await read(deploymentResource, { namespace, name: 'core' });
+  const { isSplit } = overlayOf(core);
   const keys = [
-    { namespace, name: 'core' },
+    ...(isSplit ? [{ namespace, name: applying }] : []),
     { namespace, name: 'rukpak-webhooks' },
     { namespace: crdNamespace, name: 'crd-validation-webhook' },
   ];
-  const live: KubernetesObject[] = [];
-  const checks: Check[] = [];
-  for (const key of keys) {
-    const deployment = await liveObject(
-      cluster.client,
-      { resource: deploymentResource, key },
-      signal,
-    );
-    if (deployment !== undefined) live.push(deployment);
-    checks.push(deploymentCheck(key, deployment));
+  const found: (readonly [ObjectKey, KubernetesObject | undefined])[] = [
+    [{ namespace, name: 'core' }, core],
+  ];
+  for (const key of keys) found.push([key, await read(deploymentResource, key)]);
+  const leaders = [
+    { name: leaseName, process: isSplit ? applying : 'core' },
+    ...(isSplit ? [{ name: unpackLease, process: 'core' }] : []),
+  ];
+  const leases: Check[] = [];
+  for (const leader of leaders) {
+    const lease = await read(leaseResource, { namespace, name: leader.name });
+    leases.push(leaseCheck(lease, { ...leader, isInCluster: core !== undefined }, Date.now()));
   }
-  const lease = await liveObject(
-    cluster.client,
-    { resource: leaseResource, key: { namespace, name: leaseName } },
-    signal,
-  );
-  const isInCluster = live.some(({ metadata }) => metadata.name === 'core');
-  const leader = { name: leaseName, process: 'core', isInCluster };
-  return [...checks, ...imageChecks(live), leaseCheck(lease, leader, Date.now())];
+  return [
+    ...found.map(([key, live]) => deploymentCheck(key, live)),
+    ...imageChecks(found.flatMap(([, live]) => live ?? [])),
+    ...leases,
+  ];
 }
 
 /** Pure. */
@@ -53,8 +62,13 @@ export function deploymentCheck(
   live: KubernetesObject | undefined,
 ): Check {
   const subject = `Deployment ${namespace}/${name}`;
-  if (live === undefined)
-    return skipped(subject, `no Deployment ${name} in namespace ${namespace}`);
+  if (live === undefined) {
+    const message = `no Deployment ${name} in namespace ${namespace}`;
+    // Only the other half of core tells of it.
+    return name === applying
+      ? failed(subject, `${message}: nothing is installed`, 'apply overlay split again')
+      : skipped(subject, message);
+  }
   const { status, message } = computeStatus(live, Date.now());
   return status === 'Current'
     ? ok(subject, `${message}, ${runImages(live).join(', ')}`)
@@ -74,6 +88,10 @@ function imageChecks(deployments: readonly KubernetesObject[]): readonly Check[]
 }
 
 const leaseName = 'core.rukpak.io';
+/** The Lease of Deployment `core` in overlay split. */
+export const unpackLease = 'unpack.core.rukpak.io';
+/** The Deployment of overlay split that installs. */
+const applying = 'core-apply';
 
 /** The Lease of a process, which needs none outside the cluster. */
 interface Leader {
