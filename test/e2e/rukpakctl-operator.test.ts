@@ -230,7 +230,8 @@ describe('the howto', () => {
       'Operator/painter: 1.2.0 is installed, nothing is selected\n',
       '  - a breaking change from 1.2.0: 2.0.0 (community)\n',
       '  - Allow 1.x: catalog "community" has 1.2.0.\n',
-      'Operator "painter": 2.0.0 is installed: Healthy\nupgradeConstraintPolicy is Ignore now: ',
+      'changed to version "2.0.0"\nupgradeConstraintPolicy is Ignore now: ',
+      'Operator "painter": 2.0.0 is installed: Healthy\n',
     ]) {
       expect(output).toContain(text);
     }

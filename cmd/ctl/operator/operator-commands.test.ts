@@ -239,6 +239,22 @@ describe('upgrade', () => {
     );
   });
 
+  test('--force says which policy is set now, also if the upgrade then fails', async () => {
+    content = linesOf(packageOf('painter', { versions: ['1.0.0', '2.0.0'] }));
+    putCatalog('a');
+    putOperator('RollingOut', 'Deployment x/y is not ready.');
+    api.put(bundleDeploymentResource, installedDeployment(anOperator(), '1.0.0'));
+    const flags = ['--to=2.0.0', '--force', '--watch', '--timeout=1s'];
+    const { code, stdout, stderr } = await ctl('upgrade', 'painter', ...flags);
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringContaining('Operator "painter" is not ready after 1 s'),
+    });
+    expect(stdout).toContain(
+      'upgradeConstraintPolicy is Ignore now: every allowed version is installed, downgrades too, until you set it to Enforce\n',
+    );
+  });
+
   test('--watch does not overwrite what somebody else sets between two upgrades', async () => {
     content = linesOf(packageOf('painter', { versions: ['1.0.0', '1.1.0', '1.2.0'] }));
     const { port } = server.address() as AddressInfo;

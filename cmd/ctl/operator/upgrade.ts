@@ -104,15 +104,17 @@ async function carryOut(
   const kind = live.kind as ExtensionKindName;
   const resource = extensionResources[kind];
   const { name = '' } = live.metadata;
-  const between = steps.slice(0, -1).map(({ version }) => ({ ...wish, version }));
+  const wishes = [...steps.slice(0, -1).map(({ version }) => ({ ...wish, version })), wish];
   const states: ExtensionProgress[] = [];
   let current = live;
-  for (const each of [...between, wish]) {
+  for (const each of wishes) {
     current = await change(session, current, each);
     const version = each.version === undefined ? '' : ` to version "${each.version}"`;
     await session.report.line(
       `${kind.toLowerCase()}.${resource.group} "${name}" changed${version}`,
     );
+    // Before anything that can fail: the policy stays.
+    if (flags.force === true && each === wishes[0]) await session.report.line(forcedText(kind));
     if (flags.watch !== true) continue;
     states.push(await awaitReady(session, { resource, name, timeout: flags.timeout }));
     const now = await session.cluster.client.get(resource, { name }, session.signal);
@@ -123,7 +125,6 @@ async function carryOut(
     }
     current = now;
   }
-  if (flags.force === true) await session.report.line(forcedText(kind));
   return states;
 }
 
