@@ -5,8 +5,10 @@ import type {
   Revision,
 } from '../../../api/v1alpha1/index.ts';
 import { nameOf, v1, v2, v3 } from '../../../test/helpers/bundle-deployment-fixture.ts';
+import { FakeKubeClient } from '../../../test/helpers/fake-kube-client.ts';
+import { refusal } from '../../../test/helpers/json-patched.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
-import { chooseRevision, revisionRows } from './revisions.ts';
+import { chooseRevision, revisionRows, setTemplate } from './revisions.ts';
 
 const noon = '2026-01-01T12:00:00Z';
 const [first, next, last] = [nameOf(v1), nameOf(v2), nameOf(v3)];
@@ -83,4 +85,34 @@ test('a history is a table', () => {
     ['1', first, 'image example.com/app:v1', noon, '-', noon, 'active'],
   ]);
   expect(revisionRows(aDeployment({ history: [] }))).toEqual([]);
+});
+
+describe('a template that the API server does not take', () => {
+  /** The error, where the API server has this deployment when it refuses. */
+  async function refused(change: object, code = 422): Promise<string> {
+    const deployment = aStoredDeployment({ metadata: { name: 'demo', uid: 'u', generation: 1 } });
+    const client = new FakeKubeClient();
+    client.put({ ...deployment, metadata: { ...deployment.metadata, ...change } });
+    client.faults.patch = [refusal(code, 'the server rejected our request')];
+    const { signal } = new AbortController();
+    const setting = setTemplate(client, { deployment, template: v1, signal });
+    return await setting.then(
+      () => 'it took it',
+      (error: Error) => error.message,
+    );
+  }
+
+  test.each([
+    ['was changed', { generation: 2 }],
+    ['was made again', { uid: 'other' }],
+  ])('because the deployment %s is not set, and the error says why', async (_case, change) => {
+    expect(await refused(change)).toBe(
+      'nothing is changed: another client changed BundleDeployment "demo" meanwhile. See rukpakctl status demo, and run the command again',
+    );
+  });
+
+  test('for another reason keeps the reason', async () => {
+    expect(await refused({})).toBe('the server rejected our request');
+    expect(await refused({ generation: 2 }, 403)).toBe('the server rejected our request');
+  });
 });

@@ -1,7 +1,9 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import type { Revision } from '../../../api/v1alpha1/deployment-progress.ts';
+import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
 import { bundleName, templateHash } from '../../../api/v1alpha1/rules/template-hash.ts';
 import { TerminalError } from '../../../core/errors.ts';
+import { hasCode, type KubeClient } from '../../../core/platform/kube/index.ts';
 import { describeSource } from '../status/bundle-report.ts';
 import { templateBundle } from '../status/deployment-state.ts';
 
@@ -38,6 +40,41 @@ function withItsTemplate(deployment: BundleDeployment, revision: Revision): Revi
   throw new TerminalError(
     `the history of ${nameOf(deployment)} has not the template of Bundle "${bundle}": the metadata of the Bundle was changed before the history began. Set spec.template to what the Bundle was made from`,
   );
+}
+
+interface TemplateChange {
+  readonly deployment: BundleDeployment;
+  readonly template: Revision['template'];
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Sets spec.template of the deployment as it was read.
+ * @throws TerminalError when somebody has changed its spec since, or made it again
+ */
+export async function setTemplate(
+  client: Pick<KubeClient, 'get' | 'patch'>,
+  { deployment, template, signal }: TemplateChange,
+): Promise<BundleDeployment> {
+  const { name = '', uid, generation } = deployment.metadata;
+  const target = { resource: bundleDeploymentResource, key: { name } };
+  const patch = [
+    { op: 'test', path: '/metadata/uid', value: uid },
+    { op: 'test', path: '/metadata/generation', value: generation },
+    { op: 'replace', path: '/spec/template', value: template },
+  ];
+  try {
+    return (await client.patch(target, patch, { type: 'json', signal })) as BundleDeployment;
+  } catch (error) {
+    // The API server does not say which operation failed.
+    if (!hasCode(error, 422)) throw error;
+    const { metadata: now } = await client.get(bundleDeploymentResource, { name }, signal);
+    if (now.uid === uid && now.generation === generation) throw error;
+    throw new TerminalError(
+      `nothing is changed: another client changed ${nameOf(deployment)} meanwhile. See rukpakctl status ${name}, and run the command again`,
+      { cause: error },
+    );
+  }
 }
 
 function listed(deployment: BundleDeployment, history: readonly Revision[]): string {

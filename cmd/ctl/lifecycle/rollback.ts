@@ -42,7 +42,7 @@ async function putBack(
   { client, signal }: Cluster,
   { name, flags, report }: PutBack,
 ): Promise<void> {
-  const [{ chooseRevision }, { templateBundle }, { awaitBundle }] = await Promise.all([
+  const [{ chooseRevision, setTemplate }, { templateBundle }, { awaitBundle }] = await Promise.all([
     import('../deployments/revisions.ts'),
     import('../status/deployment-state.ts'),
     import('../deployments/awaiting.ts'),
@@ -51,14 +51,8 @@ async function putBack(
   const deployment = live as BundleDeployment;
   const from = templateBundle(deployment);
   const { revision, template } = chooseRevision(deployment, flags.to);
-  const patch = [
-    // Fails when somebody changed the deployment meanwhile.
-    { op: 'test', path: '/metadata/generation', value: deployment.metadata.generation },
-    { op: 'replace', path: '/spec/template', value: template },
-  ];
-  const target = { resource: bundleDeploymentResource, key: { name } };
-  const changed = await client.patch(target, patch, { type: 'json', signal });
-  const bundle = templateBundle(changed as BundleDeployment);
+  const changed = await setTemplate(client, { deployment, template, signal });
+  const bundle = templateBundle(changed);
   await report.line(
     `bundledeployment.core.rukpak.io "${name}" changed: core rolls back from Bundle "${from}" to "${bundle}" (revision ${revision})`,
   );
