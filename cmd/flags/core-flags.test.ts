@@ -168,3 +168,9 @@ describe('webhooks', () => {
     expect(() => webhooks('--webhook-bind-address=0')).toThrow(/address to listen on/);
   });
 });
+
+test('an empty name allows no client of the webhooks: it allowed all of the CA', () => {
+  expect(webhooks('--client-name=a,b', '--client-name=c').clientName).toEqual(['a', 'b', 'c']);
+  expect(webhooks().clientName).toEqual([]);
+  expect(() => webhooks('--client-name=')).toThrow('It must not be empty');
+});

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import type { Logger } from '../../core/contracts/logger.ts';
 import { followFile, readAuthorities } from '../../core/manager/index.ts';
 import { ClientAuthorities } from '../../core/platform/certificates/index.ts';
@@ -22,9 +22,16 @@ export function addWebhookClientFlags(command: Command): void {
       listFlag(
         '--client-name <name>',
         'Common name that the client certificate must have',
-        collect,
+        clientNames,
       ).default([], 'any'),
     );
+}
+
+/** An empty name, such as that of an unset variable, would allow every client of the CA. */
+function clientNames(value: string, names: readonly string[]): readonly string[] {
+  const added = collect(value, []);
+  if (added.length > 0) return [...names, ...added];
+  throw new InvalidArgumentError('It must not be empty: leave the flag out to allow any name.');
 }
 
 interface WebhookClients {
