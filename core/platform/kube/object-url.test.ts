@@ -29,17 +29,23 @@ describe('paths', () => {
     );
   });
 
-  test.each(['', '.', '../..', '../secrets', 'a/b', 'a%2fb'])('refuses the name %j', (name) => {
-    expect(() => objectPath(roles, { name })).toThrow(TerminalError);
-    expect(() => objectPath(pods, { namespace: name, name: 'x' })).toThrow(TerminalError);
-  });
+  test.each(['', '.', '..', '../..', '../secrets', 'a/b', 'a%2fb'])(
+    'refuses the name %j',
+    (name) => {
+      expect(() => objectPath(roles, { name })).toThrow(TerminalError);
+      expect(() => objectPath(pods, { namespace: name, name: 'x' })).toThrow(TerminalError);
+    },
+  );
 
-  test.each(['', '.', '../..', 'v1/secrets', 'v1%2fsecrets'])('refuses the part %j', (part) => {
-    for (const field of ['group', 'version', 'plural'] as const) {
-      if (field === 'group' && part === '') continue;
-      expect(() => collectionPath({ ...roles, [field]: part })).toThrow(TerminalError);
-    }
-  });
+  test.each(['', '.', '..', '../..', 'v1/secrets', 'v1%2fsecrets'])(
+    'refuses the part %j',
+    (part) => {
+      for (const field of ['group', 'version', 'plural'] as const) {
+        if (field === 'group' && part === '') continue;
+        expect(() => collectionPath({ ...roles, [field]: part })).toThrow(TerminalError);
+      }
+    },
+  );
 
   test('escapes what would be a query', () => {
     const secrets = { ...pods, plural: 'secrets?fieldSelector=metadata.name=a#' };

@@ -44,7 +44,7 @@ export function queryString(query: Query): string {
 
 /** The API server's own rule for path segments. */
 function segment(value: string, what: string): string {
-  if (value === '' || value === '.' || value === '../..' || /[/%]/.test(value)) {
+  if (value === '' || value === '.' || value === '..' || /[/%]/.test(value)) {
     throw new TerminalError(`"${value}" cannot be the ${what}`);
   }
   return encodeURIComponent(value);
