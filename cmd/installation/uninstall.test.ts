@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
+import { definitionResource } from '../../core/platform/kube/index.ts';
 import { anObjectOf, FakeApiServer } from '../../test/helpers/fake-api-server.ts';
 import { install } from './install.ts';
 import { uninstall } from './uninstall.ts';
@@ -55,6 +56,17 @@ test('warns if the system’s namespace has none of its Deployments', async () =
   expect(await linesOf('rukpack')).toContain(
     'Warning: namespace "rukpack" has no Deployment of RukPak: if core runs in another namespace, name it with --system-namespace. Otherwise its processes keep running, without permissions and webhooks',
   );
+});
+
+test('names as kept only CRDs that the cluster has', async () => {
+  const [bundles, deployments] = ['bundles', 'bundledeployments'].map(
+    (plural) => `${plural}.core.rukpak.io`,
+  );
+  api.put(definitionResource, anObjectOf(definitionResource, deployments ?? ''));
+  const lines = await linesOf('rukpak-system');
+  const type = 'customresourcedefinition.apiextensions.k8s.io';
+  expect(lines).toContain(`${type}/${deployments} kept`);
+  expect(lines).not.toContain(`${type}/${bundles} kept`);
 });
 
 test('does not warn otherwise', async () => {

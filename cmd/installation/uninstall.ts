@@ -1,5 +1,10 @@
 import type { KubernetesObject } from '../../api/meta.ts';
-import { connect, liveObject, type Resource } from '../../core/platform/kube/index.ts';
+import {
+  connect,
+  definitionResource,
+  liveObject,
+  type Resource,
+} from '../../core/platform/kube/index.ts';
 import { everyManifest } from '../../deploy/install-manifests.ts';
 import { isBinding, othersIn } from './bindings.ts';
 import { type Deletion, deleteAll, deleteObject, namesOf, targetOf } from './deletion.ts';
@@ -135,7 +140,11 @@ async function tellKept(
   definitions: readonly KubernetesObject[],
   run: Uninstallation,
 ): Promise<void> {
-  for (const object of definitions) run.print(`${describe(object)} kept`);
+  for (const object of definitions) {
+    const key = { name: object.metadata.name ?? '' };
+    const live = await liveObject(run.kube.client, { resource: definitionResource, key });
+    if (live !== undefined) run.print(`${describe(object)} kept`);
+  }
   for (const resource of run.kinds) {
     const count = (await namesOf(resource, run)).length;
     if (count > 0) run.print(`${count} ${resource.kind}${count === 1 ? '' : 's'} kept`);
