@@ -4,6 +4,7 @@ import { apiServerOnly, InClusterSystem } from '../helpers/in-cluster-system.ts'
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aBundleDeployment, aConfigMap } from '../helpers/objects.ts';
 import { plane } from '../helpers/plane.ts';
+import { rukpakctl } from '../helpers/rukpakctl.ts';
 import { SystemSmoke } from '../helpers/system-smoke.ts';
 
 const { registry, kubeconfig } = plane;
@@ -74,6 +75,13 @@ test.each([
 ])('may core itself %j: %s', async (what, answer) => {
   const user = `--as=system:serviceaccount:${core}`;
   expect((await kubectl.run(['auth', 'can-i', ...what, user])).stdout.trim()).toBe(answer);
+});
+
+test('rukpakctl verify knows that core has no more permissions', async () => {
+  const { stdout } = await rukpakctl(['verify'], { env: { KUBECONFIG: kubeconfig } });
+  expect(stdout).toContain(
+    'ok       ServiceAccount rukpak-system/core-admin: permissions asked about: 8, all granted\n',
+  );
 });
 
 test('content is installed, repaired, changed and removed as the account', () =>

@@ -16,6 +16,7 @@ import type { LocalPod } from '../helpers/local-pod.ts';
 import { aBundle, aBundleDeployment, aConfigMap, aCRD } from '../helpers/objects.ts';
 import { plane } from '../helpers/plane.ts';
 import { aTree } from '../helpers/registry-bundle.ts';
+import { rukpakctl } from '../helpers/rukpakctl.ts';
 import { secretData } from '../helpers/secret-volume.ts';
 import { tokenOf } from '../helpers/service-account.ts';
 import { SystemSmoke } from '../helpers/system-smoke.ts';
@@ -50,6 +51,20 @@ afterAll(async () => {
 test.each(['core', 'core-apply', 'rukpak-webhooks'])('pods of %s are admitted', async (name) => {
   const place = [`--namespace=${namespace}`, '--timeout=300s'];
   await kubectl.must(['rollout', 'status', `deployment/${name}`, ...place]);
+});
+
+test('rukpakctl verify looks at both halves', async () => {
+  await eventually(async () => {
+    const { stdout } = await rukpakctl(['verify'], { env: { KUBECONFIG: kubeconfig } });
+    for (const line of [
+      `ServiceAccount ${namespace}/core-unpack: permissions asked about: 6, all granted\n`,
+      `Deployment ${namespace}/core-apply: Deployment is available`,
+      'Lease core.rukpak.io: held by ',
+      'Lease unpack.core.rukpak.io: held by ',
+    ]) {
+      expect(stdout).toContain(`ok       ${line}`);
+    }
+  });
 });
 
 describe('who unpacks', () => {
