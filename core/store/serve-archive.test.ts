@@ -201,6 +201,23 @@ describe('content that is not stored here', () => {
     expect(body.equals(fixture.archive)).toBe(true);
   });
 
+  it('is restored where the disk has damaged it, and not served as it is', async () => {
+    const path = join(fixture.directory, 'my-bundle.tgz');
+    const damaged = Buffer.from(fixture.archive);
+    damaged[damaged.length - 12] = (damaged.at(-12) ?? 0) ^ 1;
+    await writeFile(path, damaged);
+    fixture.restore = async () => {
+      await storeBundle(fixture.directory);
+      return true;
+    };
+    const { status, body } = await ask(`${await fixture.start()}/bundles/my-bundle.tgz`);
+    expect(status).toBe(200);
+    expect(body.equals(fixture.archive)).toBe(true);
+    await writeFile(path, damaged);
+    fixture.restore = () => Promise.reject(new WaitingError('the source does not answer'));
+    expect((await ask(`${await fixture.start()}/bundles/my-bundle.tgz`)).status).toBe(503);
+  });
+
   it('of a namesake that came later is never taken for what is stored', async () => {
     fixture.uids.set('my-bundle', '2');
     const url = `${await fixture.start()}/bundles/my-bundle.tgz`;

@@ -5,7 +5,7 @@ import type { PinnedKey } from '../contracts/store.ts';
 import { WaitingError } from '../errors.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { ContentMetrics } from '../platform/observe/index.ts';
-import { bundleNameOf, type OpenArchive, openArchive } from './archive.ts';
+import { bundleNameOf, isIntact, type OpenArchive, openArchive } from './archive.ts';
 import { sendText } from './text-response.ts';
 
 /** The Bundles with served content. */
@@ -53,7 +53,7 @@ export function serveArchive(options: ServeArchiveOptions): RequestHandler<{ fil
   return async (request, response) => {
     let archive: OpenArchive | undefined;
     try {
-      archive = await currentArchive(request.params.file, options, response);
+      archive = await currentArchive(request, options, response);
     } catch (error) {
       if (!(error instanceof WaitingError)) throw error;
       response.set('Retry-After', retryAfter);
@@ -151,21 +151,41 @@ const patience = 45_000;
 
 /**
  * The content of the Bundle that has the file's name now, never that of an earlier Bundle of the
- * name. Restores missing content while the client waits.
+ * name. Restores missing and damaged content while the client waits.
  * @throws WaitingError when it is not available now.
  */
 async function currentArchive(
-  fileName: string,
+  request: Request<{ file: string }>,
   { directory, bundles }: { readonly directory: string; readonly bundles: ServedBundles },
   response: Response,
 ): Promise<OpenArchive | undefined> {
-  const name = bundleNameOf(fileName);
+  const name = bundleNameOf(request.params.file);
   const key = name === undefined ? undefined : bundles.keyOf(name);
   if (name === undefined || key === undefined) return undefined;
   const stored = await openArchive(directory, key);
-  if (stored !== undefined) return stored;
+  if (stored !== undefined && !(await isDamaged(stored, request))) return stored;
   const restored = await whileAwaited(response, (signal) => bundles.restore(name, signal));
   return restored ? await openArchive(directory, key) : undefined;
+}
+
+/**
+ * Whether a client that asks for all of the archive would get other bytes than core wrote, and closes
+ * it then: in a process that only unpacks nobody else reads it. Without a digest, of an earlier version,
+ * that is unknown.
+ */
+async function isDamaged(
+  archive: OpenArchive,
+  { method, headers }: Pick<Request, 'method' | 'headers'>,
+): Promise<boolean> {
+  const isWhole = method === 'GET' && headers.range === undefined;
+  if (!isWhole || archive.stamp?.digest === undefined) return false;
+  try {
+    if (await isIntact(archive)) return false;
+  } catch {
+    // The disk does not give the bytes back.
+  }
+  await archive.file.close();
+  return true;
 }
 
 async function whileAwaited<T>(
