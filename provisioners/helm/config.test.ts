@@ -30,6 +30,21 @@ describe('spec.config', () => {
     ]);
   });
 
+  it('has the time of templates', () => {
+    const time = '2026-01-31T12:00:00+01:00';
+    expect(parse({ templateTime: time }).templateTime).toEqual(new Date('2026-01-31T11:00:00Z'));
+    expect(parse({ templateTime: null })).not.toHaveProperty('templateTime');
+  });
+
+  it.each(['yesterday', '2026-02-30T00:00:00Z', '1969-12-31T23:59:59Z', 2026])(
+    'has no such time as %j',
+    (templateTime) => {
+      expect(() => parse({ templateTime })).toThrow(
+        'spec.config.templateTime must be a time from 1970 to 2199 such as "2026-01-31T00:00:00Z"',
+      );
+    },
+  );
+
   it('lets pass what v0.16 let pass, and tells the log', () => {
     const told: object[] = [];
     const logger = { ...silentLogger, warn: (fields: object) => told.push(fields) };
@@ -43,7 +58,7 @@ describe('spec.config', () => {
     [{ valuesfrom: [] }, 'valuesfrom is not known: did you mean valuesFrom?'],
     [
       { replicas: 3 },
-      'replicas is not known: there are values, valuesFrom, releaseNamespace, crds, lookup; values of the chart belong into spec.config.values',
+      'replicas is not known: there are values, valuesFrom, releaseNamespace, crds, lookup, templateTime; values of the chart belong into spec.config.values',
     ],
     [{ values: ['a'] }, 'values is a list: it must be an object, or text of YAML'],
     [{ valuesFrom: {} }, 'valuesFrom is an object: it must be a list'],

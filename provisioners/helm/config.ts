@@ -22,6 +22,11 @@ export interface HelmConfig {
   readonly releaseNamespace?: string;
   readonly crds: CrdPolicy;
   readonly lookup: LookupPolicy;
+  /**
+   * The time for templates: `now`, and the dates of generated certificates (default: the creation of
+   * the BundleDeployment). Nothing else renews these certificates.
+   */
+  readonly templateTime?: Date;
 }
 
 /** How core applies a chart's crds/; no policy deletes one. */
@@ -39,7 +44,7 @@ type LookupPolicy = (typeof lookupPolicies)[number];
 /** `Refuse` fails the rendering; `Empty` finds nothing, as Helm without a cluster. */
 const lookupPolicies = ['Refuse', 'Empty'] as const;
 
-const fields = ['values', 'valuesFrom', 'releaseNamespace', 'crds', 'lookup'];
+const fields = ['values', 'valuesFrom', 'releaseNamespace', 'crds', 'lookup', 'templateTime'];
 const namespaceName = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
 
 /**
@@ -54,12 +59,14 @@ export function parseConfig(
   checkUnknown(config, logger);
   const releaseNamespace = parseNamespace(config['releaseNamespace']);
   const values = parseValues(config['values']);
+  const templateTime = parseTime(config['templateTime']);
   return {
     ...(values === undefined ? {} : { values }),
     valuesFrom: parseValuesFrom(config['valuesFrom']),
     ...(releaseNamespace === undefined ? {} : { releaseNamespace }),
     crds: oneOf(crdPolicies, config['crds']) ?? refuse('crds', crdPolicies),
     lookup: oneOf(lookupPolicies, config['lookup']) ?? refuse('lookup', lookupPolicies),
+    ...(templateTime === undefined ? {} : { templateTime }),
   };
 }
 
@@ -89,6 +96,26 @@ function parseNamespace(name: unknown): string | undefined {
   if (name === undefined || name === null) return undefined;
   if (typeof name === 'string' && namespaceName.test(name)) return name;
   throw configError('releaseNamespace', 'must be the name of a namespace');
+}
+
+/** Years for which the engine has a time. */
+const rfc3339 = /^(?:19[7-9]|2[01]\d)\d-\d\d-\d\dT\d\d:\d\d:\d\d(?:Z|[-+]\d\d:\d\d)$/;
+
+function parseTime(text: unknown): Date | undefined {
+  if (text === undefined || text === null) return undefined;
+  const time = typeof text === 'string' && rfc3339.test(text) ? new Date(text) : undefined;
+  if (time !== undefined && isDay(text as string) && time.getTime() >= 0) return time;
+  throw configError(
+    'templateTime',
+    'must be a time from 1970 to 2199 such as "2026-01-31T00:00:00Z"',
+  );
+}
+
+/** Whether a month has the day: JavaScript takes the 30th of February for a day of March. */
+function isDay(time: string): boolean {
+  const day = time.slice(0, '2026-01-31'.length);
+  const date = new Date(`${day}T00:00:00Z`);
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(day);
 }
 
 /** The first policy by default; undefined for an unknown one. */

@@ -143,6 +143,15 @@ describe('a rendering', () => {
     expect(objects[0]?.metadata.namespace).toBe('front');
   });
 
+  it('is dated from the creation of the deployment, or from a later time that renews certificates', async () => {
+    const { creationTimestamp } = aBundleDeployment().metadata;
+    const { request } = await render({});
+    expect(request.now).toEqual(new Date(creationTimestamp ?? 0));
+    const templateTime = '2027-01-01T00:00:00Z';
+    const later = await render({ config: { templateTime } });
+    expect(later.request.now).toEqual(new Date(templateTime));
+  });
+
   it('needs no engine to say what it asks for', async () => {
     const helm = helmClass(async () => {
       throw new Error('the engine is loaded');

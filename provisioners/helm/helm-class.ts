@@ -85,7 +85,7 @@ function inspect(engine: ChartEngine, content: BundleFiles): void {
  */
 function renderRequest(
   { metadata }: BundleDeployment,
-  { releaseNamespace, lookup }: HelmConfig,
+  { releaseNamespace, lookup, templateTime }: HelmConfig,
   { cluster, seed }: DeploymentContext,
 ): Omit<RenderRequest, 'files' | 'values'> {
   if (cluster === undefined) {
@@ -100,7 +100,7 @@ function renderRequest(
     apiVersions: cluster.apiVersions,
     ...(seed === undefined ? {} : { seed }),
     // Templates with the time render the same for the lifetime of a deployment.
-    now: new Date(metadata.creationTimestamp ?? 0),
+    now: templateTime ?? new Date(metadata.creationTimestamp ?? 0),
     lookup: lookup === 'Empty' ? 'empty' : 'refuse',
   };
 }
