@@ -114,6 +114,7 @@ export const progressReason = {
   progressDeadlineExceeded: 'ProgressDeadlineExceeded',
   pruneHeld: 'PruneHeld',
   seedChanged: 'SeedChanged',
+  generatedValuesChanged: 'GeneratedValuesChanged',
   installNamespaceChanged: 'InstallNamespaceChanged',
   kindNotServed: 'KindNotServed',
   waitingForDependents: 'WaitingForDependents',

@@ -37,7 +37,10 @@ export const annotation = {
    * objects are orphaned however long the deletion takes.
    */
   orphanObjects: 'core.rukpak.io/orphan-objects',
-  /** On a BundleDeployment: identity of the new seed that is accepted. */
+  /**
+   * On a BundleDeployment: identity of the new seed, or of the content with the same seed, whose
+   * generated values are accepted.
+   */
   acceptNewSeed: 'core.rukpak.io/accept-new-seed',
   /**
    * On a BundleDeployment or Bundle: a changed value requests a reconcile; RFC 3339 by convention.

@@ -1,4 +1,5 @@
 export { ApplyEngine } from './apply-engine.ts';
+export { fieldsOf, isOwnEntry } from './fields/managed-fields.ts';
 export { digestOf, fieldManager } from './fields/projection.ts';
 export { type ForeseenObject, forecastObjects } from './forecast/forecaster.ts';
 export {

@@ -263,6 +263,7 @@ test.each([
   ['WaitingForStage', 'Reconciling'],
   ['ProgressDeadlineExceeded', 'Stalled'],
   ['SeedChanged', 'Stalled'],
+  ['GeneratedValuesChanged', 'Stalled'],
 ])('%s is not Ready, and %s', async (reason, outlook) => {
   const fixture = aFixture(aBundleOf(v1));
   const blocked = { reason, message: 'because' };

@@ -31,6 +31,7 @@ const stalling: ReadonlySet<string> = new Set([
   progressReason.rolledBack,
   progressReason.progressDeadlineExceeded,
   progressReason.seedChanged,
+  progressReason.generatedValuesChanged,
   progressReason.installNamespaceChanged,
 ]);
 

@@ -70,6 +70,7 @@ const rows = [
   ['Progressing', 'False', 'PruneHeld', 'Warning'],
   ['Progressing', 'False', 'InstallNamespaceChanged', 'Warning'],
   ['Progressing', 'False', 'SeedChanged', 'Warning'],
+  ['Progressing', 'False', 'GeneratedValuesChanged', 'Warning'],
   ['Progressing', 'False', 'KindNotServed', 'Warning'],
   ['Drifted', 'True', 'DriftDetected', 'Warning'],
 ] as const;

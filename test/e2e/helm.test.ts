@@ -352,6 +352,49 @@ describe('what a chart has installed', () => {
     expect(await dataOf('life-settings', 'default')).toEqual(before);
   });
 
+  test('keeps its password when a value adds a random function before it, until new values are accepted', async () => {
+    const chart = aChart({
+      'values.yaml': 'more: false\n',
+      'templates/login.yaml':
+        'apiVersion: v1\nkind: Secret\nmetadata: {name: drawn-login}\nstringData:\n' +
+        '  url: postgres://app:{{ randAlphaNum 12 }}@{{ .Values.host }}\n  date: {{ now | date "2006" | quote }}\n',
+      // Helm renders the last template first.
+      'templates/settings.yaml': `{{ if .Values.more }}${settings}{{ end }}`,
+    });
+    const name = 'drawn';
+    const source = await pushed(name, chart);
+    const login = async () =>
+      (await kubectl.get('secret', 'drawn-login', systemNamespace))['data'] as Files;
+    const urlOf = async () => Buffer.from((await login())['url'] ?? '', 'base64').toString();
+    await rollOut({ name, source, config: { values: { host: 'a' } } });
+    await isHealthy(name);
+    const before = await urlOf();
+    await rollOut({
+      name,
+      source,
+      config: { values: { host: 'b' }, templateTime: '2042-01-01T00:00:00Z' },
+    });
+    await isHealthy(name);
+    expect(await urlOf()).toBe(before.replace('@a', '@b'));
+    expect(Buffer.from((await login())['date'] ?? '', 'base64').toString()).toBe('2042');
+
+    await rollOut({ name, source, config: { values: { host: 'b', more: true } } });
+    const command = await eventually(async () => {
+      const deployment = await kubectl.get('bundledeployment', name);
+      const { reason, message = '' } = conditionOf(deployment, 'Progressing') ?? {};
+      expect(reason).toBe('GeneratedValuesChanged');
+      return /core\.rukpak\.io\/accept-new-seed=[0-9a-f]+$/.exec(message)?.[0] ?? '';
+    });
+    expect(await urlOf()).toBe(before.replace('@a', '@b'));
+    expect(await kubectl.exists('configmap', 'drawn-settings', systemNamespace)).toBe(false);
+    await kubectl.must(['annotate', 'bundledeployment', name, command]);
+    await eventually(async () => {
+      expect(await urlOf()).not.toBe(before.replace('@a', '@b'));
+      expect(await kubectl.exists('configmap', 'drawn-settings', systemNamespace)).toBe(true);
+    });
+    await isHealthy(name);
+  });
+
   test("runs Helm's hooks at their time, and leaves tests alone", async () => {
     const meta = (name: string, hook: string): string =>
       `metadata:\n  name: {{ .Release.Name }}-${name}\n  annotations:\n` +

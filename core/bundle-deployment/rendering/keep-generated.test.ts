@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import {
@@ -6,7 +6,9 @@ import {
   BundleDeploymentFixture,
   nameOf,
   v1,
+  v2,
 } from '../../../test/helpers/bundle-deployment-fixture.ts';
+import { aTree } from '../../../test/helpers/registry-bundle.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 
 interface Given {
@@ -115,4 +117,109 @@ test('a Secret with the same generated values, or other values of the config, is
     await fixture.reconcile();
     expect(fixture.applier.apply).toHaveBeenCalledOnce();
   }
+});
+
+describe('new content of the same seed', () => {
+  interface Drawn {
+    /** Number of random functions before the one of the password. */
+    readonly before?: number;
+    readonly host?: string;
+  }
+
+  function hex(text: string): string {
+    return Buffer.from(text).toString('hex');
+  }
+
+  /** As a chart whose random functions follow each other. */
+  function drawn(seed: string, { before = 0, host = 'db' }: Drawn): KubernetesObject {
+    const password = hex(`${seed}-${before}`);
+    const metadata = { name: 'login', namespace: 'shop' };
+    const stringData = { url: `postgres://app:${password}@${host}/shop` };
+    return { apiVersion: 'v1', kind: 'Secret', metadata, stringData };
+  }
+
+  /** As the API server keeps it after core's apply. */
+  function stored(fixture: BundleDeploymentFixture, wanted: KubernetesObject): void {
+    const { url } = wanted['stringData'] as { readonly url: string };
+    const fieldsV1 = { 'f:data': { 'f:url': {} } };
+    const managedFields = [{ manager: 'rukpak-core', operation: 'Apply', fieldsV1 }];
+    const metadata = { ...wanted.metadata, managedFields } as KubernetesObject['metadata'];
+    const data = { url: Buffer.from(url).toString('base64') };
+    fixture.client.put({ apiVersion: 'v1', kind: 'Secret', metadata, data });
+  }
+
+  async function anInstalled(): Promise<BundleDeploymentFixture> {
+    const fixture = aFixture({ seed: 'a', isInstalled: false });
+    fixture.handler.mockImplementation(async (_, { spec }, { seed }) => [
+      drawn(Buffer.from(seed ?? '').toString(), spec.config ?? {}),
+    ]);
+    await fixture.reconcile();
+    stored(fixture, drawn('a', {}));
+    fixture.applier.apply.mockClear();
+    return fixture;
+  }
+
+  async function accept(fixture: BundleDeploymentFixture): Promise<void> {
+    const { metadata } = fixture.live;
+    const token = progressOf(fixture).slice(-16);
+    const annotations = { ...metadata.annotations, [annotation.acceptNewSeed]: token };
+    fixture.change({ ...fixture.live, metadata: { ...metadata, annotations } });
+    await fixture.reconcile();
+  }
+
+  const shifted = { before: 1 };
+
+  test('does not overwrite what another order of random functions draws, until that is accepted', async () => {
+    const fixture = await anInstalled();
+    fixture.changeSpec({ config: shifted });
+    await fixture.reconcile();
+    const said = progressOf(fixture);
+    expect(said).toMatch(
+      /^Progressing False GeneratedValuesChanged: the changed template or config of BundleDeployment "demo" generates other values for Secret\/shop\/login than before, from the same seed: core does not overwrite them\. Set the present values in spec\.config, or accept new values: kubectl annotate --overwrite bundledeployment demo core\.rukpak\.io\/accept-new-seed=[0-9a-f]{16}$/,
+    );
+    const [request] = fixture.applier.apply.mock.lastCall ?? [];
+    expect(request?.objects).toEqual([drawn('a', {})]);
+
+    await accept(fixture);
+    expect(fixture.applier.apply.mock.lastCall?.[0].objects).toEqual([drawn('a', shifted)]);
+    expect(progressOf(fixture)).toBe('');
+  });
+
+  test('is applied with another config around the same generated words', async () => {
+    const fixture = await anInstalled();
+    const config = { host: 'other' };
+    fixture.changeSpec({ config });
+    await fixture.reconcile();
+    expect(fixture.applier.apply.mock.lastCall?.[0].objects).toEqual([drawn('a', config)]);
+  });
+
+  test('is applied over what another client has written', async () => {
+    const fixture = await anInstalled();
+    const { apiVersion, kind, metadata } = drawn('a', {});
+    fixture.client.put({ apiVersion, kind, metadata, data: { url: 'b3RoZXI=' } });
+    fixture.changeSpec({ config: shifted });
+    await fixture.reconcile();
+    expect(fixture.applier.apply.mock.lastCall?.[0].objects).toEqual([drawn('a', shifted)]);
+  });
+
+  test('that is rolled back gives the former values back without a question', async () => {
+    const fixture = await anInstalled();
+    fixture.load.mockImplementation(async ({ metadata: { name = '' } }) => aTree({ name }));
+    fixture.handler.mockImplementation(async ({ files }, _, { seed = [] }) => {
+      const isNext = Buffer.from(files.get('name') ?? '').toString() === nameOf(v2);
+      return [drawn(Buffer.from(seed).toString(), isNext ? shifted : {})];
+    });
+    fixture.have(aBundleOf(v2));
+    fixture.changeSpec({ template: v2, rollback: { deadline: '30s' } });
+    fixture.applier.health.mockReturnValue([{ message: 'InProgress' }]);
+    await fixture.reconcile();
+    await accept(fixture);
+    expect(fixture.applier.apply.mock.lastCall?.[0].objects).toEqual([drawn('a', shifted)]);
+    stored(fixture, drawn('a', shifted));
+    fixture.clock.advance(30_000);
+    await fixture.reconcile();
+    await fixture.reconcile();
+    expect(progressOf(fixture)).toContain('RolledBack');
+    expect(fixture.applier.apply.mock.lastCall?.[0].objects).toEqual([drawn('a', {})]);
+  });
 });

@@ -1,10 +1,10 @@
-import { mapOf } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { progressReason } from '../../../api/v1alpha1/conditions.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { installNamespaceOf } from '../../../api/v1alpha1/rules/install-namespace.ts';
 import { clientOf, digestOf } from '../../apply/index.ts';
+import type { Blocked } from '../../contracts/applier.ts';
 import { isForbidden, liveObject, secretResource } from '../../platform/kube/index.ts';
 import { shortList } from '../../short-list.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
@@ -16,6 +16,15 @@ import {
   type Surroundings,
 } from '../phase.ts';
 import { notInstalled } from '../status.ts';
+import { isNewContent } from './applied-content.ts';
+import {
+  differs,
+  isSecret,
+  overwrites,
+  redraws,
+  type SecretVersions,
+  tokenOf,
+} from './generated-values.ts';
 import { loadLastApplied } from './load-objects.ts';
 import { renderWithOtherSeed } from './render.ts';
 
@@ -23,9 +32,9 @@ const namedObjects = 5;
 
 /**
  * Blocks a deployment whose generated values would change: because Secret rukpak-seed was lost or
- * replaced, or because Secrets exist whose values come from another seed. Core keeps the installed
- * objects in place. An annotation of the BundleDeployment identifies the seed, because a restore
- * may lose the status.
+ * replaced, because Secrets exist whose values come from another seed, or because new content draws
+ * other values from the same one. Core keeps the installed objects in place. An annotation of the
+ * BundleDeployment identifies the seed, because a restore may lose the status.
  */
 export async function keepGenerated(
   state: BundleDeploymentState,
@@ -36,16 +45,46 @@ export async function keepGenerated(
   if (identity === undefined || state.kept === true) return {};
   const { annotations = {} } = state.deployment.metadata;
   const remembered = annotations[annotation.seed] ?? state.status.applied?.seed;
-  if (remembered === identity) return {};
   const surroundings = { dependencies, context };
+  if (remembered === identity) return await keepDrawn(state, surroundings);
   const isAccepted = annotations[annotation.acceptNewSeed] === identity;
   const changed = isAccepted ? [] : await changedValues(state, remembered, surroundings);
   if (changed.length > 0) {
     const message = messageOf(state.deployment, { changed, identity, remembered }, dependencies);
-    return await block(state, message, surroundings);
+    // The restore of the Secret sends no event.
+    dependencies.facts.renew();
+    context.wakeAfter(longestWait);
+    return await block(state, { reason: progressReason.seedChanged, message }, surroundings);
   }
   await context.live.annotate({ [annotation.seed]: identity });
   return {};
+}
+
+/**
+ * A random function that is added before others shifts what those draw: a chart's next version, or a
+ * value that enables a part of it, would replace passwords that databases keep. An earlier Bundle in
+ * the place of the template's brings its own values back.
+ */
+async function keepDrawn(state: BundleDeploymentState, surroundings: Surroundings): Promise<Found> {
+  const { deployment, recipe, target, bundle } = state;
+  if (recipe === undefined || target !== bundle || !isNewContent(state)) return {};
+  const { name, annotations = {} } = deployment.metadata;
+  const token = tokenOf(recipe);
+  if (annotations[annotation.acceptNewSeed] === token) return {};
+  const changed = await secretsThat(redraws, state, surroundings);
+  if (changed.length === 0) return {};
+  const message =
+    `the changed template or config of BundleDeployment "${name}" generates other values for ${shortList(changed, namedObjects)} than before, from the same seed: core does not overwrite them. ` +
+    `Set the present values in spec.config, or accept new values: ${acceptCommand(name, token)}`;
+  return await block(
+    state,
+    { reason: progressReason.generatedValuesChanged, message },
+    surroundings,
+  );
+}
+
+function acceptCommand(name: string | undefined, token: string): string {
+  return `kubectl annotate --overwrite bundledeployment ${name} ${annotation.acceptNewSeed}=${token}`;
 }
 
 async function changedValues(
@@ -54,20 +93,16 @@ async function changedValues(
   surroundings: Surroundings,
 ): Promise<readonly string[]> {
   return remembered === undefined
-    ? await overwrittenSecrets(state, surroundings)
+    ? await secretsThat(overwrites, state, surroundings)
     : await generatedObjects(state, surroundings);
 }
 
 async function block(
   state: BundleDeploymentState,
-  message: string,
+  blocked: Blocked,
   { dependencies, context }: Surroundings,
 ): Promise<Found> {
-  const { clock, reportHealth, facts } = dependencies;
-  const blocked = { reason: progressReason.seedChanged, message };
-  // The restore of the Secret sends no event.
-  facts.renew();
-  context.wakeAfter(longestWait);
+  const { clock, reportHealth } = dependencies;
   if ((state.status.activeBundle ?? '') === '') {
     const status = notInstalled(state.status, { ...blocked, reportHealth }, clock);
     return { blocked, status, done: true };
@@ -99,7 +134,7 @@ function messageOf(
       : `${seed} has seed ${identity}, and BundleDeployment "${name}" was rendered with seed ${remembered}: core does not change the generated values of ${objects}`;
   return (
     `${what}. Restore ${remembered === undefined ? `the ${seed}` : 'that Secret'} from a backup, or accept new values: ` +
-    `kubectl annotate --overwrite bundledeployment ${name} ${annotation.acceptNewSeed}=${identity}`
+    acceptCommand(name, identity)
   );
 }
 
@@ -118,26 +153,22 @@ async function generatedObjects(
  * The target's Secrets that exist with other generated values: applying them would replace
  * passwords that are in use.
  */
-async function overwrittenSecrets(
+async function secretsThat(
+  change: (versions: SecretVersions) => boolean,
   state: BundleDeploymentState,
   { dependencies, context }: Surroundings,
 ): Promise<readonly string[]> {
   const { recipe, objects = [] } = state;
-  const found: { readonly wanted: KubernetesObject; readonly keys: readonly string[] }[] = [];
+  const found: Omit<SecretVersions, 'other'>[] = [];
   for (const wanted of objects.filter(isSecret)) {
     const live = await liveSecret(wanted, state, { dependencies, context });
-    const keys = live === undefined ? [] : differingKeys(valuesIn(wanted), valuesIn(live));
-    if (keys.length > 0) found.push({ wanted, keys });
+    if (live !== undefined && differs({ wanted, live })) found.push({ wanted, live });
   }
   if (found.length === 0 || recipe === undefined) return [];
   const others = await renderWithOtherSeed(recipe, dependencies, context);
   const byPath = new Map(others.filter(isSecret).map((object) => [pathOf(object), object]));
   return found
-    .filter(({ wanted, keys }) => {
-      const other = byPath.get(pathOf(wanted));
-      const generated = differingKeys(valuesIn(wanted), other === undefined ? {} : valuesIn(other));
-      return keys.some((key) => other === undefined || generated.includes(key));
-    })
+    .filter((each) => change({ ...each, other: byPath.get(pathOf(each.wanted)) }))
     .map(({ wanted }) => pathOf(wanted));
 }
 
@@ -155,27 +186,6 @@ async function liveSecret(
     if (isForbidden(error)) return undefined;
     throw error;
   }
-}
-
-function isSecret({ apiVersion, kind }: KubernetesObject): boolean {
-  return apiVersion === 'v1' && kind === 'Secret';
-}
-
-type Values = Readonly<Record<string, unknown>>;
-
-/** In base64, as the API server stores them. */
-function valuesIn(secret: KubernetesObject): Values {
-  const texts = Object.entries(mapOf(secret['stringData'])).flatMap(([key, text]) =>
-    typeof text === 'string' ? [[key, Buffer.from(text).toString('base64')] as const] : [],
-  );
-  return { ...mapOf(secret['data']), ...Object.fromEntries(texts) };
-}
-
-/** Keys that both have, with different values. */
-function differingKeys(wanted: Values, there: Values): readonly string[] {
-  return Object.keys(wanted).filter(
-    (key) => there[key] !== undefined && there[key] !== wanted[key],
-  );
 }
 
 function pathOf({ kind, metadata: { namespace, name } }: KubernetesObject): string {
