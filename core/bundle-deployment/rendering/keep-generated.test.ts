@@ -106,7 +106,9 @@ test('a Secret that lives with other generated values is not overwritten by a ne
   await fixture.reconcile();
   expect(fixture.applier.apply).not.toHaveBeenCalled();
   expect(fixture.conditions.join()).toContain('Installed False SeedChanged: Secret/shop/login of');
-  expect(progressOf(fixture)).toContain('core does not overwrite them. Restore the Secret');
+  expect(progressOf(fixture)).toContain(
+    'core does not overwrite them. Set the present values in spec.config, restore the Secret "rukpak-seed" in namespace "rukpak-system" from a backup, or accept new values: kubectl',
+  );
 });
 
 test('a Secret with the same generated values, or other values of the config, is no reason', async () => {

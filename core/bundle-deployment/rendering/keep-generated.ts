@@ -128,14 +128,12 @@ function messageOf(
 ): string {
   const objects = shortList(changed, namedObjects);
   const seed = `Secret "rukpak-seed" in namespace "${systemNamespace}"`;
-  const what =
-    remembered === undefined
-      ? `${objects} of BundleDeployment "${name}" exist, and their generated values differ from those of the current seed: core does not overwrite them`
-      : `${seed} has seed ${identity}, and BundleDeployment "${name}" was rendered with seed ${remembered}: core does not change the generated values of ${objects}`;
-  return (
-    `${what}. Restore ${remembered === undefined ? `the ${seed}` : 'that Secret'} from a backup, or accept new values: ` +
-    acceptCommand(name, identity)
-  );
+  const accept = `from a backup, or accept new values: ${acceptCommand(name, identity)}`;
+  return remembered === undefined
+    ? `${objects} of BundleDeployment "${name}" exist, and their generated values differ from those of the current seed: core does not overwrite them. ` +
+        `Set the present values in spec.config, restore the ${seed} ${accept}`
+    : `${seed} has seed ${identity}, and BundleDeployment "${name}" was rendered with seed ${remembered}: core does not change the generated values of ${objects}. ` +
+        `Restore that Secret ${accept}`;
 }
 
 /** The target's objects with values from the seed, as `<Kind>/<namespace>/<name>`. */
