@@ -14,7 +14,8 @@ export interface Extension {
   readonly name: string;
   readonly request: Omit<PackageRequest, 'installed'>;
   readonly usesCatalog: (catalog: CatalogIdentity) => boolean;
-  readonly settings: DeploymentSettings;
+  /** Undefined without a spec: the BundleDeployment stays as it is. */
+  readonly settings: DeploymentSettings | undefined;
 }
 
 /** What the BundleDeployment gets besides the bundle. */

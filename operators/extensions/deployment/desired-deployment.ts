@@ -29,7 +29,7 @@ export function classOf({ name, properties }: Bundle): string {
 
 /** The object to apply. */
 export function desiredObject(
-  extension: Extension,
+  extension: Extension & { readonly settings: DeploymentSettings },
   installation: Installation,
   bundle: BundleRecord,
 ): KubernetesObject {

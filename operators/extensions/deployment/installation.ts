@@ -1,4 +1,7 @@
+import { goQuote } from '../../../api/go-quote.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/index.ts';
+import { annotation } from '../../../api/v1alpha1/labels.ts';
+import { notedValue } from '../../../api/v1alpha1/rules/noted-value.ts';
 import type { Extension } from '../extension.ts';
 import {
   type BundleRecord,
@@ -33,7 +36,8 @@ export function installationOf(
   if (conflict !== undefined) return { ...withoutDeployment, conflict };
   const record = readRecord(found.metadata);
   const installed = installedBundle(found, record);
-  return { deployment: found, record, installed, conflict: beingDeleted(found) };
+  const obstacle = beingDeleted(found) ?? installedElsewhere(extension, found);
+  return { deployment: found, record, installed, conflict: obstacle };
 }
 
 /** The installed bundle, once core has reported one: not right after a restore. */
@@ -83,6 +87,18 @@ export function adviceFor(kind: string | undefined): string {
 function beingDeleted({ metadata }: BundleDeployment): string | undefined {
   if (metadata.deletionTimestamp === undefined) return undefined;
   return `BundleDeployment "${metadata.name}" is being deleted (deletion requested at ${metadata.deletionTimestamp}): the controller creates it again afterwards`;
+}
+
+/** Core would delete what is in the namespace that the spec no longer names. */
+function installedElsewhere(
+  { id, settings, request: { packageName } }: Extension,
+  { metadata }: BundleDeployment,
+): string | undefined {
+  const present = notedValue(metadata, annotation.installNamespace);
+  const wanted = settings?.installNamespace;
+  if (present === undefined || wanted === undefined || wanted === present) return undefined;
+  const [kind] = id.split('/');
+  return `BundleDeployment "${metadata.name}" is installed in namespace ${goQuote(present)}, and the controller does not move it to ${goQuote(wanted)}: delete the ${kind} with --cascade=orphan, and create it with spec.namespace ${goQuote(present)}; or delete the BundleDeployment, which uninstalls package ${goQuote(packageName)}`;
 }
 
 function installedBundle(

@@ -34,10 +34,11 @@ export async function place(
   client: Pick<KubeClient, 'apply'>,
 ): Promise<Placed> {
   if (installation.conflict !== undefined) return { refusal: installation.conflict };
+  const { settings } = extension;
   const desired = desiredOf(installation, choice);
-  if (desired === undefined) return {};
+  if (settings === undefined || desired === undefined) return {};
   if ('refusal' in desired) return desired;
-  const object = desiredObject(extension, installation, desired);
+  const object = desiredObject({ ...extension, settings }, installation, desired);
   if (isApplied(installation.deployment, object)) return {};
   try {
     // One that somebody else has just created, and the watch has not shown, is not taken over.

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { ClusterExtension } from '../../../api/olm/v1/index.ts';
 import {
   aCatalogBundle,
   aClusterExtension,
@@ -167,4 +168,40 @@ test('a field that the spec no longer has is taken off, and those of others stay
   fixture.changeSpec({ progressDeadlineMinutes: undefined });
   await fixture.reconcile();
   expect(fixture.taken()).toContain('apply BundleDeployment/painter');
+});
+
+test('one that has lost its spec keeps the namespace and the account of what is installed', async () => {
+  const fixture = await reconciled(
+    aClusterExtension({}, { serviceAccount: { name: 'installer' } }),
+  );
+  fixture.coreInstalls();
+  await fixture.reconcile();
+  const { spec: _, ...object } = fixture.object as ClusterExtension;
+  fixture.change({ ...object, metadata: { ...object.metadata, generation: 2 } });
+  fixture.choice = notChosen('no bundles found for package ""');
+  fixture.taken();
+  await fixture.reconcile();
+  expect(fixture.taken()).toEqual(['patch ClusterExtension/painter']);
+  expect(fixture.deployment?.spec).toMatchObject({
+    installNamespace: 'painters',
+    serviceAccount: { namespace: 'painters', name: 'installer' },
+  });
+});
+
+test('one that is created again with another namespace does not move what is installed', async () => {
+  const fixture = await installed();
+  const { deployment } = fixture;
+  if (deployment === undefined) throw new Error('no deployment');
+  const { ownerReferences: _, annotations, ...metadata } = deployment.metadata;
+  const noted = { ...annotations, 'core.rukpak.io/install-namespace': 'painter:painters' };
+  fixture.put({ ...deployment, metadata: { ...metadata, annotations: noted } });
+  fixture.changeSpec({ namespace: 'studio' });
+  await fixture.reconcile();
+  expect(fixture.taken()).toEqual(['patch ClusterExtension/painter']);
+  expect(fixture.condition('Ready')).toBe(
+    'Ready False InstallationFailed: BundleDeployment "painter" is installed in namespace "painters", and the controller does not move it to "studio": delete the ClusterExtension with --cascade=orphan, and create it with spec.namespace "painters"; or delete the BundleDeployment, which uninstalls package "painter"',
+  );
+  fixture.changeSpec({ namespace: 'painters' });
+  await fixture.reconcile();
+  expect(fixture.deployment?.metadata.ownerReferences).toHaveLength(1);
 });

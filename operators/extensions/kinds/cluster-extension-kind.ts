@@ -52,9 +52,9 @@ function readExtension(object: ClusterExtension): Extension {
   };
 }
 
-function settingsOf({ metadata, spec }: ClusterExtension): DeploymentSettings {
+function settingsOf({ metadata, spec }: ClusterExtension): DeploymentSettings | undefined {
+  if (spec === undefined) return undefined;
   const rollbackDeadline = metadata.annotations?.[annotation.rollbackDeadline];
-  if (spec === undefined) return { rollbackDeadline };
   const { namespace, serviceAccount, config, install, progressDeadlineMinutes: minutes } = spec;
   return {
     installNamespace: namespace,
