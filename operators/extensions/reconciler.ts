@@ -20,7 +20,7 @@ import { type EventSink, recordNews } from './status/news.ts';
 
 export interface ExtensionReconcilerOptions {
   readonly kind: ExtensionKind;
-  readonly client: Pick<KubeClient, 'apply' | 'patch'>;
+  readonly client: Pick<KubeClient, 'apply' | 'get' | 'patch'>;
   readonly objects: Pick<IndexedCache, 'get' | 'upsertIfNewer'>;
   readonly deployments: Pick<IndexedCache<BundleDeployment>, 'get' | 'upsertIfNewer'>;
   readonly choices: Chooser;
@@ -81,7 +81,8 @@ export class ExtensionReconciler {
     const admission = this.#options.dependencies?.admit(extension, choice, installation);
     if (admission?.state === 'judging') return;
     const wanted = admission?.state === 'held' ? held : choice;
-    const request = { extension, installation, choice: wanted, signal };
+    const { resource } = this.#options.kind;
+    const request = { resource, extension, installation, choice: wanted, signal };
     const { deployment, refusal, error } = await place(request, this.#options.client);
     if (deployment !== undefined) this.#options.deployments.upsertIfNewer(deployment);
     await this.#report({ extension, choice, refusal, admission }, signal);

@@ -141,6 +141,8 @@ export class ExtensionFixture {
   refusal: ApiError | undefined;
   /** A BundleDeployment of somebody else, which the watch has not shown yet. */
   unseen: BundleDeployment | undefined;
+  /** The object as the API server has it, and the watch has not shown yet; undefined if it is gone. */
+  live: (seen: KubernetesObject) => KubernetesObject | undefined = (seen) => seen;
   readonly #kind: ExtensionKind;
   readonly #name: string;
   readonly #objects = new IndexedCache();
@@ -159,6 +161,7 @@ export class ExtensionFixture {
       kind: this.#kind,
       client: {
         apply: async (_, applied, options) => this.#apply(applied, options),
+        get: async () => this.#get(),
         patch: async (_, patch) => this.#patch(patch),
       },
       objects: this.#objects,
@@ -273,6 +276,18 @@ export class ExtensionFixture {
     const stored = this.#stored({ ...before, ...applied, metadata } as BundleDeployment);
     this.#deployments.upsert(stored);
     return stored;
+  }
+
+  #get(): KubernetesObject {
+    this.requests.push(`get ${this.object.kind}/${this.#name}`);
+    const live = this.live(this.object);
+    if (live !== undefined) return live;
+    throw new ApiError(404, {
+      reason: 'NotFound',
+      message: 'not found',
+      code: 404,
+      details: { name: this.#name },
+    });
   }
 
   /** The API server's answer to an apply without force. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { OwnerReference } from '../../../api/meta.ts';
+import type { KubernetesObject, OwnerReference } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/index.ts';
 import {
   anOperator,
@@ -91,6 +91,39 @@ test('one that lost its owner in a restore is taken back', async () => {
   await fixture.reconcile();
   expect(fixture.deployment?.metadata.ownerReferences).toHaveLength(1);
 });
+
+test.each<[string, (seen: KubernetesObject) => KubernetesObject | undefined]>([
+  [
+    'is being deleted with --cascade=orphan',
+    ({ metadata, ...seen }) => {
+      const deletionTimestamp = '2026-01-01T00:00:00Z';
+      return { ...seen, metadata: { ...metadata, deletionTimestamp, finalizers: ['orphan'] } };
+    },
+  ],
+  ['is gone', () => undefined],
+  [
+    'was created again',
+    ({ metadata, ...seen }) => ({ ...seen, metadata: { ...metadata, uid: 'new' } }),
+  ],
+])(
+  'one without owner is left alone if the Operator %s, which the watch has not shown yet',
+  async (_, live) => {
+    const fixture = new ExtensionFixture(anOperator());
+    await fixture.reconcile();
+    fixture.coreInstalls();
+    await fixture.reconcile();
+    const { deployment } = fixture;
+    if (deployment === undefined) throw new Error('no deployment');
+    const { ownerReferences: owners, ...metadata } = deployment.metadata;
+    expect(owners).toHaveLength(1);
+    fixture.put({ ...deployment, metadata });
+    fixture.live = live;
+    fixture.taken();
+    await fixture.reconcile();
+    expect(fixture.taken()).toEqual(['get Operator/painter']);
+    expect(fixture.deployment?.metadata).not.toHaveProperty('ownerReferences');
+  },
+);
 
 test('one of another package that lost its owner is not taken over', async () => {
   const fixture = new ExtensionFixture(anOperator());

@@ -1,6 +1,12 @@
+import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/index.ts';
 import { bundleDeploymentResource } from '../../../api/v1alpha1/index.ts';
-import { errorMessage, type KubeClient } from '../../../core/controller.ts';
+import {
+  errorMessage,
+  type KubeClient,
+  type Resource,
+  unlessGone,
+} from '../../../core/controller.ts';
 import type { Extension } from '../extension.ts';
 import type { Choice, ResolvedChoice } from '../findings.ts';
 import { type BundleRecord, bundleVersion } from './bundle-record.ts';
@@ -19,6 +25,8 @@ export interface Placed {
 }
 
 interface PlaceRequest {
+  /** Of the extension. */
+  readonly resource: Resource;
   readonly extension: Extension;
   readonly installation: Installation;
   readonly choice: Choice;
@@ -30,17 +38,27 @@ interface PlaceRequest {
  * before stays: with the settings of the present spec, and repaired.
  */
 export async function place(
-  { extension, installation, choice, signal }: PlaceRequest,
-  client: Pick<KubeClient, 'apply'>,
+  request: PlaceRequest,
+  client: Pick<KubeClient, 'apply' | 'get'>,
 ): Promise<Placed> {
+  const { extension, installation, choice } = request;
   if (installation.conflict !== undefined) return { refusal: installation.conflict };
   const { settings } = extension;
   const desired = desiredOf(installation, choice);
   if (settings === undefined || desired === undefined) return {};
   if ('refusal' in desired) return desired;
   const object = desiredObject({ ...extension, settings }, installation, desired);
-  if (isApplied(installation.deployment, object)) return {};
+  return isApplied(installation.deployment, object) ? {} : await write(object, request, client);
+}
+
+async function write(
+  object: KubernetesObject,
+  request: PlaceRequest,
+  client: Pick<KubeClient, 'apply' | 'get'>,
+): Promise<Placed> {
+  const { installation, signal } = request;
   try {
+    if (isOrphan(installation) && !(await isKept(request, client))) return {};
     // One that somebody else has just created, and the watch has not shown, is not taken over.
     const force = installation.deployment !== undefined;
     const options = { fieldManager, force, signal };
@@ -50,6 +68,24 @@ export async function place(
     if (signal.aborted || !(error instanceof Error)) throw error;
     return { refusal: errorMessage(error), error };
   }
+}
+
+function isOrphan({ deployment }: Installation): boolean {
+  const { ownerReferences = [] } = deployment?.metadata ?? {};
+  return deployment !== undefined && !ownerReferences.some(({ controller }) => controller === true);
+}
+
+/**
+ * Whether the extension is there to stay. With --cascade=orphan, its BundleDeployment may be seen
+ * without an owner before its deletion is: owned again, it would be deleted with all it installed.
+ */
+async function isKept(
+  { resource, extension: { object, name }, signal }: PlaceRequest,
+  client: Pick<KubeClient, 'get'>,
+): Promise<boolean> {
+  const { uid, deletionTimestamp } =
+    (await unlessGone(client.get(resource, { name }, signal)))?.metadata ?? {};
+  return uid === object.metadata.uid && deletionTimestamp === undefined;
 }
 
 function desiredOf(
