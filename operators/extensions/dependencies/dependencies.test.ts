@@ -394,6 +394,7 @@ describe('objects of users', () => {
         };
       },
     ],
+    ['without its version', (made) => ({ ...made, spec: { packageName: 'db' } })],
     [
       'without owners',
       (made) => ({ ...made, metadata: { ...made.metadata, ownerReferences: [] } }),

@@ -72,14 +72,15 @@ export function isMarked({ metadata }: KubernetesObject): boolean {
 }
 
 /**
- * Whether the controller made an Operator, and no user has taken it over: removed a mark or the
- * owners, or written its spec.
+ * Whether the controller made an Operator, and no user has taken it over: removed a mark, the owners
+ * or the version, or written its spec.
  */
 export function isMade(object: KubernetesObject): boolean {
   return (
     object.metadata.labels?.[label.dependency] === 'true' &&
     claimsOf(object).length > 0 &&
     ownersOf(object).length > 0 &&
+    hasVersion(object) &&
     !hasSpecOfOthers(object)
   );
 }
@@ -93,6 +94,11 @@ function isOwnerByDependency({ apiVersion, kind, controller }: OwnerReference): 
   const isOf = (resource: Resource) =>
     apiVersion === apiVersionOf(resource) && kind === resource.kind;
   return !controller && [operatorResource, clusterExtensionResource].some(isOf);
+}
+
+/** The managed fields do not tell who has removed it. */
+function hasVersion(object: KubernetesObject): boolean {
+  return (object['spec'] as { version?: string } | undefined)?.version !== undefined;
 }
 
 interface ManagedField {
