@@ -128,6 +128,24 @@ test('a wait for the content of a catalog is a condition, and no Event', async (
   expect(fixture.events.taken()).toEqual([]);
 });
 
+test('a new spec is not ready while a catalog has not been looked at', async () => {
+  const fixture = await installed();
+  const message = 'Waiting for the content of ClusterCatalog "x".';
+  fixture.choice = { kind: 'pending', message };
+  await fixture.reconcile();
+  expect(fixture.taken()).toEqual([]);
+  fixture.changeSpec({ progressDeadlineMinutes: 20 });
+  for (const _ of ['once', 'again']) {
+    await fixture.reconcile();
+    expect(fixture.condition('Ready')).toBe(`Ready False CatalogPending: ${message}`);
+    expect(fixture.condition('Progressing')).toBe(`Progressing True Retrying: ${message}`);
+    fixture.coreInstalls();
+  }
+  fixture.choice = chosen('1.0.0');
+  await fixture.reconcile();
+  expect(fixture.condition('Ready')).toContain('Ready True');
+});
+
 test('the BundleDeployment has what the spec says of the installation', async () => {
   const spec = {
     serviceAccount: { name: 'installer' },

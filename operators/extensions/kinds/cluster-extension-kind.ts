@@ -14,6 +14,7 @@ import type { Rollout } from '../deployment/rollout.ts';
 import type { DeploymentSettings, Extension, ExtensionKind } from '../extension.ts';
 import type { ConditionUpdate, Findings } from '../findings.ts';
 import { availableBundle } from '../status/available.ts';
+import { awaitedContent } from '../status/awaited-content.ts';
 import { withConditions } from '../status/conditions.ts';
 
 const { succeeded, failed, absent, retrying, blocked, rollingOut } = clusterExtensionReason;
@@ -120,9 +121,8 @@ function isAtWork(rollout: Rollout | undefined): boolean {
 function progressingCondition(findings: Findings): ConditionUpdate | undefined {
   const { choice, refusal, rollout } = findings;
   if (choice.kind === 'failed') return progressing('True', retrying, choice.message);
-  if (choice.kind === 'pending' && rollout === undefined) {
-    return progressing('True', retrying, choice.message);
-  }
+  const awaited = awaitedContent(findings);
+  if (awaited !== undefined) return progressing('True', retrying, awaited);
   if (refusal !== undefined) {
     return progressing('True', retrying, aboutBundle(findings, refusal));
   }

@@ -217,6 +217,16 @@ describe('an installed Operator', () => {
     expect(fixture.taken()).toEqual([]);
   });
 
+  test('is not ready for a new spec while a catalog has not been looked at', async () => {
+    const fixture = await installed();
+    const message = 'Waiting for the content of Catalog "x".';
+    fixture.choice = { kind: 'pending', message };
+    fixture.changeSpec({ version: '>=2.0.0' });
+    await fixture.reconcile();
+    expect(fixture.condition('Ready')).toBe(`Ready False CatalogPending: ${message}`);
+    expect(fixture.condition('Installed')).toContain('Installed True');
+  });
+
   test('is upgraded; the old bundle counts as installed until core has applied the new one', async () => {
     const fixture = await installed();
     fixture.choice = chosen('1.1.0');

@@ -6,10 +6,9 @@ import type { Admission } from '../dependencies/dependency-gate.ts';
 import type { Installation } from '../deployment/installation.ts';
 import { isRunning } from '../deployment/rollout.ts';
 import type { FailedChoice, Findings } from '../findings.ts';
+import { awaitedContent, catalogPending } from './awaited-content.ts';
 
 type Summary = Omit<Readiness, 'observedGeneration'>;
-
-const catalogPending = 'CatalogPending';
 
 /** Whether a reason of Ready says that the object is being worked on, and nothing is wrong. */
 export function isAtWork(reason: string): boolean {
@@ -26,9 +25,10 @@ export function readinessOf(findings: Findings): Readiness {
 
 function summaryOf(findings: Findings): Summary {
   const { choice, refusal } = findings;
-  if (choice.kind === 'pending' && findings.rollout === undefined) {
+  const awaited = awaitedContent(findings);
+  if (awaited !== undefined) {
     const reason = catalogPending;
-    return { status: 'False', reason, message: choice.message, outlook: 'reconciling' };
+    return { status: 'False', reason, message: awaited, outlook: 'reconciling' };
   }
   if (choice.kind === 'failed') return unresolved(choice, findings);
   if (findings.admission?.state === 'held') return waiting(findings.admission);
