@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { possiblePackages } from './index.ts';
+import { Budget, BudgetError } from '../budget.ts';
+import { type GroupVersionKind, possiblePackages } from './index.ts';
 
 const api = (kind: string) => ({ gvk: { group: 'g.io', version: 'v1', kind } });
 const inPackage = (packageName: string) => ({ package: { packageName, versionRange: '1.x' } });
@@ -11,10 +12,11 @@ const not = (...constraints: readonly object[]) => ({ not: { constraints } });
 const providers: Readonly<Record<string, readonly string[]>> = { A: ['a'], B: ['b', 'a'] };
 
 function named(type: string, value: unknown) {
-  return possiblePackages({ type, value }, ({ group, version, kind }) => {
+  const providing = ({ group, version, kind }: GroupVersionKind) => {
     expect([group, version]).toEqual(['g.io', 'v1']);
     return providers[kind] ?? [];
-  });
+  };
+  return possiblePackages({ type, value }, providing, new Budget());
 }
 
 it('a package, and the packages that provide an API', () => {
@@ -53,4 +55,15 @@ it('what cannot be read, and other types, name nothing', () => {
     expect(named('olm.constraint', value)).toBeUndefined();
   }
   expect(named('olm.label.required', { label: 'x' })).toBeUndefined();
+});
+
+it.each([
+  ['an API that many packages provide, again and again', all],
+  ['any of them, again and again', any],
+])('%s, takes too many steps', (_, list) => {
+  const many = Array.from({ length: 1000 }, (_unused, index) => `p${index}`);
+  const value = list(...Array.from({ length: 100 }, () => api('A')));
+  const budget = new Budget({ steps: 500_000 });
+  const constraint = { type: 'olm.constraint', value };
+  expect(() => possiblePackages(constraint, () => many, budget)).toThrow(BudgetError);
 });

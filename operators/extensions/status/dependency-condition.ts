@@ -28,7 +28,10 @@ export function dependencyAdvice(
   const type = dependenciesSatisfied;
   if (missing.length > 0) {
     const absent = missing.filter(({ unmetBy }) => unmetBy === undefined);
-    const texts = absent.map((each) => withPackages(each, packagesFor));
+    // Of very many, no packages are looked up for what the message does not show.
+    const texts = absent.map((each, index) =>
+      index < most ? withPackages(each, packagesFor) : each.text,
+    );
     const create = `${shortList(texts, most)}, which no Operator or ClusterExtension installs: create an Operator for it`;
     const change = missing.flatMap(otherVersion).slice(0, most);
     const sentences = [...(absent.length === 0 ? [] : [create]), ...change];

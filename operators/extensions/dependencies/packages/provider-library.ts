@@ -2,7 +2,11 @@ import { goQuote } from '../../../../api/go-quote.ts';
 import { TerminalError } from '../../../../core/controller.ts';
 import { Budget, BudgetError } from '../../../../resolver/budget.ts';
 import type { Bundle, PackageContent, Property } from '../../../../resolver/candidates/index.ts';
-import { constraintsOf, possiblePackages } from '../../../../resolver/constraints/index.ts';
+import {
+  constraintsOf,
+  type GroupVersionKind,
+  possiblePackages,
+} from '../../../../resolver/constraints/index.ts';
 import {
   chooseProvider,
   meetsDemands,
@@ -72,9 +76,12 @@ export class ProviderLibrary {
     return lost.filter(isOfOperators).map(({ name }) => name);
   }
 
-  /** Undefined if the demand names neither packages nor APIs. */
+  /**
+   * Undefined if the demand names neither packages nor APIs.
+   * @throws TerminalError if it names too many
+   */
   async packagesFor(demand: Property): Promise<readonly ProvidersIn[] | undefined> {
-    const named = this.namesFor(demand, isOfOperators);
+    const named = this.#namesFor(demand, isOfOperators);
     if (named === undefined) return undefined;
     return await this.#once(['packages', demand, named], async (read) => {
       const budget = new Budget(limits);
@@ -95,16 +102,35 @@ export class ProviderLibrary {
     });
   }
 
-  /** Names of packages that may meet a demand, by the index alone; sorted. */
+  /** Names of packages that may meet a demand, by the index alone; sorted. Undefined for too many. */
   namesFor(
     demand: Property,
     isWanted: (catalog: CatalogIdentity) => boolean,
   ): readonly string[] | undefined {
-    return possiblePackages(demand, (api) =>
+    try {
+      return this.#namesFor(demand, isWanted);
+    } catch (error) {
+      if (error instanceof TerminalError) return undefined;
+      throw error;
+    }
+  }
+
+  #namesFor(
+    demand: Property,
+    isWanted: (catalog: CatalogIdentity) => boolean,
+  ): readonly string[] | undefined {
+    const providing = (api: GroupVersionKind) =>
       this.#contents
         .packagesProviding(api)
-        .flatMap(({ catalog, packages }) => (isWanted(catalog) ? packages : [])),
-    );
+        .flatMap(({ catalog, packages }) => (isWanted(catalog) ? packages : []));
+    try {
+      return possiblePackages(demand, providing, new Budget(limits));
+    } catch (error) {
+      if (!(error instanceof BudgetError)) throw error;
+      const message =
+        'too many packages provide what it names: create an Operator for a package that meets it';
+      throw new TerminalError(message, { cause: error });
+    }
   }
 
   async choose(question: ProviderRequest): Promise<ProviderChoice> {
