@@ -242,6 +242,32 @@ test('a choice that took too much time is made again after a minute, two, … an
   expect(memory.retryAfter('Operator/other')).toBeUndefined();
 });
 
+test('a resolution that fails by itself is told, leaves nothing without status, and is tried again', async () => {
+  contents.serve({}, aPackage());
+  const inline = inlineResolver(contents);
+  let failure: Error | undefined = new Error('the process that resolves packages was killed');
+  const resolver: PackageResolver = {
+    resolve: async (asked, by) => {
+      if (failure !== undefined) throw failure;
+      return await inline.resolve(asked, by);
+    },
+  };
+  memory = new ChoiceMemory({ contents, resolver, neighbours, clock });
+  expect(await choose(operator())).toMatchObject({
+    kind: 'failed',
+    message: 'error resolving package "painter": the process that resolves packages was killed',
+    advice:
+      'error resolving package "painter": the process that resolves packages was killed. The controller retries.',
+  });
+  failure = undefined;
+  clock.advance(memory.retryAfter('Operator/painter') ?? 0);
+  expect(nameOf(await choose(operator()))).toBe('painter.v1.0.0');
+  const stopped = AbortSignal.abort(new Error('the process stops'));
+  failure = new Error('stopped');
+  const asked = { extension: operator({ version: '1.x' }), installation: nothing };
+  await expect(memory.choose(asked, stopped)).rejects.toThrow('the process stops');
+});
+
 function memoryOf(present: readonly PresentBundle[]): Surrounding {
   return {
     revisions: { any: present.length, ofPackages: new Map() },

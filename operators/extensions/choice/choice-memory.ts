@@ -1,6 +1,8 @@
-import type { Clock } from '../../../core/controller.ts';
+import { goQuote } from '../../../api/go-quote.ts';
+import { type Clock, errorMessage } from '../../../core/controller.ts';
 import type { Surroundings } from '../../../resolver/olm1/index.ts';
 import type { CatalogContents, ContentChange, PackageResolver } from '../../catalogs/index.ts';
+import type { Extension } from '../extension.ts';
 import type { Choice, ChoiceRequest, Chooser } from '../findings.ts';
 import { type Chosen, choose } from './choose.ts';
 import { bundlesWithoutCatalog } from './kept-bundle.ts';
@@ -12,7 +14,7 @@ interface Remembered extends Omit<Chosen, 'isWorthRetry'> {
   readonly retry: Retry | undefined;
 }
 
-/** Another attempt of a choice that took too much time or memory. */
+/** Another attempt of a choice that took too much time or memory, or failed. */
 interface Retry {
   /** Attempts so far. */
   readonly attempts: number;
@@ -93,10 +95,9 @@ export class ChoiceMemory implements Chooser {
     const present = () => neighbours.presentBeside(id);
     const place = { ...this.#parts, signal };
     this.#choosing.add(id);
-    const { isWorthRetry, ...chosen } = await choose(
-      { extension, installation, present },
-      place,
-    ).finally(() => this.#choosing.delete(id));
+    const { isWorthRetry, ...chosen } = await choose({ extension, installation, present }, place)
+      .catch((error: unknown) => unresolved(extension, error, signal))
+      .finally(() => this.#choosing.delete(id));
     const revisions = new Map(chosen.packages.map((name) => [name, before.get(name) ?? 0]));
     const asked = this.#questionOf({ extension, installation }, chosen.choice, ofNeighbours);
     const retry = isWorthRetry ? this.#retryAfter(known) : undefined;
@@ -135,6 +136,21 @@ export class ChoiceMemory implements Chooser {
       choice === undefined ? [] : revisionsOf(choice, ofNeighbours),
     ]);
   }
+}
+
+/**
+ * The choice where resolving has failed by no fault of the catalogs, such as a process that the
+ * system has killed: the status says so.
+ * @throws the reason of the signal
+ */
+function unresolved({ request }: Extension, error: unknown, signal: AbortSignal): Chosen {
+  signal.throwIfAborted();
+  const { packageName } = request;
+  const message = `error resolving package ${goQuote(packageName)}: ${errorMessage(error)}`;
+  const advice = `${message}. The controller retries.`;
+  const found = { newest: undefined, deprecations: [] };
+  const choice: Choice = { kind: 'failed', reason: 'no-candidates', message, advice, ...found };
+  return { choice, packages: [packageName], isWorthRetry: true };
 }
 
 function revisionsOf(choice: Choice, { any, ofPackages }: Revisions): readonly number[] {
