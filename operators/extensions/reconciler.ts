@@ -15,7 +15,7 @@ import { type Installation, installationOf } from './deployment/installation.ts'
 import { observedRollout } from './deployment/observed-rollout.ts';
 import { place } from './deployment/place.ts';
 import type { Extension, ExtensionKind } from './extension.ts';
-import type { Choice, Chooser, Findings } from './findings.ts';
+import type { Choice, ChoiceRequest, Chooser, Findings } from './findings.ts';
 import { type EventSink, recordNews } from './status/news.ts';
 
 export interface ExtensionReconcilerOptions {
@@ -56,22 +56,23 @@ export class ExtensionReconciler {
       return {};
     }
     const extension = kind.read(object);
-    const choice = await this.#choose(extension, stopping);
-    // A resolution may take a while: the change of the object has requested another one.
+    const installation = this.#installation(extension);
+    const choice = await this.#choose({ extension, installation }, stopping);
+    // A resolution may take a while: what has changed meanwhile has requested another one.
     if (isOther(object, objects.get({ name }))) return {};
+    if (imageOf(installation) !== imageOf(this.#installation(extension))) return {};
     await this.#options.places.run(() => this.#install(extension, choice, signal), stopping);
     const requeueAfter = choices.retryAfter(extension.id);
     return requeueAfter === undefined ? {} : { requeueAfter };
   }
 
-  async #choose(extension: Extension, stopping: AbortSignal): Promise<Choice> {
+  async #choose(asked: ChoiceRequest, stopping: AbortSignal): Promise<Choice> {
     const { choices, dependencies } = this.#options;
-    const asked = { extension, installation: this.#installation(extension) };
     try {
       return await choices.choose(asked, stopping);
     } catch (error) {
       // Others do not wait for it.
-      dependencies?.admit(extension, undefined, asked.installation);
+      dependencies?.admit(asked.extension, undefined, asked.installation);
       throw error;
     }
   }
@@ -123,6 +124,11 @@ export class ExtensionReconciler {
 
 /** The bundle of before stays. */
 const held: Choice = { kind: 'pending', message: '' };
+
+/** Of the installed bundle. */
+function imageOf({ installed }: Installation): string | undefined {
+  return installed?.image;
+}
 
 /** Whether an object is no longer what it was. */
 function isOther({ metadata }: KubernetesObject, now: KubernetesObject | undefined): boolean {

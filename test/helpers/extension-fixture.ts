@@ -141,6 +141,8 @@ export class ExtensionFixture {
   refusal: ApiError | undefined;
   /** A BundleDeployment of somebody else, which the watch has not shown yet. */
   unseen: BundleDeployment | undefined;
+  /** What happens while a bundle is chosen. */
+  meanwhile: () => void = () => undefined;
   /** The object as the API server has it, and the watch has not shown yet; undefined if it is gone. */
   live: (seen: KubernetesObject) => KubernetesObject | undefined = (seen) => seen;
   readonly #kind: ExtensionKind;
@@ -167,7 +169,11 @@ export class ExtensionFixture {
       objects: this.#objects,
       deployments: this.#deployments,
       choices: {
-        choose: async () => this.choice,
+        choose: async () => {
+          const { choice } = this;
+          this.meanwhile();
+          return choice;
+        },
         retryAfter: () => undefined,
         forget: () => undefined,
       },

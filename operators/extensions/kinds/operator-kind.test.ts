@@ -252,6 +252,25 @@ describe('an installed Operator', () => {
     ]);
   });
 
+  test('is chosen for again if core rolls back meanwhile', async () => {
+    const fixture = await installed('1.0.0', { 'core.rukpak.io/rollback-deadline': '5m' });
+    const { wantedBundle: first } = fixture;
+    fixture.choice = chosen('1.1.0');
+    await fixture.reconcile();
+    fixture.coreInstalls();
+    await fixture.reconcile();
+    // The choice is that of an upgrade from 1.1.0.
+    fixture.choice = chosen('1.2.0');
+    fixture.meanwhile = () => {
+      fixture.coreReports({ activeBundle: first });
+      fixture.meanwhile = () => undefined;
+    };
+    fixture.taken();
+    await fixture.reconcile();
+    expect(fixture.taken()).toEqual([]);
+    expect(fixture.image).toBe('example.com/painter:1.1.0');
+  });
+
   test('a failed upgrade does not count as installed', async () => {
     const fixture = await installed();
     fixture.choice = chosen('1.1.0');
