@@ -1,12 +1,15 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import type { KubernetesObject } from '../api/meta.ts';
+import { bundleDeploymentResource } from '../api/v1alpha1/resources.ts';
 import { installManifests } from '../deploy/install-manifests.ts';
+import { anObjectOf, FakeApiServer } from '../test/helpers/fake-api-server.ts';
 import { type ProgramResult, runInProcess } from '../test/helpers/run-in-process.ts';
 import { runProgram } from './program.ts';
 
@@ -34,6 +37,31 @@ function spawnRukpak(...args: readonly string[]): ProgramResult {
   });
   return { code: status, stdout, stderr };
 }
+
+test('an uninstallation goes on to its end with a closed output', {
+  tags: ['process'],
+}, async () => {
+  const api = await FakeApiServer.start();
+  onTestFinished(() => api.stop());
+  const deployment = { group: 'apps', version: 'v1', kind: 'Deployment', plural: 'deployments' };
+  const role = { group: 'rbac.authorization.k8s.io', version: 'v1', kind: 'ClusterRole' };
+  const roles = { ...role, plural: 'clusterroles', namespaced: false };
+  const deployments = { ...deployment, namespaced: true };
+  const metadata = { namespace: 'rukpak-system' };
+  api.serve(bundleDeploymentResource);
+  api.put(deployments, anObjectOf(deployments, 'core', { metadata }));
+  api.put(roles, anObjectOf(roles, 'bundle-reader'));
+  const child = spawn(process.execPath, [program, 'uninstall'], {
+    env: { ...process.env, KUBECONFIG: api.kubeconfig },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  child.stdout.destroy();
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  const [code] = (await once(child, 'close')) as [number | null];
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(api.get(roles, 'bundle-reader')).toBeUndefined();
+});
 
 describe('install --dry-run', () => {
   let result: ProgramResult;
