@@ -3,6 +3,7 @@ import { gvkOf } from '../../api/gvk.ts';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { errorMessage } from '../../core/errors.ts';
 import {
+  isForbidden,
   isNotFound,
   type KubeConnection,
   listAll,
@@ -97,6 +98,26 @@ export async function deleteObject(
   }
   print(`${describe(object)} ${deleted(run)}`);
   return found;
+}
+
+/**
+ * Asks the API server, by a dry run, whether it deletes an object.
+ * @throws Error when permissions or an admission webhook forbid it
+ */
+export async function checkDeletion(object: KubernetesObject, run: Deletion): Promise<void> {
+  const { kube, timeout } = run;
+  const target = await targetOf(object, run);
+  if (target === undefined) return;
+  const signal = AbortSignal.timeout(timeout);
+  if ((await liveObject(kube.client, target, signal)) === undefined) return;
+  try {
+    await kube.client.delete(target.resource, target.key, { dryRun: true, signal });
+  } catch (error) {
+    // Webhooks with side effects refuse dry runs alone.
+    if (!isForbidden(error)) return;
+    const what = `nothing is deleted: cannot delete ${describe(object)}: ${errorMessage(error)}`;
+    throw new Error(what, { cause: error });
+  }
 }
 
 /** Undefined when the kind is not served, such as cert-manager's. */

@@ -90,6 +90,26 @@ test('deletes nothing of an installation in another namespace', async () => {
   );
 });
 
+test('deletes nothing if the API server forbids one of the deletions', async () => {
+  const path = '/apis/apps/v1/namespaces/rukpak-system/deployments/core';
+  const metadata = { namespace: 'rukpak-system' };
+  const core = anObjectOf(deployment, 'core', { metadata });
+  const refusal = { kind: 'Status', code: 403, message: 'policy "keep" forbids it' };
+  api.answer(path, ({ method }) => (method === 'GET' ? core : refusal));
+  const options = { kubeconfig: api.kubeconfig, deleteWorkloads: true, timeout: 10_000 };
+  for (const dryRun of [true, false]) {
+    const refused = uninstall(
+      { ...options, systemNamespace: 'rukpak-system', dryRun },
+      () => undefined,
+    );
+    await expect(refused).rejects.toThrow(
+      'nothing is deleted: cannot delete deployment.apps/core: policy "keep" forbids it',
+    );
+  }
+  const deletions = api.requests.filter(({ method }) => method === 'DELETE');
+  expect(deletions.map(({ body }) => JSON.parse(body).dryRun)).toEqual([['All'], ['All']]);
+});
+
 test('names whom a deleted binding also binds', async () => {
   const ours = { kind: 'ServiceAccount', name: 'core-admin', namespace: 'rukpak-system' };
   const theirs = { kind: 'User', name: 'alice' };

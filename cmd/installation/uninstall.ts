@@ -7,7 +7,14 @@ import {
 } from '../../core/platform/kube/index.ts';
 import { everyManifest } from '../../deploy/install-manifests.ts';
 import { isBinding, othersIn } from './bindings.ts';
-import { type Deletion, deleteAll, deleteObject, namesOf, targetOf } from './deletion.ts';
+import {
+  checkDeletion,
+  type Deletion,
+  deleteAll,
+  deleteObject,
+  namesOf,
+  targetOf,
+} from './deletion.ts';
 import { describe } from './install.ts';
 import { definitionName, installedKinds } from './installed-kinds.ts';
 import { otherInstallation } from './other-installation.ts';
@@ -33,8 +40,8 @@ interface Uninstallation extends UninstallOptions, Deletion {
 /**
  * Deletes the programs from a cluster, with their permissions and webhooks. Keeps the installed
  * objects, the CRDs and the namespaces, so that a later installation continues with them.
- * @throws Error before any deletion when the system is in another namespace, and when a deletion does
- * not finish in time; another run continues.
+ * @throws Error before any deletion when the system is in another namespace or the API server forbids
+ * one of the deletions, and when a deletion does not finish in time; another run continues.
  */
 export async function uninstall(
   options: UninstallOptions,
@@ -50,6 +57,8 @@ export async function uninstall(
     const run = { ...options, kinds, kube, print };
     const manifests = everyManifest(systemNamespace);
     await checkPlace(manifests, run);
+    // Half an uninstallation has no webhooks, and core goes on.
+    for (const object of inOrder(manifests)) await checkDeletion(object, run);
     // Core deletes the objects of its deployments, and removes their finalizers.
     if (deleteWorkloads) for (const resource of kinds) await deleteAll(resource, run);
     await deletePrograms(manifests, run);

@@ -93,7 +93,7 @@ export class FakeApiServer {
     return this.#objects.get(objectPath(resource, key))?.object;
   }
 
-  /** The answer of a path, JSON or a text, or a promise of one. */
+  /** The answer of a path, JSON or a text, or a promise of one; a Status has its HTTP status. */
   answer(path: string, answer: Answer): void {
     this.#answers.set(path, answer);
   }
@@ -117,7 +117,8 @@ export class FakeApiServer {
       return;
     }
     const found = answer ?? { kind: 'Status', code: 404, message: `${url.pathname} not found` };
-    response.statusCode = answer === undefined ? 404 : 200;
+    const { kind, code } = found as { readonly kind?: unknown; readonly code?: unknown };
+    response.statusCode = kind === 'Status' && typeof code === 'number' ? code : 200;
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify(found));
   }
