@@ -16,6 +16,12 @@ export const appliedStatusSchema = z
     rendering: z.string().describe('Digest of the class and the config.'),
     inputs: z.string().optional().describe('Digest of the input values that the config refers to.'),
     seed: z.string().optional().describe('Identity of the seed for generated values.'),
+    secrets: z
+      .string()
+      .optional()
+      .describe(
+        'Digest of the rendered Secrets, keyed with the seed. Only of classes that use the seed.',
+      ),
     objects: z
       .string()
       .optional()

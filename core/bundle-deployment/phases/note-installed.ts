@@ -15,6 +15,7 @@ import {
   waitingOf,
   wasReplaced,
 } from '../rendering/applied-content.ts';
+import { secretsDigest } from '../rendering/generated-values.ts';
 import type { Recipe } from '../rendering/rendered-objects.ts';
 import { withApplied } from '../revisions/history.ts';
 import { installed, isUnchanged } from '../status.ts';
@@ -60,11 +61,15 @@ function withAppliedRendering({
   settled,
   content,
   kept,
+  ...rendered
 }: BundleDeploymentState): BundleDeploymentStatus {
   if (settled !== true || recipe === undefined) return status;
+  const { objects = [], uncertified = objects } = rendered;
+  const secrets = secretsDigest(recipe, uncertified);
   const applied: AppliedStatus = {
     bundle: recipe.bundle.metadata.name ?? '',
     ...contentOf(recipe),
+    ...(secrets !== undefined && { secrets }),
     ...(content !== undefined && kept !== true && { objects: content }),
     ...clusterIn(recipe),
   };

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { fieldAt, listOf, mapOf } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { fieldsOf, isOwnEntry } from '../../apply/index.ts';
+import { digestOf, fieldsOf, isOwnEntry } from '../../apply/index.ts';
 import { contentOf } from './applied-content.ts';
 import type { Recipe } from './rendered-objects.ts';
 
@@ -97,10 +97,22 @@ function decoded(value: unknown): string {
   return typeof value === 'string' ? Buffer.from(value, 'base64').toString('latin1') : '';
 }
 
-/** Identifies the content of a recipe, and tells nothing about its values. */
-export function tokenOf(recipe: Recipe): string {
-  return createHash('sha256')
-    .update(JSON.stringify(contentOf(recipe)))
-    .digest('hex')
-    .slice(0, 16);
+/**
+ * Digest of the Secrets among rendered objects, keyed with the seed so that it tells nothing about
+ * them; undefined for a class without a seed.
+ */
+export function secretsDigest(
+  { facts: { seed } }: Recipe,
+  objects: readonly KubernetesObject[],
+): string | undefined {
+  if (seed === undefined) return undefined;
+  const hmac = createHmac('sha256', seed);
+  for (const object of objects.filter(isSecret)) hmac.update(digestOf(object));
+  return hmac.digest('base64url');
+}
+
+/** Identifies the content of a recipe with these Secrets. */
+export function tokenOf(recipe: Recipe, secrets: string | undefined): string {
+  const content = JSON.stringify([contentOf(recipe), secrets]);
+  return createHash('sha256').update(content).digest('hex').slice(0, 16);
 }

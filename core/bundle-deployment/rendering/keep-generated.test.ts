@@ -177,7 +177,7 @@ describe('new content of the same seed', () => {
     await fixture.reconcile();
     const said = progressOf(fixture);
     expect(said).toMatch(
-      /^Progressing False GeneratedValuesChanged: the changed template or config of BundleDeployment "demo" generates other values for Secret\/shop\/login than before, from the same seed: core does not overwrite them\. Set the present values in spec\.config, or accept new values: kubectl annotate --overwrite bundledeployment demo core\.rukpak\.io\/accept-new-seed=[0-9a-f]{16}$/,
+      /^Progressing False GeneratedValuesChanged: BundleDeployment "demo" would get other generated values in Secret\/shop\/login, from the same seed, because its template, its config or the code of class plain has changed: core does not overwrite them\. Set the present values in spec\.config, or accept new values: kubectl annotate --overwrite bundledeployment demo core\.rukpak\.io\/accept-new-seed=[0-9a-f]{16}$/,
     );
     const [request] = fixture.applier.apply.mock.lastCall ?? [];
     expect(request?.objects).toEqual([drawn('a', {})]);
@@ -186,6 +186,26 @@ describe('new content of the same seed', () => {
     expect(fixture.applier.apply.mock.lastCall?.[0].objects).toEqual([drawn('a', shifted)]);
     expect(progressOf(fixture)).toBe('');
   });
+
+  test.each([
+    [{ before: 1 }, 1],
+    [{}, 0],
+  ])(
+    'is compared with the live Secret where the class draws %j in its next version',
+    async (draws, asked) => {
+      const former = await anInstalled();
+      const fixture = aFixture({ seed: 'a' });
+      fixture.change(former.live);
+      fixture.handler.mockImplementation(async (_, __, { seed = [] }) => [
+        drawn(Buffer.from(seed).toString(), draws),
+      ]);
+      stored(fixture, drawn('a', {}));
+      await fixture.reconcile();
+      expect(fixture.client.count('get')).toBe(asked);
+      expect(progressOf(fixture).includes('GeneratedValuesChanged')).toBe(asked > 0);
+      expect(fixture.applier.apply).toHaveBeenCalledTimes(1 - asked);
+    },
+  );
 
   test('is applied with another config around the same generated words', async () => {
     const fixture = await anInstalled();

@@ -16,13 +16,13 @@ import {
   type Surroundings,
 } from '../phase.ts';
 import { notInstalled } from '../status.ts';
-import { isNewContent } from './applied-content.ts';
 import {
   differs,
   isSecret,
   overwrites,
   redraws,
   type SecretVersions,
+  secretsDigest,
   tokenOf,
 } from './generated-values.ts';
 import { loadLastApplied } from './load-objects.ts';
@@ -61,20 +61,22 @@ export async function keepGenerated(
 }
 
 /**
- * A random function that is added before others shifts what those draw: a chart's next version, or a
- * value that enables a part of it, would replace passwords that databases keep. An earlier Bundle in
- * the place of the template's brings its own values back.
+ * A random function that is added before others shifts what those draw: a chart's next version, a value
+ * that enables a part of it, or another version of Helm's engine would replace passwords that databases
+ * keep. An earlier Bundle in the place of the template's brings its own values back.
  */
 async function keepDrawn(state: BundleDeploymentState, surroundings: Surroundings): Promise<Found> {
-  const { deployment, recipe, target, bundle } = state;
-  if (recipe === undefined || target !== bundle || !isNewContent(state)) return {};
+  const { deployment, recipe, target, bundle, objects = [], status } = state;
+  if (recipe === undefined || target !== bundle) return {};
+  const secrets = secretsDigest(recipe, objects);
+  if (secrets === status.applied?.secrets) return {};
   const { name, annotations = {} } = deployment.metadata;
-  const token = tokenOf(recipe);
+  const token = tokenOf(recipe, secrets);
   if (annotations[annotation.acceptNewSeed] === token) return {};
   const changed = await secretsThat(redraws, state, surroundings);
   if (changed.length === 0) return {};
   const message =
-    `the changed template or config of BundleDeployment "${name}" generates other values for ${shortList(changed, namedObjects)} than before, from the same seed: core does not overwrite them. ` +
+    `BundleDeployment "${name}" would get other generated values in ${shortList(changed, namedObjects)}, from the same seed, because its template, its config or the code of class ${deployment.spec.provisionerClassName} has changed: core does not overwrite them. ` +
     `Set the present values in spec.config, or accept new values: ${acceptCommand(name, token)}`;
   return await block(
     state,
