@@ -147,7 +147,7 @@ test.each<[what: string, given: Given]>([
   ],
   [
     'its CRDs are annotated as for Helm',
-    { resources: three, annotations: { 'helm.sh/resource-policy': 'keep' } },
+    { resources: three, annotations: { 'helm.sh/resource-policy': 'Keep ' } },
   ],
 ])('is silent where %s', async (_what, given) => {
   expect(await warned(given)).toBeUndefined();

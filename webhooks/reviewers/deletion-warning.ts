@@ -4,7 +4,8 @@ import {
   type DeletionPolicy,
   deletionPolicySchema,
 } from '../../api/v1alpha1/deployment-policies.ts';
-import { annotation, finalizer, label } from '../../api/v1alpha1/labels.ts';
+import { finalizer, label } from '../../api/v1alpha1/labels.ts';
+import { keepAnnotation } from '../../api/v1alpha1/rules/kept-object.ts';
 import { errorMessage } from '../../core/errors.ts';
 import {
   definitionResource,
@@ -14,7 +15,6 @@ import {
 import {
   type CustomResourceDefinition,
   firstPage,
-  isAnnotated,
   type ObjectPage,
   parseCrd,
 } from '../crd-upgrade/custom-resources.ts';
@@ -134,11 +134,10 @@ function stays(crd: CustomResourceDefinition): boolean {
   return isKept(crd) || crd.metadata.deletionTimestamp !== undefined;
 }
 
-function isKept(object: Parameters<typeof isAnnotated>[0]): boolean {
-  return (
-    isAnnotated(object, annotation.keep, 'true') ||
-    isAnnotated(object, 'helm.sh/resource-policy', 'keep')
-  );
+function isKept({
+  metadata,
+}: Pick<CustomResourceDefinition | KubernetesObject, 'metadata'>): boolean {
+  return keepAnnotation(metadata.annotations) !== undefined;
 }
 
 function lossOf(

@@ -3,6 +3,7 @@ import type { KubernetesObject, OwnerReference } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { annotation, label } from '../../../api/v1alpha1/labels.ts';
 import { installNamespaceOf } from '../../../api/v1alpha1/rules/install-namespace.ts';
+import { keepAnnotation } from '../../../api/v1alpha1/rules/kept-object.ts';
 import type { ObjectKey, Resource } from '../../platform/kube/index.ts';
 import { type IgnoredTree, ignoredIn, withoutFields } from '../fields/field-tree.ts';
 import { digestOf } from '../fields/projection.ts';
@@ -38,8 +39,6 @@ const serverFields: ReadonlySet<string> = new Set([
   'ownerReferences',
 ]);
 
-const resourcePolicy = 'helm.sh/resource-policy';
-
 /** RukPak's labels on a kept object: they tell people which deployment made it. */
 export const primaryResourceKeys = [
   'operator-sdk/primary-resource',
@@ -48,14 +47,7 @@ export const primaryResourceKeys = [
 
 /** Objects with core's or Helm's keep annotation outlive their owner and are never pruned. */
 export function isKept(object: KubernetesObject): boolean {
-  return keepAnnotation(object) !== undefined;
-}
-
-/** Name of the annotation that keeps the object. */
-export function keepAnnotation({ metadata }: KubernetesObject): string | undefined {
-  const annotations = mapOf(metadata.annotations);
-  if (annotations[annotation.keep] === 'true') return annotation.keep;
-  return annotations[resourcePolicy] === 'keep' ? resourcePolicy : undefined;
+  return keepAnnotation(object.metadata.annotations) !== undefined;
 }
 
 /**

@@ -93,7 +93,9 @@ describe('removal plan', () => {
   test('kept objects stay, and become nobody’s', () => {
     put('ConfigMap', 'annotated', keep);
     put('ConfigMap', 'kept-by-helm', { annotations: { 'helm.sh/resource-policy': 'keep' } });
-    expect(plan()).toEqual({ orphan: ['annotated', 'kept-by-helm'], remove: [] });
+    put('ConfigMap', 'kept-by-helm-too', { annotations: { 'helm.sh/resource-policy': ' Keep' } });
+    const orphan = ['annotated', 'kept-by-helm', 'kept-by-helm-too'];
+    expect(plan()).toEqual({ orphan, remove: [] });
   });
 
   test('the CRD of a kept custom resource stays, and no other one', () => {

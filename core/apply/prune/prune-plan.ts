@@ -3,12 +3,13 @@ import { stringAt } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import type { DeletionPolicy } from '../../../api/v1alpha1/deployment-policies.ts';
+import { keepAnnotation } from '../../../api/v1alpha1/rules/kept-object.ts';
 import type { LeftOutObject } from '../../contracts/applier.ts';
 import type { InventoryEntry } from '../inventory/entry.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { isDataKind } from '../inventory/user-data.ts';
 import { definedKind } from '../kinds/definitions.ts';
-import { type DesiredObject, keepAnnotation, primaryResourceKeys } from '../objects/desired.ts';
+import { type DesiredObject, primaryResourceKeys } from '../objects/desired.ts';
 import { type GroupKind, objectPath } from '../objects/object-id.ts';
 import { isDefinition, isNamespace, isWorkload } from '../objects/order.ts';
 import { belongsTo, isHookObject } from '../objects/owner-marks.ts';
@@ -124,7 +125,7 @@ function keptByPolicy(
 function reasonToStay(entry: InventoryEntry, wanted: Wanted | undefined): string | undefined {
   const { resource, key, object } = entry;
   if (isKeptByBundle(object)) return undefined;
-  const keeping = keepAnnotation(object);
+  const keeping = keepAnnotation(object.metadata.annotations);
   if (keeping !== undefined) return `it has annotation ${keeping}`;
   // A class may only guess that an object is not meant to be installed.
   const leftOut = wanted?.leftOut?.find((each) => isOf(entry, each));
