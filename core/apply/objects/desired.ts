@@ -185,4 +185,6 @@ export interface CheckedObject extends PlannedObject {
   readonly createOnly: boolean;
   /** The deployment that had it until now and transferred it. */
   readonly transferredBy?: BundleDeployment | undefined;
+  /** The Helm release that it belonged to until now, other than RukPak's own. */
+  readonly adoptedFrom?: { readonly name: string; readonly namespace: string } | undefined;
 }

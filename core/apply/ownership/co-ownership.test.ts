@@ -114,3 +114,28 @@ test('other refusals are no conflicts of fields', () => {
   expect(fieldConflicts(new ApiError(403, { reason: 'Forbidden' }))).toEqual([]);
   expect(fieldConflicts(new Error('no'))).toEqual([]);
 });
+
+describe('objects of a Helm release', () => {
+  const release = { name: 'shop', namespace: 'front' };
+
+  test('that core has adopted are still in the record of the release: that is told once', () => {
+    for (let objects = 0; objects < 30; objects += 1) coOwnership.adopted(owner, release);
+    expect(events).toEqual([
+      {
+        type: 'Warning',
+        reason: 'HelmReleaseAdopted',
+        message:
+          'core has adopted objects of Helm release "shop" in namespace "front", and "helm uninstall shop" would delete them, with their data. ' +
+          'Delete the record of the release instead: kubectl delete secret --namespace=front --selector=owner=helm,name=shop',
+      },
+    ]);
+    coOwnership.adopted(owner, { ...release, name: 'shop-2' });
+    expect(events).toHaveLength(2);
+  });
+
+  test('whose marks name none are nothing to tell', () => {
+    coOwnership.adopted(owner, { name: 'a; reboot', namespace: 'front' });
+    coOwnership.adopted(owner, { name: 'shop', namespace: '' });
+    expect(events).toEqual([]);
+  });
+});

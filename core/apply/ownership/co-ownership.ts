@@ -7,6 +7,7 @@ import { fieldsBeyond, otherManagers } from '../fields/managed-fields.ts';
 import { managedFieldsOf } from '../fields/projection.ts';
 import type { DesiredObject } from '../objects/desired.ts';
 import { describeObject } from '../objects/object-id.ts';
+import type { Release } from './ownership.ts';
 
 const listedFields = 10;
 const rememberedObjects = 1000;
@@ -23,10 +24,10 @@ interface Told {
   readonly at: number;
 }
 
-/** Records Warning Events on a deployment when other managers set fields that it sets too. */
+/** Records Warning Events on a deployment whose fields or objects other managers have too. */
 export class CoOwnership {
   readonly #options: CoOwnershipOptions;
-  /** Last message by object, the oldest first. */
+  /** Last message by object or release, the oldest first. */
   readonly #told = new Map<string, Told>();
 
   constructor(options: CoOwnershipOptions) {
@@ -67,28 +68,48 @@ export class CoOwnership {
     this.#tell(owner, desired, { reason: 'FieldsTaken', text });
   }
 
+  /** Core has adopted an object of a Helm release, whose record still lists it. */
+  adopted(owner: BundleDeployment, { name, namespace }: Release): void {
+    // Anybody may write the marks of a release, and people copy the command.
+    if (!isName(name) || !isName(namespace)) return;
+    const message =
+      `core has adopted objects of Helm release "${name}" in namespace "${namespace}", and "helm uninstall ${name}" would delete them, with their data. ` +
+      `Delete the record of the release instead: kubectl delete secret --namespace=${namespace} --selector=owner=helm,name=${name}`;
+    if (!this.#isNews(`${owner.metadata.name}/${namespace}/${name}`, message)) return;
+    const { events } = this.#options;
+    events.event(owner, { type: 'Warning', reason: 'HelmReleaseAdopted', message });
+  }
+
   #tell(
     owner: BundleDeployment,
     { id, resource, key }: DesiredObject,
     { reason, text }: { readonly reason: string; readonly text: string },
   ): void {
-    const { events, clock } = this.#options;
-    const now = clock.monotonic();
     // The time differs at each repetition, and is not news.
-    const told = { text: text.replaceAll(/ at [^ ,;]+/g, ''), at: now };
+    if (!this.#isNews(id, text.replaceAll(/ at [^ ,;]+/g, ''))) return;
+    const message =
+      `${describeObject(resource.kind, key)}: ${text}. ` +
+      'Add the fields to spec.drift.ignore to leave them to the other manager, or stop that one from setting them';
+    this.#options.events.event(owner, { type: 'Warning', reason, message });
+  }
+
+  /** Whether this was not told of the same just now. */
+  #isNews(id: string, text: string): boolean {
+    const at = this.#options.clock.monotonic();
     const known = this.#told.get(id);
-    if (known?.text === told.text && now - known.at < quietPeriod) return;
+    if (known?.text === text && at - known.at < quietPeriod) return false;
     this.#told.delete(id);
-    this.#told.set(id, told);
+    this.#told.set(id, { text, at });
     for (const oldest of this.#told.keys()) {
       if (this.#told.size <= rememberedObjects) break;
       this.#told.delete(oldest);
     }
-    const message =
-      `${describeObject(resource.kind, key)}: ${text}. ` +
-      'Add the fields to spec.drift.ignore to leave them to the other manager, or stop that one from setting them';
-    events.event(owner, { type: 'Warning', reason, message });
+    return true;
   }
+}
+
+function isName(text: string): boolean {
+  return /^[a-z0-9](?:[-.a-z0-9]*[a-z0-9])?$/.test(text);
 }
 
 function at(time: string | undefined): string {

@@ -113,3 +113,34 @@ test('a transfer moves the claim, and reads no deployment without need', async (
   expect(owners.of('giver').otherHolder(desired.id)).toBe('taker');
   await expect(run('third')).rejects.toThrow('it belongs to BundleDeployment "taker"');
 });
+
+test.each([
+  ['shop', { name: 'shop', namespace: 'shop' }],
+  // RukPak's own release, whose record a way back needs.
+  ['rukpak-system', undefined],
+])(
+  'an adopted object of a Helm release in namespace %s names it',
+  async (namespace, adoptedFrom) => {
+    const annotations = {
+      'meta.helm.sh/release-name': 'shop',
+      'meta.helm.sh/release-namespace': namespace,
+    };
+    const labels = { 'app.kubernetes.io/managed-by': 'Helm' };
+    const metadata = { name: 'c', namespace: 'n', annotations, labels };
+    const live = { apiVersion: 'v1', kind: 'ConfigMap', metadata };
+    const get = async () => live;
+    const options = { client: { get }, owners: someOwners(), systemNamespace: 'rukpak-system' };
+    const { spec, ...stored } = aStoredDeployment({ name: 'shop' });
+    const checked = await new OwnershipCheck(options).run({
+      owner: { ...stored, spec: { ...spec, adoption: 'Always' } },
+      operation: 'install',
+      desired: [desired],
+      pending: [{ desired, live: undefined, repair: false }],
+      presentAs: ({ resource }) => resource,
+      readsFirst: () => true,
+      client: { get },
+      signal: AbortSignal.timeout(120_000),
+    });
+    expect(checked[0]?.adoptedFrom).toEqual(adoptedFrom);
+  },
+);

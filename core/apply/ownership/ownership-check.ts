@@ -9,7 +9,7 @@ import { isNamespace } from '../objects/order.ts';
 import type { OwnerState } from '../state/owner-state.ts';
 import type { OwnerStates } from '../state/owner-states.ts';
 import { type ConsentedOwnership, consentedOwnership, DeploymentConsent } from './consent.ts';
-import { isLeftByRukpak, ownershipOf } from './ownership.ts';
+import { foreignRelease, isLeftByRukpak, ownershipOf } from './ownership.ts';
 import { ownershipMessage, type RefusedObject } from './ownership-message.ts';
 
 const concurrentReads = 8;
@@ -172,7 +172,12 @@ export class OwnershipCheck {
     const dropControllers = ownership.verdict === 'adopt' && ownership.dropControllers;
     const takeOver = isLeftByRukpak(planned.live, owner, systemNamespace);
     const { transferredBy } = ownership;
-    return { ...planned, dropControllers, transferredBy, takeOver, createOnly: false };
+    const adoptedFrom =
+      ownership.verdict === 'adopt'
+        ? foreignRelease(planned.live, owner, systemNamespace)
+        : undefined;
+    const from = { transferredBy, adoptedFrom };
+    return { ...planned, ...from, dropControllers, takeOver, createOnly: false };
   }
 }
 

@@ -123,7 +123,7 @@ function mayAdoptNamespace(
   return leftBy !== undefined || isReleaseOf(live, owner.metadata.name ?? '', systemNamespace);
 }
 
-interface Release {
+export interface Release {
   readonly name: string;
   readonly namespace: string;
 }
@@ -159,6 +159,18 @@ export function isLeftByRukpak(
  */
 export function isRukpaks({ metadata: { name = '', labels } }: BundleDeployment): boolean {
   return labels?.[applySetKey.id] !== deploymentApplySetID(name);
+}
+
+/**
+ * The release of an adopted object, whose record Helm has; undefined for that of RukPak, which it needs
+ * for a way back.
+ */
+export function foreignRelease(
+  live: KubernetesObject,
+  { metadata: { name = '' } }: BundleDeployment,
+  systemNamespace: string,
+): Release | undefined {
+  return isReleaseOf(live, name, systemNamespace) ? undefined : helmRelease(live);
 }
 
 function isReleaseOf(live: KubernetesObject, name: string, systemNamespace: string): boolean {

@@ -84,6 +84,7 @@ export class Writer {
     drift.health(record);
     this.#putBack(run, object, stored);
     if (object.repair) this.#repaired(run, object);
+    if (object.adoptedFrom !== undefined) coOwnership.adopted(owner, object.adoptedFrom);
     return stored.metadata.resourceVersion !== live?.metadata.resourceVersion;
   }
 
