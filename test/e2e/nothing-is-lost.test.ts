@@ -283,6 +283,34 @@ describe('a namespace of the bundle', () => {
     expect(await uidOf('configmap', staying, 'lost-ns')).toBe(uid);
   });
 
+  test('stays with what others put into it where a hook made it', async () => {
+    const annotations = { 'core.rukpak.io/hook': 'pre-install,pre-upgrade' };
+    const made = { ...namespace, metadata: { name: 'lost-ns', annotations } };
+    await rollOut({ name: 'spaces', objects: [made, aConfigMap('l-a')] });
+    await isInstalled('spaces');
+    await kubectl.apply(inside('l-theirs'));
+    const uid = await uidOf('configmap', 'l-theirs', 'lost-ns');
+    await rollOut({ name: 'spaces', version: 2, objects: [made, aConfigMap('l-b')] });
+    await isInstalled('spaces', 2);
+    expect(await uidOf('configmap', 'l-theirs', 'lost-ns')).toBe(uid);
+    await remove('spaces');
+    await told('ObjectKept', 'Namespace/lost-ns', 'ConfigMap/lost-ns/l-theirs');
+    const { metadata } = await kubectl.get('namespace', 'lost-ns');
+    // Nothing is left to the garbage collector.
+    expect(metadata).not.toHaveProperty('deletionTimestamp');
+    expect(metadata).not.toHaveProperty('ownerReferences');
+    expect(await uidOf('configmap', 'l-theirs', 'lost-ns')).toBe(uid);
+  });
+
+  test('goes with its deployment where a hook made it and nothing is in it', async () => {
+    const annotations = { 'core.rukpak.io/hook': 'pre-install' };
+    const made = { ...namespace, metadata: { name: 'lost-ns', annotations } };
+    await rollOut({ name: 'spaces', objects: [made, inside('l-in')] });
+    await isInstalled('spaces');
+    await remove('spaces');
+    await isGone('namespace', 'lost-ns');
+  });
+
   test.each(['Never', 'Unowned', 'Always'])(
     'is used and stays as it is where it was there before, with adoption %s',
     async (adoption) => {
