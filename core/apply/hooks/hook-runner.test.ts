@@ -482,6 +482,36 @@ describe('a hook that is a container of others’ objects', () => {
   });
 });
 
+describe('a claim of a hook', () => {
+  const claim = { ...aHook(), apiVersion: 'v1', kind: 'PersistentVolumeClaim' };
+
+  async function runAgain(change: (metadata: KubernetesObject['metadata']) => object) {
+    resource = { ...jobs, group: '', kind: 'PersistentVolumeClaim' };
+    await run('a', claim);
+    const { metadata } = live();
+    const { uid } = client.put({
+      ...live(),
+      metadata: { ...metadata, ...change(metadata) },
+    }).metadata;
+    await expect
+      .poll(() => inventory.get(resource, key)?.object.metadata.resourceVersion)
+      .not.toBe(metadata.resourceVersion);
+    expect(await run('b', claim)).toEqual({ state: 'succeeded' });
+    expect(live().metadata.annotations).toMatchObject({ 'core.rukpak.io/hook-run': 'b' });
+    return live().metadata.uid === uid;
+  }
+
+  test('that an earlier deployment left is applied anew, and keeps its data', async () => {
+    const leftBy = { 'core.rukpak.io/hook-run': 'a', 'core.rukpak.io/left-by': 'demo' };
+    expect(await runAgain(() => ({ labels: {}, annotations: leftBy }))).toBe(true);
+    expect(client.count('delete')).toBe(0);
+  });
+
+  test('of an earlier run of the same deployment is replaced', async () => {
+    expect(await runAgain(() => ({ finalizers: [] }))).toBe(false);
+  });
+});
+
 test('what a hook makes after everything is removed is left to the garbage collector', async () => {
   resource = { ...jobs, group: '', kind: 'PersistentVolumeClaim' };
   const claim = { ...aHook(), apiVersion: 'v1', kind: 'PersistentVolumeClaim' };

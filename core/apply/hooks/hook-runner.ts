@@ -35,6 +35,7 @@ import {
   fromBefore,
   isKeptByUser,
   isOfHook,
+  isToBeRenewed,
   type Placed,
   reasonToStay,
   takeUp,
@@ -201,15 +202,12 @@ export class HookRunner {
     if (hookOutcome(live).state === 'running') {
       return { state: 'behind', other: described({ resource, key, object: live }) };
     }
-    return isOurs && isNamespaceOrDefinition(resource)
+    return isOurs && isToBeRenewed(live, placed)
       ? await this.#renew(placed, live)
       : await this.#replace(placed, live, isOurs);
   }
 
-  /**
-   * Applies a Namespace or CRD over that of an earlier run: when that one is deleted, the API server
-   * deletes everything in it.
-   */
+  /** Applies the hook's object over that of an earlier run. */
   async #renew(placed: Placed, { metadata: { uid } }: KubernetesObject): Promise<HookProgress> {
     const { client, owner, desired, signal } = placed;
     const request = { client, owner, desired, createOnly: false, uid, signal };

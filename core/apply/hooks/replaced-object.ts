@@ -3,8 +3,9 @@ import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.t
 import { annotation, label } from '../../../api/v1alpha1/labels.ts';
 import type { HookRequest } from '../../contracts/hooks.ts';
 import type { KubeClient } from '../../platform/kube/index.ts';
-import { isData } from '../inventory/user-data.ts';
+import { isData, isDataKind } from '../inventory/user-data.ts';
 import { type DesiredObject, isKept } from '../objects/desired.ts';
+import { isNamespaceOrDefinition } from '../objects/order.ts';
 import { belongsTo, isHookObject, trackedUID } from '../objects/owner-marks.ts';
 import { hookOf } from './hook.ts';
 
@@ -43,6 +44,18 @@ export function reasonToStay(
   }
   if (isHookObject(live) || !isData({ resource, object: live })) return undefined;
   return `may hold data and was not created by a hook, so core does not replace it by the hook. ${instead}`;
+}
+
+/**
+ * True for the object of an earlier run that the next one must not delete: the API server deletes
+ * everything in a Namespace or of a CRD, and data that an earlier deployment has left, or a backup
+ * brought back, is there to be used again.
+ */
+export function isToBeRenewed(
+  live: KubernetesObject,
+  { owner, desired: { resource } }: Placed,
+): boolean {
+  return isNamespaceOrDefinition(resource) || (isDataKind(resource) && !belongsTo(live, owner));
 }
 
 /** A bundle that keeps its hook's object beyond the deployment still has it replaced in each run. */
