@@ -382,6 +382,7 @@ test('what a new set no longer has is pruned, but kept objects and other kinds o
   expect(client.taken().sort()).toEqual([
     `delete ConfigMap/${goes}`,
     `delete Role/${goes}`,
+    `get BundleDeployment/${owner.metadata.name}`,
     `patch BundleDeployment/${owner.metadata.name}`,
     `patch ConfigMap/${kept}`,
   ]);
@@ -518,6 +519,32 @@ test('unknown fields of custom resources and repeated ports are dropped', async 
   expect(new Set(events.map(({ message }) => message.split(': ')[1]))).toEqual(
     new Set(['spec.colour', 'spec.ports[0]']),
   );
+});
+
+test('a field is applied whose CRD declares it in the same upgrade, and one that it lacks is dropped', async () => {
+  const owner = await aDeployment();
+  const kind = `Gauge${run}`;
+  const name = unique('g');
+  const gauge = (spec: object) => ({
+    apiVersion: 'apply.example.com/v1',
+    kind,
+    metadata: { name },
+    spec: { size: 2, ...spec },
+  });
+  await apply(owner, aCRD(kind), gauge({ shape: 'round' }));
+  const text = JSON.stringify(aCRD(kind));
+  const size = '"size":{"type":"integer"}';
+  expect(text).toContain(size);
+  const crd = JSON.parse(text.replace(size, `${size},"colour":{"type":"string"}`));
+  events = [];
+  await apply(
+    await reload(owner.metadata.name ?? ''),
+    crd,
+    gauge({ shape: 'round', colour: 'red' }),
+  );
+  const live = await kubectl.get(`${kind.toLowerCase()}s.apply.example.com`, name, namespace);
+  expect(live['spec']).toEqual({ size: 2, colour: 'red' });
+  expect(events.map(({ message }) => message.split(': ')[1])).toEqual(['spec.shape']);
 });
 
 test('a foreign object is refused before anything changes, and adopted on demand', async () => {

@@ -1,7 +1,13 @@
 import type { GroupVersionKind } from '../../../api/gvk.ts';
 import { type JsonObject, parseJson } from '../../../api/json.ts';
-import { fieldAt, listOf, mapOf, stringAt } from '../../../api/json-fields.ts';
-import type { KubeClient } from '../../platform/kube/index.ts';
+import { fieldAt, isMap, listOf, mapOf, stringAt } from '../../../api/json-fields.ts';
+import {
+  definitionResource,
+  isForbidden,
+  type KubeClient,
+  liveObject,
+  type Resource,
+} from '../../platform/kube/index.ts';
 
 /** A kind's schema, and the components that its `$ref`s name. */
 export interface ObjectSchema {
@@ -18,8 +24,34 @@ export class OpenAPIDocuments {
     this.#client = client;
   }
 
-  /** The schema of a kind, or undefined where the server publishes none. */
-  async schemaOf(gvk: GroupVersionKind, signal: AbortSignal): Promise<ObjectSchema | undefined> {
+  /**
+   * The schema of a kind, or undefined where the server publishes none. That of a custom resource is
+   * its CRD's: the server publishes a changed one some time later.
+   */
+  async schemaOf(resource: Resource, signal: AbortSignal): Promise<ObjectSchema | undefined> {
+    const published = await this.#published(resource, signal);
+    const defined = published && (await this.#defined(resource, signal));
+    if (defined === undefined) return published;
+    const { metadata } = mapOf(published?.schema['properties']);
+    const properties = { ...mapOf(defined['properties']), metadata };
+    return { schema: { ...defined, properties }, components: published?.components ?? {} };
+  }
+
+  /** Undefined for kinds without a CRD, and where core may not read it. */
+  async #defined(
+    { group, version, plural }: Resource,
+    signal: AbortSignal,
+  ): Promise<JsonObject | undefined> {
+    if (!group.includes('.')) return undefined;
+    const target = { resource: definitionResource, key: { name: `${plural}.${group}` } };
+    const definition = await liveObject(this.#client, target, signal).catch(unlessForbidden);
+    const versions = listOf(fieldAt(definition?.['spec'], 'versions'));
+    const served = versions.find((each) => stringAt(each, 'name') === version);
+    const schema = fieldAt(served, 'schema', 'openAPIV3Schema');
+    return isMap(schema) ? schema : undefined;
+  }
+
+  async #published(gvk: GroupVersionKind, signal: AbortSignal): Promise<ObjectSchema | undefined> {
     const path = gvk.group === '' ? `api/${gvk.version}` : `apis/${gvk.group}/${gvk.version}`;
     const known = schemaIn(this.#components.get(path) ?? {}, gvk);
     if (known !== undefined) return known;
@@ -54,6 +86,10 @@ export class OpenAPIDocuments {
     // The index is JSON with the content type of plain text.
     return typeof answer === 'string' ? parseJson(answer) : answer;
   }
+}
+
+function unlessForbidden(error: unknown): undefined {
+  if (!isForbidden(error)) throw error;
 }
 
 function schemaIn(components: JsonObject, gvk: GroupVersionKind): ObjectSchema | undefined {

@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { aDesiredObject } from '../../../test/helpers/desired-objects.ts';
 import { EventList } from '../../../test/helpers/event-list.ts';
 import { anObject } from '../../../test/helpers/registry-bundle.ts';
@@ -11,18 +11,21 @@ import { ServerSideApply } from './server-side-apply.ts';
 const notServed = new ApiError(404, {
   message: 'the server could not find the requested resource',
 });
-const desired = aDesiredObject(anObject('ConfigMap'));
+const desired = aDesiredObject({ ...anObject('ConfigMap'), data: { a: '1' } });
 
-function applying(apply: KubeClient['apply']) {
+/** The API server declares the fields of the schema. */
+function applying(apply: KubeClient['apply'], properties: object = {}) {
   const sleep = vi.fn<Clock['sleep']>(async () => undefined);
+  const events = new EventList();
+  const schemaOf = async () => ({ schema: { properties }, components: {} });
   const engine = new ServerSideApply({
-    documents: {} as OpenAPIDocuments,
-    events: new EventList(),
+    documents: { schemaOf } as Pick<OpenAPIDocuments, 'schemaOf'> as OpenAPIDocuments,
+    events,
     clock: { now: () => 0, monotonic: () => 0, sleep },
   });
   const { signal } = new AbortController();
   const request = { client: { apply }, owner: aStoredDeployment(), createOnly: false };
-  return { sleep, applied: engine.apply({ ...request, desired, signal }) };
+  return { sleep, events, applied: engine.apply({ ...request, desired, signal }) };
 }
 
 test('a kind that is established and not served yet is asked for again', async () => {
@@ -51,4 +54,36 @@ test('another refusal is final', async () => {
   const { applied } = applying(apply);
   await expect(applied).rejects.toBe(refused);
   expect(apply).toHaveBeenCalledTimes(1);
+});
+
+describe('a field that the API server does not declare', () => {
+  const undeclared = new ApiError(500, { message: '.data: field not declared in schema' });
+
+  test('and its CRD does is waited for: the API server knows a changed CRD later', async () => {
+    const apply = vi.fn<KubeClient['apply']>(async () => desired.object);
+    apply.mockRejectedValueOnce(undeclared).mockRejectedValueOnce(undeclared);
+    const { applied, sleep, events } = applying(apply, { data: {} });
+    await applied;
+    for (const [, sent] of apply.mock.calls) expect(sent).toEqual(desired.object);
+    expect(sleep).toHaveBeenCalledTimes(1);
+    expect(events.taken()).toEqual([]);
+  });
+
+  test('nor its CRD is left out, with a Warning', async () => {
+    const apply = vi.fn<KubeClient['apply']>(async () => desired.object);
+    apply.mockRejectedValueOnce(undeclared);
+    const { applied, events } = applying(apply, { spec: {} });
+    await applied;
+    expect(apply.mock.lastCall?.[1]).not.toHaveProperty('data');
+    expect(events.taken()).toEqual([expect.stringContaining('data')]);
+  });
+
+  test('is an error after two seconds', async () => {
+    const apply = vi.fn<KubeClient['apply']>(async () => {
+      throw undeclared;
+    });
+    const { applied, sleep } = applying(apply, { data: {} });
+    await expect(applied).rejects.toBe(undeclared);
+    expect(sleep).toHaveBeenCalledTimes(10);
+  });
 });

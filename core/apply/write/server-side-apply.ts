@@ -72,14 +72,30 @@ export class ServerSideApply {
     const schema = await this.#schemaOf(desired, signal);
     if (schema === undefined) throw refusal;
     const { object, paths } = pruneToSchema(desired.object, schema);
-    if (paths.length === 0) throw refusal;
-    const applied = await this.#sendPolitely(request, object);
+    const applied = await this.#sendDeclared(request, object);
+    if (paths.length === 0) return applied;
     events.event(owner, {
       type: 'Warning',
       reason: 'FieldsDropped',
       message: droppedMessage(desired, paths),
     });
     return applied;
+  }
+
+  /** Sends what the schema declares: the server knows a CRD that has changed a moment later. */
+  async #sendDeclared(
+    request: ServerSideApplyRequest,
+    object: KubernetesObject,
+  ): Promise<KubernetesObject> {
+    const { clock } = this.#options;
+    for (let retry = 0; ; retry += 1) {
+      try {
+        return await this.#sendPolitely(request, object);
+      } catch (error) {
+        if (!isStrictness(error) || retry === missingKindRetries) throw error;
+        await clock.sleep(missingKindPause, request.signal);
+      }
+    }
   }
 
   async #schemaOf(
