@@ -20,6 +20,7 @@ import { Neighbours } from './choice/neighbours.ts';
 import {
   type DependencyController,
   dependencyController,
+  releaseController,
 } from './dependencies/dependency-controller.ts';
 import type { DependencyGate } from './dependencies/dependency-gate.ts';
 import { isMarked } from './dependencies/made-operator.ts';
@@ -64,12 +65,10 @@ export function extensionControllers(options: ExtensionOptions): ExtensionContro
   const extensions = inUse(clusterExtensionKind);
   const kinds = [operators, extensions];
   const neighbours = new Neighbours(kinds, deployments);
-  const installation = options.installDependencies
-    ? installationOfDependencies(options, { operators, extensions, deployments }, (name) =>
-        ofOperators.wakeOwner(name),
-      )
-    : undefined;
-  const parts = { options, deployments, neighbours, dependencies: installation?.gate };
+  const inUseNow = { operators, extensions, deployments };
+  const wake = (operator: string): void => ofOperators.wakeOwner(operator);
+  const dependencies = controllerOfDependencies(options, inUseNow, wake);
+  const parts = { options, deployments, neighbours, dependencies: dependencies.gate };
   const ofOperators = startKind(operators, parts);
   const started = [ofOperators, startKind(extensions, parts)];
   const noteNeighbour = ({ metadata: { name = '' } }: KubernetesObject) => {
@@ -87,10 +86,7 @@ export function extensionControllers(options: ExtensionOptions): ExtensionContro
       watching({ resource: bundleDeploymentResource, sink: deployments }, options),
       ...ofKinds.map((cache) => watching(cache, options)),
     ],
-    controllers: [
-      ...started.map(({ controller }) => controller),
-      ...(installation === undefined ? [] : [installation.controller]),
-    ],
+    controllers: [...started.map(({ controller }) => controller), dependencies.controller],
   };
 }
 
@@ -100,23 +96,22 @@ interface CachesInUse {
   readonly deployments: IndexedCache<BundleDeployment>;
 }
 
-function installationOfDependencies(
+function controllerOfDependencies(
   options: ExtensionOptions,
   { operators, extensions, deployments }: CachesInUse,
   wake: (operator: string) => void,
 ): DependencyController {
-  const installation = dependencyController(
-    {
-      ...options,
-      operatorKind: operators.kind,
-      operators: operators.objects,
-      extensionKind: extensions.kind,
-      extensions: extensions.objects,
-      deployments,
-      wake,
-    },
-    options,
-  );
+  const caches = { operators: operators.objects, extensions: extensions.objects };
+  if (!options.installDependencies) {
+    const release = releaseController({ ...options, ...caches }, options);
+    operators.objects.onChange(({ object }) => {
+      if (isMarked(object)) release.look();
+    });
+    return release;
+  }
+  const kinds = { operatorKind: operators.kind, extensionKind: extensions.kind };
+  const world = { ...options, ...kinds, ...caches, deployments, wake };
+  const installation = dependencyController(world, options);
   for (const cache of [operators.objects, extensions.objects, deployments]) {
     (cache as IndexedCache).onChange(() => installation.look());
   }

@@ -25,7 +25,7 @@ export class ExtensionCluster {
   readonly #resolver: PackageResolver;
   readonly #stores: Readonly<Record<Kind, FakeKubeClient>>;
   readonly #client: CountingClient;
-  readonly #installsDependencies: boolean;
+  #installsDependencies: boolean;
   #stop = new AbortController();
   #running: Promise<unknown> = Promise.resolve();
 
@@ -47,8 +47,9 @@ export class ExtensionCluster {
     this.#client = new CountingClient(dispatch(this.#stores, (request) => this.refuses(request)));
   }
 
-  /** Starts the controllers; again after `stop`, as a new process. */
-  async start(): Promise<void> {
+  /** Starts the controllers; again after `stop`, as a new process, which may have another flag. */
+  async start({ installsDependencies = this.#installsDependencies } = {}): Promise<void> {
+    this.#installsDependencies = installsDependencies;
     this.#stop = new AbortController();
     const { signal } = this.#stop;
     const { caches, controllers } = extensionControllers({
