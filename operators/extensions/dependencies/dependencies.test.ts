@@ -394,6 +394,21 @@ describe('objects of users', () => {
         };
       },
     ],
+    [
+      'without its label and its note',
+      ({ metadata: { labels: _labels, annotations: _notes, ...metadata }, ...made }) => {
+        const managedFields = [
+          {
+            manager: 'operator-dependencies',
+            fieldsV1: { 'f:metadata': { 'f:ownerReferences': {} } },
+          },
+        ];
+        return {
+          ...made,
+          metadata: { ...metadata, managedFields } as KubernetesObject['metadata'],
+        };
+      },
+    ],
     ['without its version', (made) => ({ ...made, spec: { packageName: 'db' } })],
     [
       'without owners',
@@ -416,7 +431,7 @@ describe('objects of users', () => {
     await eventually(async () => {
       const { labels, annotations, ownerReferences } =
         cluster.get('Operator', 'db')?.metadata ?? {};
-      expect(labels).not.toHaveProperty('core.rukpak.io/dependency');
+      expect(labels ?? {}).not.toHaveProperty('core.rukpak.io/dependency');
       expect([annotations, ownerReferences]).toEqual([{}, []]);
       const { spec } = cluster.get('BundleDeployment', 'db') as { spec?: object };
       expect(spec).not.toHaveProperty('deletionPolicy');

@@ -63,12 +63,22 @@ function readClaims({ metadata }: KubernetesObject): readonly Claim[] {
   }
 }
 
-/** Whether an Operator has any mark of the controller. */
-export function isMarked({ metadata }: KubernetesObject): boolean {
-  const { labels = {}, annotations = {} } = metadata;
+/** Whether an Operator has any mark of the controller, or owners that it wrote. */
+export function isMarked(object: KubernetesObject): boolean {
+  const { labels = {}, annotations = {} } = object.metadata;
   return (
-    Object.hasOwn(labels, label.dependency) || Object.hasOwn(annotations, annotation.requiredBy)
+    Object.hasOwn(labels, label.dependency) ||
+    Object.hasOwn(annotations, annotation.requiredBy) ||
+    (ownersOf(object).length > 0 && hasOwnersOfOurs(object))
   );
+}
+
+/**
+ * Whether the garbage collector may delete an Operator although nobody has asked for that: its users'
+ * custom resources outlive it.
+ */
+export function isOwnedByDependents(object: KubernetesObject): boolean {
+  return ownersOf(object).length > 0 && isMarked(object);
 }
 
 /**
@@ -104,12 +114,22 @@ function hasVersion(object: KubernetesObject): boolean {
 interface ManagedField {
   readonly manager?: string;
   readonly subresource?: string;
-  readonly fieldsV1?: object;
+  readonly fieldsV1?: { readonly 'f:metadata'?: object; readonly 'f:spec'?: object };
 }
 
-function hasSpecOfOthers({ metadata }: KubernetesObject): boolean {
-  const { managedFields = [] } = metadata as { managedFields?: readonly ManagedField[] };
-  return managedFields.some(
+function managedFieldsOf({ metadata }: KubernetesObject): readonly ManagedField[] {
+  return (metadata as { managedFields?: readonly ManagedField[] }).managedFields ?? [];
+}
+
+function hasOwnersOfOurs(object: KubernetesObject): boolean {
+  return managedFieldsOf(object).some(
+    ({ manager, fieldsV1: { 'f:metadata': fields = {} } = {} }) =>
+      manager === dependencyManager && Object.hasOwn(fields, 'f:ownerReferences'),
+  );
+}
+
+function hasSpecOfOthers(object: KubernetesObject): boolean {
+  return managedFieldsOf(object).some(
     ({ manager, subresource = '', fieldsV1 = {} }) =>
       manager !== dependencyManager && subresource === '' && Object.hasOwn(fieldsV1, 'f:spec'),
   );

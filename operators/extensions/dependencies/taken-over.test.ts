@@ -1,20 +1,14 @@
-import { afterEach, expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { eventually } from '../../../test/helpers/eventually.ts';
 import { ExtensionCluster } from '../../../test/helpers/extension-cluster.ts';
-import { anOperator } from '../../../test/helpers/extension-fixture.ts';
+import { anOperator, ExtensionFixture } from '../../../test/helpers/extension-fixture.ts';
 import { aPackage, FixedContents } from '../../../test/helpers/fixed-contents.ts';
 
 const required = {
   type: 'olm.package.required',
   value: { packageName: 'db', versionRange: '>=1.0.0' },
 };
-
-let cluster: ExtensionCluster;
-
-afterEach(async () => {
-  await cluster.stop();
-});
 
 test('a made Operator that a user takes over after the flag is switched off outlives what required it', async () => {
   const contents = new FixedContents();
@@ -23,7 +17,8 @@ test('a made Operator that a user takes over after the flag is switched off outl
     aPackage({ name: 'app', properties: [required] }),
     aPackage({ name: 'db', versions: ['1.0.0', '1.1.0'] }),
   );
-  cluster = new ExtensionCluster(contents, { installsDependencies: true });
+  const cluster = new ExtensionCluster(contents, { installsDependencies: true });
+  onTestFinished(async () => await cluster.stop());
   cluster.put(anOperator({ packageName: 'app' }, 'app'));
   await cluster.start();
   await cluster.settled();
@@ -47,4 +42,19 @@ test('a made Operator that a user takes over after the flag is switched off outl
   cluster.collectGarbage();
   await cluster.settled();
   expect(cluster.names('Operator')).toEqual(['db']);
+});
+
+test('a made Operator that is taken over keeps its CRDs as long as others own it', async () => {
+  const { metadata, ...operator } = anOperator();
+  const owner = { apiVersion: operator.apiVersion, kind: 'Operator', name: 'app', uid: 'u' };
+  const labels = { 'core.rukpak.io/dependency': 'true' };
+  const fixture = new ExtensionFixture({
+    ...operator,
+    metadata: { ...metadata, labels, ownerReferences: [owner] },
+  });
+  await fixture.reconcile();
+  expect(fixture.deployment?.spec.deletionPolicy).toBe('KeepCRDs');
+  fixture.change({ ...operator, metadata });
+  await fixture.reconcile();
+  expect(fixture.deployment?.spec).not.toHaveProperty('deletionPolicy');
 });

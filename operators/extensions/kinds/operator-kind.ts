@@ -9,7 +9,7 @@ import {
 import { type BundleDeployment, bundleDeploymentCondition } from '../../../api/v1alpha1/index.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { findCondition } from '../../../core/controller.ts';
-import { isMade } from '../dependencies/made-operator.ts';
+import { isOwnedByDependents } from '../dependencies/made-operator.ts';
 import type { BundleRecord } from '../deployment/bundle-record.ts';
 import { reportedBundle } from '../deployment/installation.ts';
 import type { Extension, ExtensionKind } from '../extension.ts';
@@ -56,8 +56,7 @@ function readOperator(operator: Operator, options: OperatorOptions): Extension {
     usesCatalog: ({ kind }) => kind === 'Catalog',
     settings: {
       rollbackDeadline: annotations?.[annotation.rollbackDeadline],
-      // Nobody has asked for its deletion: users' custom resources outlive it.
-      ...(isMade(operator) ? { deletionPolicy: 'KeepCRDs' } : {}),
+      ...(isOwnedByDependents(operator) ? { deletionPolicy: 'KeepCRDs' } : {}),
     },
   };
 }
