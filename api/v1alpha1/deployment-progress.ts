@@ -133,6 +133,11 @@ export const hookRunSchema = z
     failures: z.int().optional().describe('Number of failures of the next hook.'),
     failure: z.string().optional().describe('Message of the last failure.'),
     retryAt: timeSchema.optional().describe('Time of the next attempt.'),
+    finishedAt: timeSchema
+      .optional()
+      .describe(
+        'Time at which all pre-delete hooks had run. Core deletes the objects from then on, and runs none of these hooks again.',
+      ),
   })
   .describe('Current or last run of the hooks of one event.');
 

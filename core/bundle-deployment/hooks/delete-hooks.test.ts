@@ -89,6 +89,49 @@ test('those after it wait until everything is gone', async () => {
   expect(isHeld()).toBe(false);
 });
 
+describe('once objects are being deleted', () => {
+  const waitsFor = { message: 'deletion waits for pods', since: -60_000 };
+
+  beforeEach(async () => {
+    deleteIt();
+    hooked.fixture.applier.remove.mockResolvedValueOnce({ waitsFor });
+    await hooked.settle();
+    expect(hooked.taken()).toEqual([`drain in pre-delete ${begin}`]);
+  });
+
+  /** As when the class renders for the APIs of the cluster, and the CRDs are deleted already. */
+  function renderOthers(): void {
+    const prepared = { version: 'without CRDs', read: async () => ({ inputs: [] }) };
+    hooked.fixture.facts.prepare.mockResolvedValue(prepared);
+    const hooks = [aHook('drain', 'pre-delete'), aHook('more', 'pre-delete')];
+    hooked.fixture.handler.mockResolvedValue([...hooks, aHook('tidy', 'post-delete')]);
+  }
+
+  test('no hook runs that comes before, whatever the class renders then', async () => {
+    renderOthers();
+    await hooked.settle();
+    expect(hooked.taken()).toEqual(['remove', `tidy in post-delete ${begin}`, 'remove']);
+    expect(isHeld()).toBe(false);
+  });
+
+  test('nor after a restart of core', async () => {
+    hooked.restart();
+    listsBundles();
+    renderOthers();
+    await hooked.settle();
+    expect(hooked.taken()).toEqual(['remove', `tidy in post-delete ${begin}`, 'remove']);
+  });
+
+  test('nothing is rendered for hooks that have run', async () => {
+    hooked.fixture.applier.remove.mockResolvedValueOnce({ waitsFor });
+    hooked.fixture.facts.prepare.mockRejectedValue(new Error('Secret "values" does not exist'));
+    await hooked.settle();
+    expect(hooked.fixture.conditions).toContain(
+      'Progressing False Deleting: deletion waits for pods',
+    );
+  });
+});
+
 describe('a hook before the deletion', () => {
   test('is waited for', async () => {
     deleteIt();

@@ -2,6 +2,7 @@ import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
 import { progressReason } from '../../../api/v1alpha1/conditions.ts';
 import { hooksOf, isTransient } from '../../apply/index.ts';
 import { errorMessage } from '../../errors.ts';
+import { timestamp } from '../../platform/runtime/index.ts';
 import { ownBundle } from '../bundles.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import {
@@ -14,26 +15,37 @@ import {
 import { policyInForce } from '../phases/deletion-policy.ts';
 import { loadObjects } from '../rendering/load-objects.ts';
 import { skipsHooks } from './deploy-hooks.ts';
-import { skipCommand } from './hook-run.ts';
+import { skipCommand, withRun } from './hook-run.ts';
 import { type HookEventState, runEvent } from './run-event.ts';
 
 const reason = progressReason.deleting;
 
 /**
  * Runs the hooks before core deletes any object of a deployment: a failed hook blocks the deletion.
+ * Their end is written into the status before the first object is deleted: from then on the class
+ * may render others, because CRDs or inputs are gone, and a second backup would be an empty one.
  */
 export async function runPreDeleteHooks(
   state: BundleDeploymentState,
   dependencies: ReconcileDependencies,
   context: PhaseContext,
 ): Promise<Found> {
-  // All objects are deleted already.
-  if (state.status.hooks?.run?.event === 'post-delete') return {};
+  const { run: before } = state.status.hooks ?? {};
+  // Objects are being deleted, or all are deleted.
+  if (before?.finishedAt !== undefined || before?.event === 'post-delete') return {};
   const { found, result } = await runDeleteEvent(state, 'pre-delete', { dependencies, context });
   if (result === undefined) return found;
+  if (result.state === 'done') return { ...found, ...noteFinished(found, dependencies) };
   if (result.state !== 'failed') return { ...found, ...outcomeOf(result) };
   const blocked = { reason, message: `deletion is blocked: ${result.message}` };
   return { ...found, blocked, requeueAfter: result.retryAfter };
+}
+
+/** Nothing to note without hooks of the event. */
+function noteFinished({ status }: Found, { clock }: Pick<ReconcileDependencies, 'clock'>): Found {
+  const run = status?.hooks?.run;
+  if (status === undefined || run?.event !== 'pre-delete') return {};
+  return { status: withRun(status, { ...run, finishedAt: timestamp(clock) }), requeueAfter: 0 };
 }
 
 /** Runs the hooks after all objects are deleted. As in Helm, a failed one blocks nothing. */
