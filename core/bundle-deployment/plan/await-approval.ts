@@ -9,6 +9,7 @@ import type { KnownPlan } from '../memory.ts';
 import type { BundleDeploymentState, Found, PhaseContext, Surroundings } from '../phase.ts';
 import { fallBack } from '../phases/choose-target.ts';
 import { isHalfApplied } from '../revisions/begun.ts';
+import { isOnWayBack, unapprovedRollback } from '../revisions/rollback.ts';
 import { notInstalled } from '../status.ts';
 import {
   approvalOf,
@@ -42,7 +43,7 @@ export async function awaitApproval(
   // Something else blocks the Bundle, or it was rolled back.
   if (bundle === undefined || target !== bundle) {
     const { isOther: keepOnly, found } = await compare(state, surroundings);
-    return { ...found, keepOnly, ...(keepOnly && blockedRollback(state)) };
+    return { ...found, keepOnly, ...(keepOnly && unapprovedRollback(state, dependencies)) };
   }
   const active = ownBundle(deployment, state.status.activeBundle, dependencies.bundles);
   const approval = await forSameContent(
@@ -93,22 +94,13 @@ async function compare(
     return { isOther: false, found };
   }
   const { deployment, status, target } = state;
-  const expected = approvedContent(status, target);
+  // An earlier Bundle of a rollback gets the present config, with which nobody has seen it.
+  const expected = isOnWayBack(status, target) ? undefined : approvedContent(status, target);
   const isOther =
     expected === undefined
       ? !isRepairable(status.approval, target, deployment) || isMadeAgain(status, target)
       : expected !== found.content;
   return { isOther, found };
-}
-
-/** An automatic rollback needs no approval for the Bundle that was healthy, but for a new one. */
-function blockedRollback({ status, target }: BundleDeploymentState): Pick<Found, 'blocked'> {
-  const { to } = status.rollback ?? {};
-  if (to === undefined || target?.metadata.name !== to || !isMadeAgain(status, target)) return {};
-  const message =
-    `Bundle "${to}", to which core rolls back, was deleted and made again since, so core does not apply it without approval: ` +
-    'set spec.template to its template, and approve the plan';
-  return { blocked: { reason: progressReason.awaitingApproval, message } };
 }
 
 /** Content that was approved or installed before core recorded digests is approved as it is now. */

@@ -1,12 +1,16 @@
 import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
-import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import type {
+  BundleDeployment,
+  BundleDeploymentStatus,
+} from '../../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentCondition, progressReason } from '../../../api/v1alpha1/conditions.ts';
 import type { RollbackStatus } from '../../../api/v1alpha1/deployment-progress.ts';
 import type { Blocked } from '../../contracts/applier.ts';
 import { findCondition, timestamp } from '../../platform/runtime/index.ts';
 import { ownBundles } from '../bundles.ts';
-import type { BundleDeploymentDependencies } from '../dependencies.ts';
+import type { BundleDeploymentDependencies, ReconcileDependencies } from '../dependencies.ts';
 import type { BundleDeploymentState, Found, PhaseContext } from '../phase.ts';
+import { isMadeAgain } from '../plan/approval.ts';
 import { type History, lastHealthy, rollbackDeadline, withRolledBack } from './history.ts';
 import { pendingProgress, reasonOf, timeLeft } from './progress.ts';
 
@@ -55,6 +59,42 @@ function wayBack(
     from,
   );
   return present.get(healthy?.bundle);
+}
+
+/**
+ * Whether a rollback to that Bundle is not completed: other content was begun since, or applied
+ * completely.
+ */
+export function isOnWayBack(
+  { rollback, applied }: BundleDeploymentStatus,
+  { metadata: { name } }: Bundle,
+): boolean {
+  if (rollback === undefined || rollback.to !== name) return false;
+  return applied?.superseded === true || applied?.bundle !== name;
+}
+
+/**
+ * An automatic rollback needs no approval for the Bundle that was healthy, but for a new one, and
+ * for a class or config that nobody has approved.
+ */
+export function unapprovedRollback(
+  { deployment, status, target }: BundleDeploymentState,
+  { lastApplied }: Pick<ReconcileDependencies, 'lastApplied'>,
+): Pick<Found, 'blocked'> {
+  const { to } = status.rollback ?? {};
+  if (to === undefined || target?.metadata.name !== to) return {};
+  const { awaitingApproval: reason } = progressReason;
+  if (isMadeAgain(status, target)) {
+    const message =
+      `Bundle "${to}", to which core rolls back, was deleted and made again since, so core does not apply it without approval: ` +
+      'set spec.template to its template, and approve the plan';
+    return { blocked: { reason, message } };
+  }
+  if (!isOnWayBack(status, target) || lastApplied.get(deployment, target) !== undefined) return {};
+  const message =
+    `core does not roll back to Bundle "${to}", because nobody has approved the class and config that BundleDeployment "${deployment.metadata.name}" has now: ` +
+    'restore spec.provisionerClassName and spec.config, or set spec.template to the template of that Bundle, and approve the plan';
+  return { blocked: { reason, message } };
 }
 
 /** Reason and message of Progressing from the decision for a rollback until its Bundle is active. */
