@@ -80,9 +80,8 @@ export class ArchiveTarget implements ImageTarget {
     this.#path = path;
     this.#archive = archive;
     this.#file = archive.file;
-    this.#index =
-      archive.index === undefined ? new LayoutIndex() : LayoutIndex.parse(archive.index);
     this.#places = new Map(archive.places);
+    this.#index = new LayoutIndex(listedIn(archive));
     this.place = new LayoutPlace(new ArchiveFiles(path, this.#file, this.#places), this.#index);
     this.#end = archive.end;
     this.#isKept = isKept;
@@ -241,4 +240,10 @@ export class ArchiveTarget implements ImageTarget {
     turn.catch(() => undefined);
     return await turn;
   }
+}
+
+/** What the index of an archive lists, without manifests that a loss of power has taken from it. */
+function listedIn({ index, places }: UnfinishedArchive): readonly TypedDescriptor[] {
+  const listed = index === undefined ? [] : LayoutIndex.parse(index).entries;
+  return listed.filter(({ digest }) => places.has(blobPath(digest)));
 }

@@ -111,6 +111,35 @@ test.each([
   await rm(path);
 });
 
+test('a manifest that was lost is written again, though the index lists it', async () => {
+  const path = join(dir, 'lost-manifest.tar');
+  await copyFile(whole, `${path}.partial`);
+  // After the three layers: their headers and contents have 2, 3 and 2 blocks, as has the layout file.
+  await loseAt(`${path}.partial`, 10 * 512, 100);
+  const target = await ArchiveTarget.resume(path, { artifact: 'v1', clock: systemClock });
+  expect(await target.findDigest('v1')).toBeUndefined();
+  await write(target);
+  await target.close();
+  await checkWhole(path);
+  await rm(path);
+});
+
+test('an index whose artifact was lost gives way to the one before', async () => {
+  const path = join(dir, 'lost-artifact.tar');
+  await copyFile(whole, path);
+  const first = await ArchiveTarget.resume(path, { artifact: 'v1', clock: systemClock });
+  const before = await first.findDigest('v1');
+  await write(first, 'v1', [...layers, Buffer.from('more')]);
+  await first.close();
+  await rename(path, `${path}.partial`);
+  const { size } = await stat(`${path}.partial`);
+  // After the manifest are a second block of it, two of the index, and two that end the archive.
+  await loseAt(`${path}.partial`, size - 6 * 512, 100);
+  const target = await ArchiveTarget.resume(path, { artifact: 'v1', clock: systemClock });
+  expect(await target.findDigest('v1')).toBe(before);
+  await target.discard();
+});
+
 test('an index that was lost gives way to the one before', async () => {
   const path = join(dir, 'lost-index.tar');
   await copyFile(whole, path);

@@ -1,8 +1,16 @@
 import { type FileHandle, lstat, open, rename, rm } from 'node:fs/promises';
 import { indexTar, type TarPlace, tarHeader, tarPadding } from '../../content/index.ts';
 import { errorMessage, quoted, TerminalError } from '../../errors.ts';
+import { manifestParts } from '../manifest-parts.ts';
 import { digestAlgorithm, digestHash, digestProblem } from '../reference.ts';
-import { indexFile, LayoutIndex, layoutFile, layoutText, maxIndexSize } from './layout-index.ts';
+import {
+  blobPath,
+  indexFile,
+  LayoutIndex,
+  layoutFile,
+  layoutText,
+  maxIndexSize,
+} from './layout-index.ts';
 import { partialOf, partialsOf } from './partial-files.ts';
 
 /** An archive to append to, with its complete entries. */
@@ -71,7 +79,7 @@ export async function openUnfinished(place: UnfinishedPlace): Promise<Unfinished
   try {
     if (finished !== undefined) return await reopened(finished, broken !== undefined, place);
     if (broken !== undefined) {
-      return { ...(await recovered(broken, signal)), partial };
+      return { ...(await recovered(broken, place)), partial };
     }
   } catch (error) {
     await finished?.close();
@@ -112,23 +120,30 @@ interface Entry {
 type OpenedFile = Omit<UnfinishedArchive, 'partial'>;
 
 /** An interrupted archive with the entries that are whole; the others stay behind in the file. */
-async function recovered(file: FileHandle, signal: AbortSignal | undefined): Promise<OpenedFile> {
+async function recovered(file: FileHandle, place: UnfinishedPlace): Promise<OpenedFile> {
   const entries = await entriesOf(file, false);
-  const last = entries.at(-1);
-  if (last?.path === indexFile && !(await isIndex(file, last.place))) {
-    // Before it may be an earlier one, which counts again. The writer's headers for it are one block.
-    await file.truncate(last.place.start - blockSize);
-    return await recovered(file, signal);
-  }
   const whole: Entry[] = [];
-  for (const entry of entries) if (await isWhole(file, entry, signal)) whole.push(entry);
-  return await archiveOf(file, whole);
+  for (const entry of entries) if (await isWhole(file, entry, place.signal)) whole.push(entry);
+  const archive = await archiveOf(file, whole);
+  const last = entries.at(-1);
+  if (last?.path !== indexFile || (await hasArtifact(archive, place))) return archive;
+  // Before it may be an earlier one, which counts again. The writer's headers for it are one block.
+  await file.truncate(last.place.start - blockSize);
+  return await recovered(file, place);
 }
 
-async function isIndex(file: FileHandle, place: TarPlace): Promise<boolean> {
-  const bytes = await readIndex(file, place);
+/** Whether the index lists the artifact, and all of that is there. */
+async function hasArtifact(
+  { file, index, places }: OpenedFile,
+  { artifact }: UnfinishedPlace,
+): Promise<boolean> {
   try {
-    return bytes !== undefined && LayoutIndex.parse(bytes) !== undefined;
+    const listed = index && LayoutIndex.parse(index).find(artifact);
+    const manifest = listed && places.get(blobPath(listed.digest));
+    if (listed === undefined || manifest === undefined) return false;
+    const bytes = await readAt(file, manifest);
+    const { blobs } = manifestParts({ bytes, digest: listed.digest, contentType: '' });
+    return blobs.every(({ digest }) => places.has(blobPath(digest)));
   } catch {
     return false;
   }
