@@ -58,6 +58,12 @@ export interface ManifestToPush {
   readonly isPart?: boolean | undefined;
 }
 
+/** A manifest and its subject, by their digests. */
+export interface Referrer {
+  readonly digest: string;
+  readonly subject: string;
+}
+
 /**
  * A writable repository of images. Callers push the content of a manifest before the manifest.
  * Content that exists is not sent again.
@@ -82,6 +88,11 @@ export interface ImageTarget {
    * one of the subject's referrers.
    */
   pushManifest(manifest: ManifestToPush, signal: AbortSignal): Promise<TypedDescriptor>;
+  /**
+   * Whether an existing manifest is listed as a referrer of its subject. Both are written one after
+   * the other, and a run may be killed between them.
+   */
+  hasReferrer(referrer: Referrer, signal: AbortSignal): Promise<boolean>;
   /** Adds a tag to an existing manifest. */
   tag(digest: string, tag: string, signal: AbortSignal): Promise<void>;
   /** Finishes writing: only after this, an archive exists and is complete. */

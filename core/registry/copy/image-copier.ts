@@ -86,14 +86,13 @@ export class ImageCopier {
     const { limits, signal } = this.#options;
     const missing: OwnManifest[] = [];
     for (const manifest of manifests) {
-      const { digest, tag } = manifest;
-      if (tag !== undefined) {
+      if (manifest.tag !== undefined) {
         const { kind } = await this.#attachedPush(manifest, source, to);
         if (kind === 'copy' || kind === 'union') missing.push(manifest);
         continue;
       }
-      const known = await limits.run([to.host], () => to.target.findDigest(digest, signal));
-      if (known !== digest) missing.push(manifest);
+      const isThere = await limits.run([to.host], () => isComplete(manifest, to.target, signal));
+      if (!isThere) missing.push(manifest);
     }
     return missing;
   }
@@ -218,4 +217,14 @@ export class ImageCopier {
       return true;
     });
   }
+}
+
+/** Whether a target has a manifest, and lists it as a referrer of its subject. */
+async function isComplete(
+  { digest, subject }: OwnManifest,
+  target: ImageTarget,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if ((await target.findDigest(digest, signal)) !== digest) return false;
+  return subject === undefined || (await target.hasReferrer({ digest, subject }, signal));
 }

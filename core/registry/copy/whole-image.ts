@@ -12,6 +12,8 @@ export interface OwnManifest extends Descriptor {
   readonly isPart: boolean;
   /** Tag of a signature in cosign's scheme. */
   readonly tag?: string | undefined;
+  /** Digest of the manifest that it is attached to. */
+  readonly subject?: string | undefined;
 }
 
 /** All manifests and blobs of an image; a manifest follows the ones that it lists. */
@@ -83,7 +85,7 @@ class WholeReader {
         `the image has more than ${maxManifests} manifests or ${maxDepth} levels of them`,
       );
     }
-    const { manifests, blobs } = manifestParts(manifest);
+    const { manifests, blobs, subject } = manifestParts(manifest);
     const wanted = this.#ofPlatform(manifests);
     for (const part of wanted) {
       if (this.#manifests.has(part.digest)) continue;
@@ -96,7 +98,7 @@ class WholeReader {
     }
     const { isPart, tag } = role;
     const size = bytes.byteLength;
-    this.#manifests.set(digest, { digest, size, isPart, ...(tag === undefined ? {} : { tag }) });
+    this.#manifests.set(digest, { digest, size, isPart, tag, subject: subject?.digest });
     return wanted;
   }
 

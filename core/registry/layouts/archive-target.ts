@@ -8,6 +8,7 @@ import type {
   ImageTarget,
   ManifestToPush,
   PushOutcome,
+  Referrer,
 } from '../configuration/place.ts';
 import type { Descriptor, TypedDescriptor } from '../manifest.ts';
 import { digestOf } from '../reference.ts';
@@ -81,7 +82,9 @@ export class ArchiveTarget implements ImageTarget {
     this.#archive = archive;
     this.#file = archive.file;
     this.#places = new Map(archive.places);
-    this.#index = new LayoutIndex(listedIn(archive));
+    const { index } = archive;
+    const isThere = (digest: string) => this.#places.has(blobPath(digest));
+    this.#index = index === undefined ? new LayoutIndex() : LayoutIndex.parse(index, isThere);
     this.place = new LayoutPlace(new ArchiveFiles(path, this.#file, this.#places), this.#index);
     this.#end = archive.end;
     this.#isKept = isKept;
@@ -169,6 +172,10 @@ export class ArchiveTarget implements ImageTarget {
     return descriptor;
   }
 
+  async hasReferrer({ digest }: Referrer): Promise<boolean> {
+    return this.#index.find(digest) !== undefined;
+  }
+
   async tag(digest: string, tag: string): Promise<void> {
     const descriptor = this.#manifests.get(digest);
     if (descriptor === undefined) throw new TerminalError(`${this.name} does not have ${digest}`);
@@ -240,10 +247,4 @@ export class ArchiveTarget implements ImageTarget {
     turn.catch(() => undefined);
     return await turn;
   }
-}
-
-/** What the index of an archive lists, without manifests that a loss of power has taken from it. */
-function listedIn({ index, places }: UnfinishedArchive): readonly TypedDescriptor[] {
-  const listed = index === undefined ? [] : LayoutIndex.parse(index).entries;
-  return listed.filter(({ digest }) => places.has(blobPath(digest)));
 }

@@ -8,8 +8,10 @@ import type {
   ImageTarget,
   ManifestToPush,
   PushOutcome,
+  Referrer,
 } from '../configuration/place.ts';
 import type { Descriptor, TypedDescriptor } from '../manifest.ts';
+import { manifestParts } from '../manifest-parts.ts';
 import { digestAlgorithm, digestOf, digestProblem } from '../reference.ts';
 import { checkedBytes } from './checked-bytes.ts';
 import { DirectoryFiles } from './layout-files.ts';
@@ -160,12 +162,15 @@ export class DirectoryTarget implements ImageTarget {
     return descriptor;
   }
 
+  async hasReferrer({ digest }: Referrer): Promise<boolean> {
+    return this.#index.find(digest) !== undefined;
+  }
+
   async tag(digest: string, tag: string, signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
-    const entry = this.#index.find(digest);
-    if (entry === undefined) throw new TerminalError(`${this.name} does not list ${digest}`);
-    const { mediaType, size } = entry;
-    this.#index.put({ mediaType, digest, size }, tag);
+    // The layout does not list the images of its indexes.
+    const manifest = await this.place.manifest(digest, signal);
+    const { mediaType } = manifestParts(manifest);
+    this.#index.put({ mediaType, digest, size: manifest.bytes.byteLength }, tag);
     await this.#save();
   }
 

@@ -49,10 +49,13 @@ export class LayoutIndex {
     for (const entry of entries) this.#put(nameOf(entry) ?? entry.digest, entry);
   }
 
-  /** @throws TerminalError for an invalid index.json */
-  static parse(bytes: Uint8Array): LayoutIndex {
+  /**
+   * @param isThere whether the layout has a manifest; others count as not listed (default: all)
+   * @throws TerminalError for an invalid index.json
+   */
+  static parse(bytes: Uint8Array, isThere: (digest: string) => boolean = () => true): LayoutIndex {
     const content = { bytes, digest: '', contentType: mediaTypes.ociIndex };
-    return new LayoutIndex(listedManifests(content));
+    return new LayoutIndex(listedManifests(content).filter(({ digest }) => isThere(digest)));
   }
 
   get entries(): readonly TypedDescriptor[] {

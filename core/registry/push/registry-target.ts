@@ -6,13 +6,15 @@ import type {
   ManifestContent,
   ManifestToPush,
   PushOutcome,
+  Referrer,
 } from '../configuration/place.ts';
 import { discard } from '../http/response.ts';
 import type { Descriptor, TypedDescriptor } from '../manifest.ts';
 import { manifestParts } from '../manifest-parts.ts';
 import { digestOf } from '../reference.ts';
-import { fallbackTag, indexOf, referrerDescriptor } from '../referrers.ts';
+import { fallbackTag, indexOf, referrerDescriptor, referrersOf } from '../referrers.ts';
 import type { RegistryClient } from '../registry-client.ts';
+import { DeniedError } from '../registry-errors.ts';
 import { BlobUpload } from './blob-upload.ts';
 import { refusedPush } from './refused-push.ts';
 
@@ -58,6 +60,17 @@ export class RegistryTarget implements ImageTarget {
     // Registries that have the referrers API name the subject in their answer.
     if (subject !== undefined && !hasReferrers) await this.#addReferrer(subject, content, signal);
     return { mediaType, digest, size: bytes.byteLength };
+  }
+
+  async hasReferrer({ digest, subject }: Referrer, signal: AbortSignal): Promise<boolean> {
+    try {
+      const found = await referrersOf(this.#client, subject, signal);
+      return found.some((each) => each.digest === digest);
+    } catch (error) {
+      // Some registries deny access to missing content: there it is not to be listed either.
+      if (error instanceof DeniedError) return true;
+      throw error;
+    }
   }
 
   async tag(digest: string, tag: string, signal: AbortSignal): Promise<void> {
