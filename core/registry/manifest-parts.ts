@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { record } from '../../api/record.ts';
 import type { ManifestContent } from './configuration/place.ts';
 import {
+  absentOr,
   descriptorSchema,
   mediaTypeOf,
   parseDocument,
@@ -27,16 +28,16 @@ export interface ManifestParts {
 
 const maxParts = 10_000;
 const anyDescriptor = descriptorSchema.extend({
-  artifactType: z.string().optional(),
-  annotations: record(z.string()).optional(),
+  artifactType: absentOr(z.string()),
+  annotations: absentOr(record(z.string())),
 });
 const partsSchema = z.object({
-  artifactType: z.string().optional(),
-  annotations: record(z.string()).optional(),
-  subject: anyDescriptor.optional(),
-  config: anyDescriptor.optional(),
-  layers: z.array(anyDescriptor).max(maxParts).optional(),
-  manifests: z.array(anyDescriptor).max(maxParts).optional(),
+  artifactType: absentOr(z.string()),
+  annotations: absentOr(record(z.string())),
+  subject: absentOr(anyDescriptor),
+  config: absentOr(anyDescriptor),
+  layers: absentOr(z.array(anyDescriptor).max(maxParts)),
+  manifests: absentOr(z.array(anyDescriptor).max(maxParts)),
 });
 
 /**

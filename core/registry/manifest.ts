@@ -75,25 +75,30 @@ export const manifestMediaTypes: readonly string[] = [...indexTypes, ...imageTyp
 
 const maxLayers = 256;
 
+/** A field that may be missing or null: Go's programs write null for an empty list or map. */
+export function absentOr<T extends z.ZodType>(schema: T) {
+  return schema.nullish().transform((value) => value ?? undefined);
+}
+
 export const descriptorSchema = z.object({
   mediaType: z.string(),
   digest: z.string().refine((digest) => digestProblem(digest) === undefined, 'not a valid digest'),
   size: z.int().nonnegative(),
-  platform: z
-    .object({ os: z.string(), architecture: z.string(), variant: z.string().optional() })
-    .optional(),
+  platform: absentOr(
+    z.object({ os: z.string(), architecture: z.string(), variant: z.string().optional() }),
+  ),
 });
 type Layer = z.infer<typeof descriptorSchema>;
 const indexSchema = z.object({
   manifests: z.array(
     descriptorSchema.extend({
-      artifactType: z.string().optional(),
-      annotations: record(z.string()).optional(),
+      artifactType: absentOr(z.string()),
+      annotations: absentOr(record(z.string())),
     }),
   ),
 });
 const imageSchema = z.object({
-  artifactType: z.string().optional(),
+  artifactType: absentOr(z.string()),
   config: descriptorSchema,
   layers: z.array(descriptorSchema).max(maxLayers, `more than ${maxLayers} layers`),
 });

@@ -8,7 +8,7 @@ import type {
   ManifestContent,
   ManifestToPush,
 } from '../configuration/place.ts';
-import { parseDocument } from '../manifest.ts';
+import { absentOr, parseDocument } from '../manifest.ts';
 import { manifestParts } from '../manifest-parts.ts';
 import { mediaTypes } from '../media-types.ts';
 import { digestOf } from '../reference.ts';
@@ -42,7 +42,7 @@ const maxConfigSize = 1024 * 1024;
 const descriptor = z.looseObject({ mediaType: z.string(), digest: z.string(), size: z.int() });
 const listSchema = z.looseObject({
   config: descriptor.extend({ mediaType: z.enum([mediaTypes.ociConfig, mediaTypes.dockerConfig]) }),
-  layers: z.array(descriptor.extend({ annotations: record(z.string()).optional() })),
+  layers: z.array(descriptor.extend({ annotations: absentOr(record(z.string())) })),
 });
 type AttachedList = z.infer<typeof listSchema>;
 const configSchema = z.looseObject({ rootfs: z.looseObject({}).optional() });

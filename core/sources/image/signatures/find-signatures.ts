@@ -31,11 +31,11 @@ const descriptorSchema = z.object({
   mediaType: z.string(),
   digest: z.string().refine((digest) => digestProblem(digest) === undefined),
   size: z.int().nonnegative().max(maxSignatureSize),
-  annotations: record(z.string()).optional(),
-  artifactType: z.string().optional(),
+  annotations: record(z.string()).nullish(),
+  artifactType: z.string().nullish(),
 });
-const layersSchema = z.object({ layers: z.array(descriptorSchema) });
-const referrersSchema = z.object({ manifests: z.array(descriptorSchema) });
+const layersSchema = z.object({ layers: z.array(z.unknown()) });
+const referrersSchema = z.object({ manifests: z.array(z.unknown()) });
 
 type SignatureLayer = z.infer<typeof descriptorSchema>;
 
@@ -72,7 +72,12 @@ function layersOf(
   mediaType: string,
 ): readonly SignatureLayer[] {
   const { layers = [] } = parse(layersSchema, manifest) ?? {};
-  return layers.filter((layer) => layer.mediaType === mediaType);
+  return descriptors(layers).filter((layer) => layer.mediaType === mediaType);
+}
+
+/** The valid ones of a list to which anybody who may push adds others. */
+function descriptors(list: readonly unknown[]): readonly SignatureLayer[] {
+  return list.flatMap((each) => descriptorSchema.safeParse(each).data ?? []);
 }
 
 async function referringLayers(
@@ -82,7 +87,9 @@ async function referringLayers(
 ): Promise<readonly SignatureLayer[]> {
   const { manifests = [] } = parse(referrersSchema, index) ?? {};
   const found: SignatureLayer[] = [];
-  const bundles = manifests.filter(({ artifactType }) => artifactType === sigstoreBundleMediaType);
+  const bundles = descriptors(manifests).filter(
+    ({ artifactType }) => artifactType === sigstoreBundleMediaType,
+  );
   for (const { digest } of bundles.slice(0, maxSignatures)) {
     const manifest = await repository.findManifest(digest, signal);
     found.push(...layersOf(manifest, sigstoreBundleMediaType));
@@ -109,11 +116,11 @@ async function readBlob(
 /** Anybody who may push can attach a broken signature: it must not hide a good one. */
 function readStatement(
   content: Uint8Array,
-  { mediaType, annotations = {} }: SignatureLayer,
+  { mediaType, annotations }: SignatureLayer,
 ): SignedStatement | undefined {
   try {
     return mediaType === simpleSigningMediaType
-      ? readSimpleSignature(content, annotations)
+      ? readSimpleSignature(content, annotations ?? {})
       : readSigstoreBundle(content);
   } catch {
     return undefined;
