@@ -135,6 +135,13 @@ describe('a kind that the API server does not serve', () => {
     }
   });
 
+  test('wakes the owner once, however often core looks meanwhile', async () => {
+    installed = [aDefinition('Gizmo')];
+    for (const _ of [1, 2, 3]) await kinds.find('demo', [gizmo], signal);
+    await after(1_000);
+    expect(woken).toEqual(['demo']);
+  });
+
   test('wakes the owner soon, then ever less, and no longer once it is served', async () => {
     installed = [aDefinition('Gizmo')];
     await kinds.find('demo', [gizmo], signal);

@@ -158,8 +158,12 @@ export class EarlierKinds {
     const state = owners.of(owner);
     const since = state.unservedSince ?? now;
     state.unservedSince = since;
+    // Each look brings the next one: with several due, they would multiply.
+    if (state.nextLookSince === since) return;
+    state.nextLookSince = since;
     const pause = Math.min(Math.max(firstLook, (now - since) / 2), longestPause);
     const look = (): void => {
+      if (state.nextLookSince === since) state.nextLookSince = undefined;
       if (owners.find(owner)?.unservedSince === since) notify(owner);
     };
     clock.sleep(pause, signal).then(look, () => undefined);

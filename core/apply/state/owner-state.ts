@@ -92,6 +92,8 @@ export class OwnerState {
   optionalKinds: readonly GroupKind[] = [];
   /** Monotonic time since when it waits for a kind to be served. */
   unservedSince: number | undefined;
+  /** The same for the next look whether the kind is served; undefined while none is due. */
+  nextLookSince: number | undefined;
   /** The inventory's number of rewinds when the deployment was last read. */
   checkedRewinds = 0;
   /** UID and version of the deployment in the last request. */
