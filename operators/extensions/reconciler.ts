@@ -82,12 +82,21 @@ export class ExtensionReconciler {
     const admission = this.#options.dependencies?.admit(extension, choice, installation);
     if (admission?.state === 'judging') return;
     const wanted = admission?.state === 'held' ? held : choice;
-    const { resource } = this.#options.kind;
-    const request = { resource, extension, installation, choice: wanted, signal };
-    const { deployment, refusal, error } = await place(request, this.#options.client);
+    const isCurrent = async () => await this.#isCurrent(extension, signal);
+    const request = { extension, installation, choice: wanted, isCurrent, signal };
+    const { deployment, refusal, error, isOutdated } = await place(request, this.#options.client);
+    if (isOutdated === true) return;
     if (deployment !== undefined) this.#options.deployments.upsertIfNewer(deployment);
     await this.#report({ extension, choice, refusal, admission }, signal);
     if (error !== undefined) throw error;
+  }
+
+  /** Asks the API server; an answer that is newer requests another reconcile. */
+  async #isCurrent({ object, name }: Extension, signal: AbortSignal): Promise<boolean> {
+    const { kind, client, objects } = this.#options;
+    const live = await unlessGone(client.get(kind.resource, { name }, signal));
+    if (live !== undefined) objects.upsertIfNewer(live);
+    return !isOther(object, live);
   }
 
   #installation(extension: Extension): Installation {

@@ -1,12 +1,7 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/index.ts';
 import { bundleDeploymentResource } from '../../../api/v1alpha1/index.ts';
-import {
-  errorMessage,
-  type KubeClient,
-  type Resource,
-  unlessGone,
-} from '../../../core/controller.ts';
+import { errorMessage, type KubeClient } from '../../../core/controller.ts';
 import type { Extension } from '../extension.ts';
 import type { Choice, ResolvedChoice } from '../findings.ts';
 import { type BundleRecord, bundleVersion } from './bundle-record.ts';
@@ -22,14 +17,16 @@ export interface Placed {
   readonly refusal?: string;
   /** Set if another attempt may help although nothing changes. */
   readonly error?: Error;
+  /** Set if nothing was done, since the extension is not what it was. */
+  readonly isOutdated?: true;
 }
 
 interface PlaceRequest {
-  /** Of the extension. */
-  readonly resource: Resource;
   readonly extension: Extension;
   readonly installation: Installation;
   readonly choice: Choice;
+  /** Whether the extension is at the API server what it is here. */
+  readonly isCurrent: () => Promise<boolean>;
   readonly signal: AbortSignal;
 }
 
@@ -39,7 +36,7 @@ interface PlaceRequest {
  */
 export async function place(
   request: PlaceRequest,
-  client: Pick<KubeClient, 'apply' | 'get'>,
+  client: Pick<KubeClient, 'apply'>,
 ): Promise<Placed> {
   const { extension, installation, choice } = request;
   if (installation.conflict !== undefined) return { refusal: installation.conflict };
@@ -48,17 +45,19 @@ export async function place(
   if (settings === undefined || desired === undefined) return {};
   if ('refusal' in desired) return desired;
   const object = desiredObject({ ...extension, settings }, installation, desired);
-  return isApplied(installation.deployment, object) ? {} : await write(object, request, client);
+  if (isApplied(installation.deployment, object)) return {};
+  const isWatchEnough = !isOrphan(installation) && !isReplaced(installation, desired);
+  return await write(object, { ...request, isWatchEnough }, client);
 }
 
 async function write(
   object: KubernetesObject,
-  request: PlaceRequest,
-  client: Pick<KubeClient, 'apply' | 'get'>,
+  request: PlaceRequest & { readonly isWatchEnough: boolean },
+  client: Pick<KubeClient, 'apply'>,
 ): Promise<Placed> {
-  const { installation, signal } = request;
+  const { installation, signal, isCurrent, isWatchEnough } = request;
   try {
-    if (isOrphan(installation) && !(await isKept(request, client))) return {};
+    if (!isWatchEnough && !(await isCurrent())) return { isOutdated: true };
     // One that somebody else has just created, and the watch has not shown, is not taken over.
     const force = installation.deployment !== undefined;
     const options = { fieldManager, force, signal };
@@ -70,22 +69,18 @@ async function write(
   }
 }
 
+/**
+ * With --cascade=orphan, a BundleDeployment may be seen without an owner before the deletion is: owned
+ * again, it would be deleted with all that it installed.
+ */
 function isOrphan({ deployment }: Installation): boolean {
   const { ownerReferences = [] } = deployment?.metadata ?? {};
   return deployment !== undefined && !ownerReferences.some(({ controller }) => controller === true);
 }
 
-/**
- * Whether the extension is there to stay. With --cascade=orphan, its BundleDeployment may be seen
- * without an owner before its deletion is: owned again, it would be deleted with all it installed.
- */
-async function isKept(
-  { resource, extension: { object, name }, signal }: PlaceRequest,
-  client: Pick<KubeClient, 'get'>,
-): Promise<boolean> {
-  const { uid, deletionTimestamp } =
-    (await unlessGone(client.get(resource, { name }, signal)))?.metadata ?? {};
-  return uid === object.metadata.uid && deletionTimestamp === undefined;
+/** A watch may be silent for minutes, and the spec exclude the upgrade since. */
+function isReplaced({ deployment, record }: Installation, { image }: BundleRecord): boolean {
+  return deployment !== undefined && record?.selected.image !== image;
 }
 
 function desiredOf(

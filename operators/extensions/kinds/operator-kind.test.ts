@@ -252,6 +252,19 @@ describe('an installed Operator', () => {
     ]);
   });
 
+  test('is not upgraded if its spec has changed, which a silent watch does not show', async () => {
+    const fixture = await installed();
+    fixture.choice = chosen('1.1.0');
+    fixture.live = ({ metadata, ...seen }) => {
+      const newer = { ...metadata, generation: 2, resourceVersion: '1000' };
+      return { ...seen, metadata: newer, spec: { packageName: 'painter', version: '1.0.0' } };
+    };
+    await fixture.reconcile();
+    expect(fixture.taken()).toEqual(['get Operator/painter']);
+    expect(fixture.image).toBe('example.com/painter:1.0.0');
+    expect(fixture.object['spec']).toMatchObject({ version: '1.0.0' });
+  });
+
   test('is chosen for again if core rolls back meanwhile', async () => {
     const fixture = await installed('1.0.0', { 'core.rukpak.io/rollback-deadline': '5m' });
     const { wantedBundle: first } = fixture;
