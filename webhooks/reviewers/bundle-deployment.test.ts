@@ -95,6 +95,37 @@ test('what cannot be read is refused with the path', async () => {
   });
 });
 
+describe('a stored field that breaks a rule of today', () => {
+  const stored = { serviceAccount: { name: 'x', namespace: 'a:b' } };
+  const oldObject = aDeployment(stored, { name: 'd', finalizers: ['a'] });
+  const update = { operation: 'UPDATE', oldObject } as const;
+
+  test('keeps nobody from taking off a finalizer', async () => {
+    const object = aDeployment(stored, { name: 'd', finalizers: [] });
+    expect(await judge({ ...update, object })).toEqual({ allowed: true });
+  });
+
+  test.each([
+    ['other fields are changed', { ...stored, paused: true }],
+    ['it is mended', { serviceAccount: { name: 'x', namespace: 'a' } }],
+    ['it is taken off', {}],
+  ])('is judged by the checks alone where %s', async (_, spec) => {
+    const object = aDeployment(spec);
+    expect(await judge({ ...update, object })).toMatchObject({
+      status: { reason: 'not like this' },
+    });
+    const before = { spec: expect.objectContaining(stored) };
+    const change = expect.objectContaining({ deployment: object });
+    expect(check).toHaveBeenCalledWith(change, signal);
+    expect(check.mock.calls[0]?.[0].old).toMatchObject(before);
+  });
+
+  test('is refused where it breaks the rule in another way', async () => {
+    const object = aDeployment({ serviceAccount: { name: 'x', namespace: 'a:c' } });
+    expect(await judge({ ...update, object })).toMatchObject({ status: { code: 400 } });
+  });
+});
+
 describe('dependencies', () => {
   const existing: Readonly<Record<string, readonly string[]>> = { b: ['c'], c: ['a'], d: ['e'] };
   const check = dependencyCycleCheck({ dependenciesOf: (name) => existing[name] ?? [] });

@@ -15,14 +15,30 @@ import {
   errored,
 } from '../review.ts';
 
+const checkedFields = ['serviceAccount', 'dependsOn', 'health'] as const;
+const specSchema = bundleDeploymentSpecSchema
+  .pick({ serviceAccount: true, dependsOn: true, health: true })
+  .loose();
+const text = z.string().optional();
+const storedRuleSchema = z.object({
+  group: text,
+  kind: z.string(),
+  healthy: z.string(),
+  failed: text,
+  message: text,
+});
+
+/** The types of the fields alone: earlier versions may have stored values that are invalid now. */
 const deploymentSchema = z.object({
   metadata: z.object({
     name: z.string().optional(),
     annotations: record(z.string()).optional(),
   }),
-  spec: bundleDeploymentSpecSchema
-    .pick({ serviceAccount: true, dependsOn: true, health: true })
-    .loose(),
+  spec: z.looseObject({
+    serviceAccount: z.object({ namespace: z.string(), name: z.string() }).optional(),
+    dependsOn: z.array(z.object({ name: z.string() })).optional(),
+    health: z.looseObject({ rules: z.array(storedRuleSchema).optional() }).optional(),
+  }),
 });
 
 /** The fields of a BundleDeployment that checks read. */
@@ -69,6 +85,8 @@ export function bundleDeploymentValidator(checks: DeploymentChecks): AdmissionVa
     const change = { deployment: deployment.data, old: old?.data };
     const asked = checksOf(change, checks);
     if (asked.size === 0) return allowed;
+    const changed = specSchema.safeParse(changedFields(change));
+    if (!changed.success) return undecodable('object.spec', changed.error);
     return await judge(asked, { ...change, user: userOf(request) }, signal);
   };
 }
@@ -81,6 +99,14 @@ function checksOf(
     ...(isDeepStrictEqual(old?.spec, deployment.spec) ? [] : spec),
     ...(isDeepStrictEqual(ordersOf(old), ordersOf(deployment)) ? [] : orders),
   ]);
+}
+
+/** The checked fields of the spec that the change sets to another value. */
+function changedFields({ deployment, old }: Omit<DeploymentChange, 'user'>): object {
+  const fields = checkedFields.filter(
+    (field) => !isDeepStrictEqual(old?.spec[field], deployment.spec[field]),
+  );
+  return Object.fromEntries(fields.map((field) => [field, deployment.spec[field]]));
 }
 
 /** The webhook writes changed-by itself, so a change of it is not a request of the user. */
