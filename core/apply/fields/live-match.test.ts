@@ -82,6 +82,7 @@ const inItem = { list: [{ name: 'one', enabled: false }] };
 test.each([
   ['v1', { list, enabled: false }, { ...named, 'f:enabled': {} }, true],
   ['v1', { list, tls: {} }, { ...named, 'f:tls': {} }, true],
+  ['apiextensions.k8s.io/v1', { list, enabled: false }, { ...named, 'f:enabled': {} }, true],
   ['v1', inItem, atomic, true],
   // The API server stores empty values of custom resources, and of schemas in CRDs.
   ['example.com/v1', inItem, atomic, false],

@@ -31,9 +31,12 @@ export function isApplied(
   );
 }
 
+/** Core owns a list or map as a whole, whatever fields are in it. */
+const atomic = 'atomic';
+
 interface LivePlace {
   readonly live: unknown;
-  /** Core's fields in fieldsV1; undefined when core owns nothing here, empty when it owns all. */
+  /** Core's fields in fieldsV1; undefined when core owns nothing here. */
   readonly owned: unknown;
   readonly typed: boolean;
 }
@@ -41,7 +44,7 @@ interface LivePlace {
 /**
  * True when core owns each empty value that `live` lacks: the API server may have omitted what core
  * applied. An object lacks it as well when core has not applied it, as `enabled: false` of a later
- * version. The owner of an atomic list owns its items, whatever fields they have.
+ * version. Of values in an atomic list only the kind tells.
  */
 function ownsOmitted(desired: unknown, place: LivePlace): boolean {
   const { live, owned, typed } = place;
@@ -51,23 +54,29 @@ function ownsOmitted(desired: unknown, place: LivePlace): boolean {
       ownsOmitted(value, {
         ...place,
         live: isMap(live) && Object.hasOwn(live, key) ? live[key] : undefined,
-        owned: isLeaf(owned) ? owned : mapOf(owned)[`f:${key}`],
+        owned: ownedBelow(owned, `f:${key}`),
       }),
     );
   }
   if (Array.isArray(desired) && desired.length > 0) {
     return desired.every((item, index) =>
-      ownsOmitted(item, { ...place, live: listOf(live)[index], owned: ownedItem(owned, item) }),
+      ownsOmitted(item, {
+        ...place,
+        live: listOf(live)[index],
+        owned: ownedBelow(owned, elementOf(owned, item)),
+      }),
     );
   }
   const isOmitted = live === undefined || live === null;
-  return !isOmitted || (typed && owned !== undefined);
+  return !isOmitted || (owned === atomic ? typed : owned !== undefined);
 }
 
-function ownedItem(owned: unknown, item: unknown): unknown {
-  if (isLeaf(owned)) return owned;
-  const element = Object.keys(mapOf(owned)).find((each) => isItem(item, each));
-  return element === undefined ? undefined : mapOf(owned)[element];
+function ownedBelow(owned: unknown, element: string): unknown {
+  return owned === atomic || isLeaf(owned) ? atomic : mapOf(owned)[element];
+}
+
+function elementOf(owned: unknown, item: unknown): string {
+  return Object.keys(mapOf(owned)).find((each) => isItem(item, each)) ?? '';
 }
 
 /** True when each field of a fieldsV1 set is in `desired`, or ignored. */
