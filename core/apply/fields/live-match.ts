@@ -48,12 +48,13 @@ interface LivePlace {
  */
 function ownsOmitted(desired: unknown, place: LivePlace): boolean {
   const { live, owned, typed } = place;
-  if (desired === undefined || desired === null) return true;
+  // Few objects omit anything, and a look for the owner of an item takes long.
+  if (omitsNothing(desired, live)) return true;
   if (isMap(desired) && !isLeaf(desired)) {
     return Object.entries(desired).every(([key, value]) =>
       ownsOmitted(value, {
         ...place,
-        live: isMap(live) && Object.hasOwn(live, key) ? live[key] : undefined,
+        live: valueAt(live, key),
         owned: ownedBelow(owned, `f:${key}`),
       }),
     );
@@ -67,8 +68,21 @@ function ownsOmitted(desired: unknown, place: LivePlace): boolean {
       }),
     );
   }
-  const isOmitted = live === undefined || live === null;
-  return !isOmitted || (owned === atomic ? typed : owned !== undefined);
+  return owned === atomic ? typed : owned !== undefined;
+}
+
+function omitsNothing(desired: unknown, live: unknown): boolean {
+  if (desired === undefined || desired === null) return true;
+  if (live === undefined || live === null) return false;
+  if (isMap(desired)) {
+    return Object.keys(desired).every((key) => omitsNothing(desired[key], valueAt(live, key)));
+  }
+  if (!Array.isArray(desired)) return true;
+  return desired.every((item, index) => omitsNothing(item, listOf(live)[index]));
+}
+
+function valueAt(live: unknown, key: string): unknown {
+  return isMap(live) && Object.hasOwn(live, key) ? live[key] : undefined;
 }
 
 function ownedBelow(owned: unknown, element: string): unknown {
