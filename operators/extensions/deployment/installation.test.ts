@@ -24,17 +24,17 @@ describe('a BundleDeployment of that name which belongs to others is left alone'
     [
       'to nobody',
       foreign(),
-      'BundleDeployment "painter" exists already and does not belong to this Operator: give the Operator another name, or delete the BundleDeployment',
+      'BundleDeployment "painter" exists already and does not belong to this Operator: give the Operator another name, or delete the BundleDeployment, which uninstalls what it has installed',
     ],
     [
       'to another object',
       foreign({ ownerReferences: [anOwner({})] }),
-      'BundleDeployment "painter" exists already and belongs to ConfigMap "other": give the Operator another name, or delete the BundleDeployment',
+      'BundleDeployment "painter" exists already and belongs to ConfigMap "other": give the Operator another name, or delete the BundleDeployment, which uninstalls what it has installed',
     ],
     [
       'to a ClusterExtension',
       foreign({ ownerReferences: [anOwner({ kind: 'ClusterExtension', name: 'painter' })] }),
-      'BundleDeployment "painter" exists already and belongs to ClusterExtension "painter": give the Operator another name, or delete the BundleDeployment',
+      'BundleDeployment "painter" exists already and belongs to ClusterExtension "painter": give the Operator another name, or delete the BundleDeployment, which uninstalls what it has installed',
     ],
     [
       'to an earlier Operator',

@@ -61,7 +61,7 @@ function conflictWith(extension: Extension, deployment: BundleDeployment): strin
   if (owner.kind === kind && owner.name === name) {
     return `BundleDeployment "${name}" belongs to an earlier ${kind} of this name. The controller continues when it is deleted: its condition Progressing says what the deletion waits for`;
   }
-  return `BundleDeployment "${name}" exists already and belongs to ${owner.kind} "${owner.name}": ${adviceFor(kind)}`;
+  return `BundleDeployment "${name}" exists already and belongs to ${owner.kind} "${owner.name}": ${adviceFor(kind)}, ${whatThatDoes}`;
 }
 
 /** One without an owner, such as after a restore, or a deletion with --cascade=orphan. */
@@ -72,7 +72,7 @@ function conflictWithOrphan(
   const [kind] = id.split('/');
   const record = readRecord(metadata);
   if (record?.of !== id) {
-    return `BundleDeployment "${name}" exists already and does not belong to this ${kind}: ${adviceFor(kind)}`;
+    return `BundleDeployment "${name}" exists already and does not belong to this ${kind}: ${adviceFor(kind)}, ${whatThatDoes}`;
   }
   const { package: before } = record.selected;
   if (before === '' || before === packageName) return undefined;
@@ -83,6 +83,8 @@ function conflictWithOrphan(
 export function adviceFor(kind: string | undefined): string {
   return `give the ${kind} another name, or delete the BundleDeployment`;
 }
+
+const whatThatDoes = 'which uninstalls what it has installed';
 
 function beingDeleted({ metadata }: BundleDeployment): string | undefined {
   if (metadata.deletionTimestamp === undefined) return undefined;
