@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -161,4 +161,15 @@ test.each([
 ])('too many %s are refused', async (_, own, message) => {
   const blobs = [1, 2, 3].map((n) => ({ schema: 'olm.package', name: `p${n}` }));
   await expect(contentOf(blobs, { ...limits, ...own })).rejects.toThrow(message);
+});
+
+test('a package that the disk has damaged says how to fetch it again', async () => {
+  await using content = await contentOf([{ schema: 'olm.package', name: 'a' }]);
+  const file = join(content.directory, 'packages', 'all.jsonl');
+  await writeFile(file, Buffer.alloc((await stat(file)).size));
+  expect(await content.records.findPackage('a', catalog)).toEqual({
+    problem: expect.stringMatching(
+      /^package a cannot be read from the disk: .*\. To fetch it again, delete the Pod of rukpak-operators, or stop the process and delete directory catalogs of --cache-dir$/,
+    ),
+  });
 });

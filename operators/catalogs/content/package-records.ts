@@ -17,6 +17,9 @@ export function apiName({ group, version, kind }: GroupVersionKind): string {
   return `${kind}.${version}.${group}`;
 }
 
+const cure =
+  'To fetch it again, delete the Pod of rukpak-operators, or stop the process and delete directory catalogs of --cache-dir';
+
 interface StoredPackage {
   /** Number of its record. */
   readonly record: number;
@@ -88,7 +91,9 @@ export class PackageRecords implements AsyncDisposable {
       }
       throw new Error('its record is empty');
     } catch (error) {
-      return { problem: `package ${name} cannot be read from the disk: ${errorMessage(error)}` };
+      return {
+        problem: `package ${name} cannot be read from the disk: ${errorMessage(error)}. ${cure}`,
+      };
     }
   }
 
