@@ -224,6 +224,27 @@ describe('new content of the same seed', () => {
     expect(fixture.applier.apply.mock.lastCall?.[0].objects).toEqual([drawn('a', shifted)]);
   });
 
+  test('of another Bundle leaves the active one in place, unless its class draws otherwise by now', async () => {
+    for (const draws of [{}, { before: 2 }]) {
+      const former = await anInstalled();
+      const fixture = aFixture({ seed: 'a' });
+      fixture.change(former.live);
+      fixture.have(...former.bundles.list(), aBundleOf(v2));
+      fixture.load.mockImplementation(async ({ metadata: { name = '' } }) => aTree({ name }));
+      fixture.handler.mockImplementation(async ({ files }, _, { seed = [] }) => {
+        const isNext = Buffer.from(files.get('name') ?? '').toString() === nameOf(v2);
+        return [drawn(Buffer.from(seed).toString(), isNext ? shifted : draws)];
+      });
+      stored(fixture, drawn('a', {}));
+      fixture.changeSpec({ template: v2 });
+      await fixture.reconcile();
+      expect(progressOf(fixture)).toContain('GeneratedValuesChanged');
+      expect(fixture.status.activeBundle).toBe(nameOf(v1));
+      const applied = fixture.applier.apply.mock.calls.map(([{ objects }]) => objects);
+      expect(applied).toEqual('before' in draws ? [] : [[drawn('a', {})]]);
+    }
+  });
+
   test('that is rolled back gives the former values back without a question', async () => {
     const fixture = await anInstalled();
     fixture.load.mockImplementation(async ({ metadata: { name = '' } }) => aTree({ name }));

@@ -5,6 +5,7 @@ import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { installNamespaceOf } from '../../../api/v1alpha1/rules/install-namespace.ts';
 import { clientOf, digestOf } from '../../apply/index.ts';
 import type { Blocked } from '../../contracts/applier.ts';
+import { TerminalError } from '../../errors.ts';
 import { isForbidden, liveObject, secretResource } from '../../platform/kube/index.ts';
 import { shortList } from '../../short-list.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
@@ -25,7 +26,7 @@ import {
   secretsDigest,
   tokenOf,
 } from './generated-values.ts';
-import { loadLastApplied } from './load-objects.ts';
+import { loadActive, loadLastApplied } from './load-objects.ts';
 import { renderWithOtherSeed } from './render.ts';
 
 const namedObjects = 5;
@@ -78,11 +79,25 @@ async function keepDrawn(state: BundleDeploymentState, surroundings: Surrounding
   const message =
     `BundleDeployment "${name}" would get other generated values in ${shortList(changed, namedObjects)}, from the same seed, because its template, its config or the code of class ${deployment.spec.provisionerClassName} has changed: core does not overwrite them. ` +
     `Set the present values in spec.config, or accept new values: ${acceptCommand(name, token)}`;
-  return await block(
-    state,
-    { reason: progressReason.generatedValuesChanged, message },
-    surroundings,
-  );
+  const blocked = { reason: progressReason.generatedValuesChanged, message };
+  // The digest of a plan is that of the new content.
+  if (state.content !== undefined || (status.activeBundle ?? '') === '') {
+    return await block(state, blocked, surroundings);
+  }
+  return { blocked, ...((await loadInstalled(state, blocked, surroundings)) ?? { done: true }) };
+}
+
+/** The active Bundle's objects, as far as they have the generated values that are installed. */
+async function loadInstalled(
+  state: BundleDeploymentState,
+  { message }: Blocked,
+  { dependencies, context }: Surroundings,
+): Promise<Found | undefined> {
+  const waiting = { ...state, failure: new TerminalError(message) };
+  const found = await loadActive(waiting, dependencies, context);
+  if (found?.recipe === undefined || found.kept === true) return found;
+  const { recipe, objects = [] } = found;
+  return secretsDigest(recipe, objects) === state.status.applied?.secrets ? found : undefined;
 }
 
 function acceptCommand(name: string | undefined, token: string): string {

@@ -50,7 +50,7 @@ export async function loadOrKeepActive(
 }
 
 /** Ignores errors of the active Bundle: the error of the new one is reported. */
-async function loadActive(
+export async function loadActive(
   state: BundleDeploymentState,
   dependencies: ReconcileDependencies,
   context: PhaseContext,
