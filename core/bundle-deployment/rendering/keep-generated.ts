@@ -67,24 +67,36 @@ export async function keepGenerated(
  * keep. An earlier Bundle in the place of the template's brings its own values back.
  */
 async function keepDrawn(state: BundleDeploymentState, surroundings: Surroundings): Promise<Found> {
-  const { deployment, recipe, target, bundle, objects = [], status } = state;
+  const { recipe, target, bundle, objects = [], status, content } = state;
   if (recipe === undefined || target !== bundle) return {};
   const secrets = secretsDigest(recipe, objects);
   if (secrets === status.applied?.secrets) return {};
-  const { name, annotations = {} } = deployment.metadata;
   const token = tokenOf(recipe, secrets);
-  if (annotations[annotation.acceptNewSeed] === token) return {};
-  const changed = await secretsThat(redraws, state, surroundings);
-  if (changed.length === 0) return {};
-  const message =
-    `BundleDeployment "${name}" would get other generated values in ${shortList(changed, namedObjects)}, from the same seed, because its template, its config or the code of class ${deployment.spec.provisionerClassName} has changed: core does not overwrite them. ` +
-    `Set the present values in spec.config, or accept new values: ${acceptCommand(name, token)}`;
+  const message = await redrawnMessage(state, token, surroundings);
+  if (message === undefined) return {};
   const blocked = { reason: progressReason.generatedValuesChanged, message };
   // The digest of a plan is that of the new content.
-  if (state.content !== undefined || (status.activeBundle ?? '') === '') {
+  if (content !== undefined || !status.activeBundle) {
     return await block(state, blocked, surroundings);
   }
   return { blocked, ...((await loadInstalled(state, blocked, surroundings)) ?? { done: true }) };
+}
+
+/** Undefined when nothing in use changes, or somebody has accepted that. */
+async function redrawnMessage(
+  state: BundleDeploymentState,
+  token: string,
+  surroundings: Surroundings,
+): Promise<string | undefined> {
+  const { metadata, spec } = state.deployment;
+  const { name, annotations = {} } = metadata;
+  if (annotations[annotation.acceptNewSeed] === token) return undefined;
+  const changed = await secretsThat(redraws, state, surroundings);
+  if (changed.length === 0) return undefined;
+  return (
+    `BundleDeployment "${name}" would get other generated values in ${shortList(changed, namedObjects)}, from the same seed, because its template, its config or the code of class ${spec.provisionerClassName} has changed: core does not overwrite them. ` +
+    `Set the present values in spec.config, or accept new values: ${acceptCommand(name, token)}`
+  );
 }
 
 /** The active Bundle's objects, as far as they have the generated values that are installed. */
