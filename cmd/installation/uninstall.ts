@@ -167,16 +167,17 @@ async function tellKeptNamespaces(
   manifests: readonly KubernetesObject[],
   run: Uninstallation,
 ): Promise<void> {
-  const { kube, print, systemNamespace, timeout } = run;
+  const { kube, print, systemNamespace, timeout, deleteWorkloads } = run;
+  // Kubernetes deletes uploads with their Bundles.
+  const ofSystem = deleteWorkloads
+    ? '"rukpak-seed" among them'
+    : '"rukpak-seed" and uploads among them';
   for (const object of manifests.filter(({ kind }) => kind === 'Namespace')) {
     // Some overlays lack the object.
     const target = await targetOf(object, run);
     const signal = AbortSignal.timeout(timeout);
     if (target === undefined || !(await liveObject(kube.client, target, signal))) continue;
-    const holds =
-      object.metadata.name === systemNamespace
-        ? 'its Secrets, "rukpak-seed" and uploads among them'
-        : 'its Secrets';
-    print(`${describe(object)} kept, with ${holds}`);
+    const named = object.metadata.name === systemNamespace ? `, ${ofSystem}` : '';
+    print(`${describe(object)} kept, with its Secrets${named}`);
   }
 }
