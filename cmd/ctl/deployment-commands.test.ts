@@ -292,6 +292,26 @@ test('rukpakctl export leaves out what others have noted', async () => {
   expect(list.items).toHaveLength(1);
 });
 
+test('rukpakctl rollback changes no template that a controller would set back', async () => {
+  const kinds = [
+    ['olm.operatorframework.io/v1', 'ClusterExtension'],
+    ['example.com/v1', 'Platform'],
+  ] as const;
+  const ways: string[] = [];
+  for (const [apiVersion, kind] of kinds) {
+    const owner = { apiVersion, kind, name: 'painter', uid: 'u', controller: true };
+    const metadata = { ...web.metadata, ownerReferences: [owner] };
+    api.put(bundleDeploymentResource, { ...web, metadata });
+    const { code, stderr } = await ctl('rollback', 'web');
+    expect(code).toBe(1);
+    ways.push(stderr.slice(stderr.indexOf('nothing')));
+  }
+  expect(ways).toEqual([
+    'nothing is changed: ClusterExtension "painter" has made BundleDeployment "web", and would set spec.template back; "rukpakctl operator upgrade clusterextension/painter --to VERSION --force" installs an earlier version\n',
+    'nothing is changed: Platform "painter" has made BundleDeployment "web", and would set spec.template back; change Platform "painter" instead\n',
+  ]);
+});
+
 describe('rukpakctl uninstall', () => {
   const goes = [
     'BundleDeployment "web" is deleted, and with it:',

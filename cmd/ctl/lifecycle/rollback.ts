@@ -42,13 +42,20 @@ async function putBack(
   { client, signal }: Cluster,
   { name, flags, report }: PutBack,
 ): Promise<void> {
-  const [{ chooseRevision, setTemplate }, { templateBundle }, { awaitBundle }] = await Promise.all([
+  const [
+    { checkOwnTemplate },
+    { chooseRevision, setTemplate },
+    { templateBundle },
+    { awaitBundle },
+  ] = await Promise.all([
+    import('../deployments/maker.ts'),
     import('../deployments/revisions.ts'),
     import('../status/deployment-state.ts'),
     import('../deployments/awaiting.ts'),
   ]);
   const live = await client.get(bundleDeploymentResource, { name }, signal);
   const deployment = live as BundleDeployment;
+  checkOwnTemplate(deployment);
   const from = templateBundle(deployment);
   const { revision, template } = chooseRevision(deployment, flags.to);
   const changed = await setTemplate(client, { deployment, template, signal });

@@ -1,9 +1,5 @@
 import { Argument, Command } from 'commander';
-import { clusterExtensionResource } from '../../../api/olm/v1/index.ts';
-import { operatorResource } from '../../../api/operators/v1alpha1/index.ts';
-import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
-import { TerminalError } from '../../../core/errors.ts';
 import type { Cluster } from '../cluster.ts';
 import {
   addDeletionFlags,
@@ -11,6 +7,7 @@ import {
   type DeletionFlags,
   deletionLines,
 } from '../deployments/deletion-dialogue.ts';
+import { checkNotMadeAgain } from '../deployments/maker.ts';
 import { addClusterFlags, type ClusterFlags } from '../flags.ts';
 import { outputOption, progressOn, Report } from '../output/output.ts';
 import { visibleLine } from '../terminal/text.ts';
@@ -55,7 +52,7 @@ async function removed(cluster: Cluster, { name, flags, warnings }: Removal): Pr
     foreseeDeletion(cluster, { name, systemNamespace, signal }),
   );
   const { deployment, deletes, keeps, hidden } = foreseen;
-  checkMaker(deployment);
+  checkNotMadeAgain(deployment);
   const nothing = deletes.length === 0 ? ', which has installed nothing that goes with it' : '';
   const title = `BundleDeployment "${name}" is deleted${nothing || ', and with it:'}`;
   await report.lines([title, ...deletionLines(foreseen, flags.output === 'wide')]);
@@ -69,24 +66,4 @@ async function removed(cluster: Cluster, { name, flags, warnings }: Removal): Pr
   );
   await report.line(`bundledeployment.core.rukpak.io "${name}" deleted`);
   await report.result({ ...result, deleted: true });
-}
-
-/**
- * Its controller would install everything again, without its data.
- * @throws TerminalError with the command that deletes both.
- */
-function checkMaker({ metadata }: BundleDeployment): void {
-  const maker = metadata.ownerReferences?.find(({ controller }) => controller === true);
-  if (maker === undefined) return;
-  const { apiVersion, kind, name } = maker;
-  const type = kind.toLowerCase();
-  const [group = ''] = apiVersion.split('/');
-  const resources = [operatorResource, clusterExtensionResource];
-  const isOfOperators = resources.some((each) => each.kind === kind && each.group === group);
-  const command = isOfOperators
-    ? `rukpakctl operator uninstall ${type}/${name}`
-    : `kubectl delete ${type}.${group} ${name}`;
-  throw new TerminalError(
-    `nothing is deleted: ${kind} "${name}" has made BundleDeployment "${metadata.name}", and would make it again; "${command}" deletes both`,
-  );
 }
