@@ -160,7 +160,7 @@ export class BundleDeploymentReconciler {
     if (isDeleted(state.deployment)) return state;
     const given = { ...state, ...watchDeadline(state, this.#dependencies, context) };
     const timed = { ...given, ...watchProgress(given, this.#dependencies, context) };
-    return { ...timed, ...reportRolledBack(timed) };
+    return { ...timed, ...reportRolledBack(timed, this.#dependencies) };
   }
 
   #forget(name: string): void {

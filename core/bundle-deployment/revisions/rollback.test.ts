@@ -1,5 +1,9 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { BundleDeploymentSpec, BundleDeploymentStatus } from '../../../api/v1alpha1/index.ts';
+import type {
+  BundleDeploymentSpec,
+  BundleDeploymentStatus,
+  BundleStatus,
+} from '../../../api/v1alpha1/index.ts';
 import {
   aBundleOf,
   BundleDeploymentFixture,
@@ -9,6 +13,7 @@ import {
   v3,
 } from '../../../test/helpers/bundle-deployment-fixture.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
+import { TerminalError } from '../../errors.ts';
 import { LostContentError } from '../index.ts';
 
 const at = (minute: number) => ({ creationTimestamp: `2026-01-01T00:0${minute}:00Z` });
@@ -272,6 +277,51 @@ test('the Bundle that was gone back to is made again where it was deleted', asyn
   expect(fixture.applier.apply).toHaveBeenCalledTimes(applied + 1);
   expect(fixture.load.mock.lastCall?.[0].metadata).toMatchObject({ name: first, ...at(2) });
   expect(fixture.status).toMatchObject({ activeBundle: first, rollback: { to: first } });
+});
+
+describe('a rollback that cannot go on', () => {
+  /** The decision is there, and nothing of the earlier Bundle is applied yet. */
+  beforeEach(async () => {
+    await installed({ rollback: { deadline: '30s' } });
+    sick('InProgress');
+    await upgrade();
+    fixture.clock.advance(30 * second);
+    await fixture.reconcile();
+    expect(progressing()).toContain('RollingBack');
+    fixture.applier.apply.mockClear();
+  });
+
+  test('names what is wrong with the earlier Bundle', async () => {
+    fixture.handler.mockRejectedValue(new TerminalError('config/size: not known'));
+    const cause = 'class "plain", deployment(): config/size: not known';
+    fixture.changeSpec({ config: { size: 2 } });
+    await fixture.failure();
+    expect(fixture.applier.apply).not.toHaveBeenCalled();
+    expect(progressing()).toMatch(/^Progressing False RollingBack: Core began to roll back to /);
+    expect(progressing()).toContain(`. Core cannot apply Bundle "${first}" now: ${cause}`);
+    expect(fixture.summary[0]).toContain(`Core cannot apply Bundle "${first}" now: ${cause}`);
+  });
+
+  test('names why the earlier Bundle is not unpacked', async () => {
+    const status: BundleStatus = {
+      phase: 'Failing',
+      conditions: [
+        {
+          type: 'Unpacked',
+          status: 'False',
+          reason: 'UnpackFailed',
+          message: 'the tag is gone',
+          lastTransitionTime: '2026-01-01T00:00:00Z',
+        },
+      ],
+    };
+    fixture.have(aBundleOf(v1, status, at(0)));
+    await fixture.failure();
+    expect(fixture.applier.apply).not.toHaveBeenCalled();
+    expect(progressing()).toContain(
+      `. Core cannot apply Bundle "${first}" now: it is not unpacked: the tag is gone`,
+    );
+  });
 });
 
 describe('a rollback ends', () => {

@@ -3,11 +3,16 @@ import type {
   BundleDeployment,
   BundleDeploymentStatus,
 } from '../../../api/v1alpha1/bundle-deployment.ts';
-import { bundleDeploymentCondition, progressReason } from '../../../api/v1alpha1/conditions.ts';
+import {
+  bundleCondition,
+  bundleDeploymentCondition,
+  progressReason,
+} from '../../../api/v1alpha1/conditions.ts';
 import type { RollbackStatus } from '../../../api/v1alpha1/deployment-progress.ts';
 import type { Blocked } from '../../contracts/applier.ts';
+import { errorMessage } from '../../errors.ts';
 import { findCondition, timestamp } from '../../platform/runtime/index.ts';
-import { ownBundles } from '../bundles.ts';
+import { ownBundle, ownBundles } from '../bundles.ts';
 import type { BundleDeploymentDependencies, ReconcileDependencies } from '../dependencies.ts';
 import type { BundleDeploymentState, Found, PhaseContext } from '../phase.ts';
 import { isMadeAgain } from '../plan/approval.ts';
@@ -108,23 +113,51 @@ export function rollingBack(deployment: BundleDeployment, rollback: RollbackStat
 }
 
 /**
- * Reports a rollback as done once its Bundle is completely applied. It stays done when an object is
- * repaired later.
+ * Reports a rollback as done once its Bundle is completely applied, and before, why that Bundle is
+ * not applied. It stays done when an object is repaired later.
  */
-export function reportRolledBack({
-  deployment,
-  status,
-  blocked,
-}: BundleDeploymentState): Pick<Found, 'blocked'> {
-  const { rollback, activeBundle, conditions } = status;
+export function reportRolledBack(
+  state: BundleDeploymentState,
+  { bundles }: Pick<BundleDeploymentDependencies, 'bundles'>,
+): Pick<Found, 'blocked'> {
+  const { deployment, status, blocked } = state;
+  const { rollback } = status;
   if (rollback === undefined || blocked?.reason !== progressReason.rollingBack) return {};
   const { to, at } = rollback;
   const beginning = `Core rolled back to Bundle "${to}" at ${at}`;
   const message = rollbackText(beginning, deployment, rollback);
-  const { installed, progressing } = bundleDeploymentCondition;
-  const isActive = activeBundle === to && findCondition(conditions, installed)?.status === 'True';
-  const isTold = findCondition(deployment.status?.conditions, progressing)?.message === message;
-  return isActive || isTold ? { blocked: { reason: progressReason.rolledBack, message } } : {};
+  if (isRolledBack(state, to) || isTold(deployment, message)) {
+    return { blocked: { reason: progressReason.rolledBack, message } };
+  }
+  const isNew = deployment.status?.rollback?.to !== to;
+  const obstacle = isNew ? undefined : obstacleOf(state, ownBundle(deployment, to, bundles));
+  if (obstacle === undefined) return {};
+  const text = `${blocked.message}. Core cannot apply Bundle "${to}" now: ${obstacle}`;
+  return { blocked: { ...blocked, message: text } };
+}
+
+function isRolledBack({ status }: BundleDeploymentState, to: string): boolean {
+  const { installed } = bundleDeploymentCondition;
+  return (
+    status.activeBundle === to && findCondition(status.conditions, installed)?.status === 'True'
+  );
+}
+
+function isTold({ status }: BundleDeployment, message: string): boolean {
+  const { progressing } = bundleDeploymentCondition;
+  return findCondition(status?.conditions, progressing)?.message === message;
+}
+
+/** Why the Bundle of a rollback is not applied, if this reconcile has found out. */
+function obstacleOf(
+  { target, failure }: BundleDeploymentState,
+  to: Bundle | undefined,
+): string | undefined {
+  const error = failure && errorMessage(failure);
+  if (target !== undefined || (to !== undefined && isUsable(to))) return error;
+  const unpacked = findCondition(to?.status?.conditions, bundleCondition.unpacked);
+  const cause = error ?? unpacked?.message;
+  return cause ? `it is not unpacked: ${cause}` : 'it is not unpacked';
 }
 
 function rollbackText(
