@@ -218,6 +218,27 @@ describe('LeaderElector', () => {
     expect(a.log).toContain('lost');
   });
 
+  test('counts the 10 s from when it asked for the lease, not from a late answer', async () => {
+    const client = new FakeKubeClient();
+    const clock = new ManualClock();
+    const answer = Promise.withResolvers<void>();
+    const create = client.create.bind(client);
+    client.create = async (...call) => {
+      const lease = await create(...call);
+      await answer.promise;
+      return lease;
+    };
+    const a = candidate('a', client, clock);
+    await settle();
+    client.faults.update = Array.from({ length: 99 }, () => new Error('away'));
+    await pass(clock, 8000);
+    answer.resolve();
+    await settle();
+    expect(a.log).toEqual(['started']);
+    await pass(clock, 4000);
+    expect(a.log).toContain('lost');
+  });
+
   test('stops leading at once when another holds the lease', async () => {
     const client = new FakeKubeClient();
     const clock = new ManualClock();

@@ -44,7 +44,8 @@ export class LeaderElector {
    * finished. Rejects at once when leadership is lost, and with the error of the work itself.
    */
   async run(signal: AbortSignal, callbacks: LeaderCallbacks): Promise<void> {
-    if (!(await this.#acquire(signal))) return;
+    const acquiredAt = await this.#acquire(signal);
+    if (acquiredAt === undefined) return;
     this.#logger.info({}, 'leading');
     const lead = new AbortController();
     const loss = new AbortController();
@@ -56,7 +57,7 @@ export class LeaderElector {
     // Its error is for the caller, after the release: until then it must not end the process.
     work.catch(() => undefined);
     // Renews the Lease until the work is finished, so that no other process starts before.
-    const isLost = await this.#renewUntil(finished.signal);
+    const isLost = await this.#renewUntil(finished.signal, acquiredAt);
     signal.removeEventListener('abort', onStop);
     if (isLost) {
       const error = lossOf(this.#lock.otherHolder);
@@ -69,23 +70,30 @@ export class LeaderElector {
     await work;
   }
 
-  /** True when this process has the Lease, false when the signal is aborted first. */
-  async #acquire(signal: AbortSignal): Promise<boolean> {
+  /**
+   * When this process asked for the Lease that it has now; undefined when the signal is aborted
+   * first. Others count the Lease's 15 s from when the API server stored it, however late the answer.
+   */
+  async #acquire(signal: AbortSignal): Promise<number | undefined> {
     this.#logger.info({}, 'waiting for the lease');
     while (!signal.aborted) {
-      if (await this.#try(renewDeadline, signal)) return true;
+      const startedAt = this.#clock.monotonic();
+      if (await this.#try(renewDeadline, signal)) return startedAt;
       await this.#pause(retryPeriod * (1 + Math.random() * 0.2), signal);
     }
-    return false;
+    return undefined;
   }
 
   /** True when the Lease is lost, false when the signal is aborted first. */
-  async #renewUntil(signal: AbortSignal): Promise<boolean> {
-    let renewedAt = this.#clock.monotonic();
+  async #renewUntil(signal: AbortSignal, acquiredAt: number): Promise<boolean> {
+    let [renewedAt, triedAt] = [acquiredAt, acquiredAt];
     for (;;) {
-      await this.#pause(retryPeriod, signal);
+      // After a late answer there is no time for a pause.
+      const pause = triedAt + retryPeriod - this.#clock.monotonic();
+      if (pause > 0) await this.#pause(pause, signal);
       if (signal.aborted) return false;
       const startedAt = this.#clock.monotonic();
+      triedAt = startedAt;
       const left = renewedAt + renewDeadline - startedAt;
       if (left > 0 && (await this.#try(left, signal))) renewedAt = startedAt;
       else if (signal.aborted) return false;
