@@ -5,6 +5,7 @@ import {
   readdir,
   readFile,
   rename,
+  rm,
   stat,
   writeFile,
 } from 'node:fs/promises';
@@ -131,11 +132,30 @@ describe.each(['carried', 'carried.tar'])('%s that several runs have filled', (n
     await fill(name, ['both:v1'], { platform });
     const { record } = await fill(name, ['one:v1']);
     expect(record.images.map(({ path }) => path)).toEqual(['both', 'one']);
+    expect(record.content.get('both')?.has(amd64.digest)).toBe(true);
+    expect(record.content.get('both')?.has(arm64.digest)).toBe(false);
+    const pushed = await push(name);
+    expect([...pushed.failures]).toEqual([]);
+    expect(carriedNames(pushed)).toEqual(['both:v1', 'one:v1']);
+    expect(mirror.manifests.has(`both:${amd64.digest}`)).toBe(true);
     expect(carriedNames(await push(name, { platform }))).toEqual(['both:v1', 'one:v1']);
   });
 });
 
 describe('a directory', () => {
+  test('that has lost a platform of an image is not pushed without it', async () => {
+    const to = { registry: source.host, repository: 'both' };
+    const layers = [{ files: { a: 'both' } }];
+    const amd64 = await pushImage({ ...to, tag: 'amd64', layers });
+    const arm64 = await pushImage({ ...to, tag: 'arm64', layers, architecture: 'arm64' });
+    await pushIndex({ ...to, tag: 'v1', manifests: [amd64, arm64] });
+    await fill('carried', ['both:v1', 'one:v1']);
+    await rm(join(dir, 'carried/blobs', arm64.digest.replace(':', '/')));
+    const pushed = await push('carried');
+    expect([...pushed.failures.values()]).toEqual([expect.stringContaining(arm64.digest)]);
+    expect(carriedNames(pushed)).toEqual(['one:v1']);
+  });
+
   test('keeps partial files of others', async () => {
     const root = join(dir, 'carried');
     await fill('carried', ['one:v1']);

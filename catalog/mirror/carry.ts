@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { type ImagePlace, readWholeImage } from '../../core/registry/index.ts';
+import { type ImagePlace, type ImageToRead, readWholeImage } from '../../core/registry/index.ts';
 import { type CarriedImage, type MirrorRegistry, repositoryPath } from './carried-images.ts';
 import { carriedPlace } from './carried-place.ts';
 import {
@@ -83,7 +83,7 @@ export async function pushCarried(
     const known = await run.confirm(earlier, targets);
     const rest = images.filter(({ isEarlier }) => isEarlier !== true);
     const copied = await run.copy(
-      rest.map((image) => toCopy(image, { place, path, options })),
+      rest.map((image) => toCopy(image, { place, path, content: record.content, options })),
       targets,
     );
     return { images: [...known, ...copied].toSorted(bySource), failures: run.failures };
@@ -121,7 +121,8 @@ async function withFormer(
   const content = new Map<string, Set<string>>();
   const kept: CarriedImage[] = [];
   for (const image of rest.values()) {
-    const digests = await contentOf(image, place, options);
+    const hasPart = partsIn(place, former.content.get(image.path), options);
+    const digests = await contentOf(image, place, { ...options, hasPart });
     if (digests === undefined) continue;
     kept.push(image);
     content.set(image.path, new Set([...(content.get(image.path) ?? []), ...digests]));
@@ -146,38 +147,52 @@ async function withFormer(
 async function contentOf(
   { digest, isEarlier }: CarriedImage,
   place: ImagePlace,
-  { platform, signal }: MirrorOptions,
+  { hasPart, signal }: Pick<ImageToRead, 'hasPart' | 'signal'>,
 ): Promise<readonly string[] | undefined> {
   // The directory or tar has never had it.
   if (isEarlier === true) return [];
   if ((await place.findDigest(digest, signal)) === undefined) return undefined;
   try {
     const manifest = await place.manifest(digest, signal);
-    const image = { place, manifest, platform, withAttached: true, signal };
+    const image = { place, manifest, hasPart, withAttached: true, signal };
     const { manifests, blobs } = await readWholeImage(image);
     return [...manifests, ...blobs].map((each) => each.digest);
   } catch {
-    // Such as an index of which an earlier run has copied one platform.
     signal.throwIfAborted();
     return [];
   }
 }
 
+/**
+ * Which images of an index a directory or tar has: a run with `--platform` has left out the others.
+ * One that the record lists, and that is not there, is lost, and must be missed.
+ */
+function partsIn(
+  place: ImagePlace,
+  recorded: ReadonlySet<string> | undefined,
+  { signal }: Pick<MirrorOptions, 'signal'>,
+): (digest: string) => Promise<boolean> {
+  return async (digest) =>
+    recorded?.has(digest) === true || (await place.findDigest(digest, signal)) !== undefined;
+}
+
 interface Carried {
   readonly place: ImagePlace;
   readonly path: string;
+  readonly content: CarriedContent;
   readonly options: MirrorOptions;
 }
 
 function toCopy(
   { digest, ...image }: CarriedImage,
-  { place, path, options }: Carried,
+  { place, path, content, options }: Carried,
 ): ImageToCopy {
   return {
     ...image,
     host: path,
     repository: '',
     isShared: true,
+    hasPart: partsIn(place, content.get(image.path), options),
     open: async () => ({ place, manifest: await place.manifest(digest, options.signal) }),
   };
 }

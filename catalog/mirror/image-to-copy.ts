@@ -10,6 +10,8 @@ export interface ImageToCopy extends Omit<CarriedImage, 'digest'> {
   readonly repository: string;
   /** The bundle that names it. */
   readonly bundle?: string | undefined;
+  /** Whether the place has an image of an index. Defaults to all. */
+  readonly hasPart?: ((digest: string) => Promise<boolean>) | undefined;
   /** Other images share the place; only its opener closes it. */
   readonly isShared?: boolean | undefined;
 }

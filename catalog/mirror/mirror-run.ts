@@ -206,12 +206,12 @@ export class MirrorRun {
     const { platform, signal } = this.#options;
     const read: ReadImage[] = [];
     await inParallel(images, imagesAtOnce, async (image) => {
-      const { source, host, repository, bundle } = image;
+      const { source, host, repository, bundle, hasPart } = image;
       if (this.#failed.has(source)) return;
       await this.attempt({ source, bundle, host }, async () => {
         const { place, manifest } = await image.open();
         try {
-          const wanted = { place, manifest, platform, withAttached: true, signal };
+          const wanted = { place, manifest, platform, hasPart, withAttached: true, signal };
           const content = await readWholeImage(wanted);
           read.push({ image, content, from: { place, host, repository } });
         } catch (error) {

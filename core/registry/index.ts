@@ -53,7 +53,12 @@ export {
   ImageCopier,
   type KeptTag,
 } from './copy/image-copier.ts';
-export { parsePlatform, readWholeImage, type WholeImage } from './copy/whole-image.ts';
+export {
+  type ImageToRead,
+  parsePlatform,
+  readWholeImage,
+  type WholeImage,
+} from './copy/whole-image.ts';
 export { discard, type TransportResponse } from './http/response.ts';
 export { credentialsKey, TokenService } from './http/token-service.ts';
 export { Transport } from './http/transport.ts';

@@ -31,6 +31,8 @@ export interface ImageToRead {
   readonly withAttached: boolean;
   /** Reads only the images of an index for this platform; the index itself stays unchanged. */
   readonly platform?: Platform | undefined;
+  /** Whether an image of an index is to be read, in addition to `platform`. Defaults to all. */
+  readonly hasPart?: ((digest: string) => Promise<boolean>) | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -86,7 +88,7 @@ class WholeReader {
       );
     }
     const { manifests, blobs, subject } = manifestParts(manifest);
-    const wanted = this.#ofPlatform(manifests);
+    const wanted = await this.#present(this.#ofPlatform(manifests));
     for (const part of wanted) {
       if (this.#manifests.has(part.digest)) continue;
       const content = await this.#image.place.manifest(part.digest, this.#image.signal);
@@ -100,6 +102,13 @@ class WholeReader {
     const size = bytes.byteLength;
     this.#manifests.set(digest, { digest, size, isPart, tag, subject: subject?.digest });
     return wanted;
+  }
+
+  async #present(manifests: readonly TypedDescriptor[]): Promise<readonly TypedDescriptor[]> {
+    const { hasPart } = this.#image;
+    if (hasPart === undefined) return manifests;
+    const found = await Promise.all(manifests.map(({ digest }) => hasPart(digest)));
+    return manifests.filter((_, index) => found[index]);
   }
 
   #ofPlatform(manifests: readonly TypedDescriptor[]): readonly TypedDescriptor[] {
