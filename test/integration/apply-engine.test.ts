@@ -547,6 +547,27 @@ test('a field is applied whose CRD declares it in the same upgrade, and one that
   expect(events.map(({ message }) => message.split(': ')[1])).toEqual(['spec.shape']);
 });
 
+test('a new process applies empty values that a version adds, and once only', async () => {
+  const owner = await aDeployment();
+  const { name: ownerName = '' } = owner.metadata;
+  const [account, web] = [unique('account'), unique('web')];
+  const object = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: account } };
+  await apply(owner, object, workload(web, {}));
+  restart();
+  const next = [
+    { ...object, automountServiceAccountToken: false },
+    // The API server omits these.
+    workload(web, { args: [], tty: false, workingDir: '' }),
+  ];
+  await apply(await reload(ownerName), ...next);
+  expect(await kubectl.get('serviceaccount', account, namespace)).toMatchObject({
+    automountServiceAccountToken: false,
+  });
+  restart();
+  await apply(await reload(ownerName), ...next);
+  expect(client.taken()).toEqual([]);
+});
+
 test('a foreign object is refused before anything changes, and adopted on demand', async () => {
   const owner = await aDeployment();
   const [mine, foreign] = [unique('mine'), unique('foreign')];
