@@ -10,6 +10,7 @@ import type { InventoryEntry } from '../inventory/entry.ts';
 import { Inventory } from '../inventory/inventory.ts';
 import type { ApplyFailure } from '../objects/failures.ts';
 import { trackingID } from '../objects/owner-marks.ts';
+import { OutdatedOwnerError } from '../state/outdated-owner.ts';
 import { OwnerStates } from '../state/owner-states.ts';
 import { Deletions } from '../write/deletions.ts';
 import { Orphaner } from './orphan.ts';
@@ -31,18 +32,33 @@ function takenBy({ resource, key, object }: InventoryEntry): KubernetesObject {
   };
 }
 
-/**
- * What a deletion does with a Namespace and an object in it; another deployment takes the object
- * right before core deletes it when told so.
- */
-async function removed({ isTaken }: { readonly isTaken: boolean }): Promise<readonly string[]> {
+interface Meanwhile {
+  /** Another deployment takes the object right before core deletes it. */
+  readonly isTaken?: boolean;
+  /** Somebody changes the spec of the deployment right after that. */
+  readonly isChanged?: boolean;
+}
+
+let asked: string[];
+
+/** What a deletion does with a Namespace and an object in it. */
+async function removed({
+  isTaken = false,
+  isChanged = false,
+}: Meanwhile): Promise<readonly string[]> {
   const inventory = new Inventory();
   const goes = anOwnedEntry('ConfigMap', { name: 'goes' }, inventory);
   const space = anOwnedEntry('Namespace', { name: 'n' }, inventory);
   let live: KubernetesObject | undefined = goes.object;
-  const asked: string[] = [];
+  const { metadata, ...deployment } = aStoredDeployment();
+  const deletionTimestamp = '2026-01-01T00:00:00Z';
+  const owner = { ...deployment, metadata: { ...metadata, deletionTimestamp } };
+  asked = [];
   const client = {
     get: async ({ kind }: Resource) => {
+      if (kind === owner.kind) {
+        return isChanged ? { ...owner, metadata: { ...owner.metadata, generation: 2 } } : owner;
+      }
       const found = kind === 'Namespace' ? space.object : live;
       if (found === undefined) throw new ApiError(404, { reason: 'NotFound' });
       return found;
@@ -87,20 +103,19 @@ async function removed({ isTaken }: { readonly isTaken: boolean }): Promise<read
   const pruner = new Pruner({ ...parts, drift: {} as never, transfers: {} as never });
   const watches = { ensure: async () => undefined } as never;
   const remover = new Remover({ ...parts, pruner, watches, clock: new ManualClock() });
-  const { metadata, ...deployment } = aStoredDeployment();
-  const deletionTimestamp = '2026-01-01T00:00:00Z';
-  const owner = { ...deployment, metadata: { ...metadata, deletionTimestamp } };
   await remover.remove({ owner, policy: 'Delete', signal: AbortSignal.timeout(120_000) });
   return asked;
 }
 
 test('a Namespace goes after the object in it', async () => {
-  expect(await removed({ isTaken: false })).toEqual([
-    'delete ConfigMap/goes',
-    'delete Namespace/n',
-  ]);
+  expect(await removed({})).toEqual(['delete ConfigMap/goes', 'delete Namespace/n']);
 });
 
 test('a Namespace stays with an object in it that another deployment has just taken', async () => {
   expect(await removed({ isTaken: true })).toEqual(['delete ConfigMap/goes', 'orphan Namespace/n']);
+});
+
+test('nothing more is deleted by a policy that somebody has changed since', async () => {
+  await expect(removed({ isChanged: true })).rejects.toThrow(OutdatedOwnerError);
+  expect(asked).toEqual(['delete ConfigMap/goes']);
 });

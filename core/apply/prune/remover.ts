@@ -12,7 +12,7 @@ import { applySetKey, belongsTo } from '../objects/owner-marks.ts';
 import { endNamespaces } from '../ownership/shared-namespaces.ts';
 import { clientOf } from '../privilege/permissions.ts';
 import { removalDenial } from '../privilege/removal-denial.ts';
-import { checkRestored } from '../state/outdated-owner.ts';
+import { checkRestored, unchangedOwner } from '../state/outdated-owner.ts';
 import type { OwnerState } from '../state/owner-state.ts';
 import type { OwnerStates } from '../state/owner-states.ts';
 import type { Deletions } from '../write/deletions.ts';
@@ -97,6 +97,7 @@ export class Remover {
     await this.#orphan(removal, planned);
     const stages = removalStages(planned.remove);
     for (const [index, candidates] of stages.entries()) {
+      if (index > 0) await this.#checkUnchanged(removal);
       // What is still there of earlier stages was spared: it is not the deployment's any more.
       const query = this.#queryFor(removal, stages.slice(index).flat());
       // Not earlier: an aggregated API of the deployment may be unavailable until earlier stages
@@ -121,6 +122,13 @@ export class Remover {
     if (await this.#takeOrphaned(removal, query)) return await this.remove(request);
     state.removal = undefined;
     return {};
+  }
+
+  /** Somebody may set another policy amid the deletion, or take the finalizer off. */
+  async #checkUnchanged({ owner, signal }: Removal): Promise<void> {
+    // A deployment that the API server deleted without waiting for core is not there to compare.
+    if (owner.metadata.deletionTimestamp === undefined) return;
+    await unchangedOwner(owner, this.#options.client, signal);
   }
 
   /** For namespaces, while these objects are still to be deleted. */

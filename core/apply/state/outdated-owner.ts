@@ -73,7 +73,7 @@ export async function unchangedOwner(
     now?.deletionTimestamp !== deletionTimestamp
   ) {
     throw new OutdatedOwnerError(
-      `BundleDeployment "${name}" changed while core applied it: core deletes nothing, and continues with its present spec`,
+      `BundleDeployment "${name}" changed while core worked on it: core deletes nothing more, and continues with its present spec`,
     );
   }
   return live as BundleDeployment;
