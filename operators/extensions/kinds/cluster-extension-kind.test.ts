@@ -128,6 +128,15 @@ test('a wait for the content of a catalog is a condition, and no Event', async (
   expect(fixture.events.taken()).toEqual([]);
 });
 
+test('a first rollout has not failed while a catalog has not been looked at', async () => {
+  const fixture = await reconciled();
+  fixture.taken();
+  fixture.choice = { kind: 'pending', message: 'Waiting for the content of ClusterCatalog "x".' };
+  await fixture.reconcile();
+  expect(fixture.taken()).toEqual([]);
+  expect(fixture.condition('Installed')).toBe('Installed False Absent: No bundle installed');
+});
+
 test('a new spec is not ready while a catalog has not been looked at', async () => {
   const fixture = await installed();
   const message = 'Waiting for the content of ClusterCatalog "x".';

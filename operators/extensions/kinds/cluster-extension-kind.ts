@@ -109,7 +109,7 @@ function installedCondition({
     return { type: type.installed, status: 'True', reason: succeeded, message };
   }
   if (choice.kind === 'pending' && installation.deployment === undefined) return undefined;
-  const isComing = choice.kind === 'resolved' && refusal === undefined && isAtWork(rollout);
+  const isComing = choice.kind !== 'failed' && refusal === undefined && isAtWork(rollout);
   const reason = isComing ? absent : failed;
   return { type: type.installed, status: 'False', reason, message: 'No bundle installed' };
 }
