@@ -1,5 +1,5 @@
 import { errorMessage, type ReconcileResult } from '../../../core/controller.ts';
-import type { StoredState } from '../content/content-store.ts';
+import type { StoredContent, StoredState } from '../content/content-store.ts';
 import { namedContent } from '../kinds/named-content.ts';
 import { CatalogFailure } from '../source/catalog-failure.ts';
 import type { CatalogImages } from '../source/catalog-image.ts';
@@ -142,10 +142,25 @@ export class CatalogLeader {
   }
 
   async #refresh(work: ImageWork): Promise<ReconcileResult> {
-    const state = await this.#newest(work).catch((error: unknown) => {
+    const newest = await this.#newest(work).catch((error: unknown) => {
       throw asFailure(error, work.signal);
     });
-    return await this.#succeed(work, state);
+    if (!('content' in newest)) return await this.#succeed(work, newest);
+    await this.#serveNext(work, newest);
+    return await this.#succeed(work, newest.state);
+  }
+
+  /** Reads the object first: a silent watch may not show that its user wants other content by now. */
+  async #serveNext(work: ImageWork, stored: StoredContent): Promise<void> {
+    try {
+      if (this.#content.stateOf(work) !== undefined) {
+        await this.#writer.renew(work.object, work.signal);
+      }
+    } catch (error) {
+      await stored.content[Symbol.asyncDispose]();
+      throw error;
+    }
+    await this.#content.serveNext(work, stored);
   }
 
   async #succeed(
@@ -163,8 +178,8 @@ export class CatalogLeader {
     return after(this.#schedule.untilPoll({ ...request, remembered }));
   }
 
-  /** Serves the image's present content. */
-  async #newest(work: ImageWork): Promise<StoredState> {
+  /** The image's present content; its state if it is served already. */
+  async #newest(work: ImageWork): Promise<StoredContent | StoredState> {
     const { object, request, signal } = work;
     const { uid = '' } = object.metadata;
     const resolvedRef = await this.#parts.images.resolve(request.image, signal);
@@ -172,9 +187,7 @@ export class CatalogLeader {
     if (current?.uid === uid && current.resolvedRef === resolvedRef) {
       return await this.#content.restate(work, current);
     }
-    const stored = await this.#download(work, resolvedRef);
-    await this.#content.serveNext(work, stored);
-    return stored.state;
+    return await this.#download(work, resolvedRef);
   }
 
   async #download(work: ImageWork, resolvedRef: string) {

@@ -101,3 +101,18 @@ describe('polls', () => {
     },
   );
 });
+
+test('new content is not resolved from if the spec has changed, which a silent watch does not show', async () => {
+  replica.put(aCatalog({ pollInterval: '10m' }));
+  const older = replica.push(tag, packageBlobs('a'));
+  await replica.reconcile();
+  const refs = () => replica.served.serving().map(({ resolvedRef }) => resolvedRef);
+  expect(refs()).toEqual([older]);
+  replica.push(tag, packageBlobs('a', '2.0.0'));
+  replica.clock.advance(20 * minute);
+  replica.client.put(replica.changed({ ref: older }, 2));
+  await replica.reconcile();
+  expect(refs()).toEqual([older]);
+  await replica.reconcile();
+  expect([refs(), replica.status]).toMatchObject([[older], { observedGeneration: 2 }]);
+});

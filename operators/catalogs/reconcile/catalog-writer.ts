@@ -7,6 +7,7 @@ import {
   keyOf,
   removeFinalizer,
   statusPatch,
+  unlessGone,
 } from '../../../core/controller.ts';
 import type { CatalogKindAdapter, CatalogOutcome } from '../kinds/catalog-kind.ts';
 
@@ -54,6 +55,17 @@ export class CatalogWriter {
     const { adapter, address } = this.#options;
     const status = adapter.relocated(object, address);
     return (status && (await this.#patch(object, status))) ?? object;
+  }
+
+  /**
+   * Notes the object as the API server has it now.
+   * @throws the reason of the signal, which a change of the object aborts
+   */
+  async renew(object: KubernetesObject, signal: AbortSignal): Promise<void> {
+    const { adapter, client, cache } = this.#options;
+    const live = await unlessGone(client.get(adapter.resource, keyOf(object), signal));
+    if (live !== undefined) cache.upsertIfNewer(live);
+    signal.throwIfAborted();
   }
 
   /** Lets a deletion go on. */
