@@ -261,6 +261,19 @@ describe('values', () => {
     expect((await isHealthy('values')).activeBundle).toBe(activeBundle);
   });
 
+  test('that Helm warns of are told', async () => {
+    const name = 'warned';
+    const values = 'color: red\nsize: small\nimage: {tag: a}\n';
+    const source = await pushed(name, aChart({ 'values.yaml': values }));
+    await rollOut({ name, source, config: { values: { image: { tag: { b: 1 } } } } });
+    await isHealthy(name);
+    await eventually(async () => {
+      const selector = `--field-selector=reason=ClassWarning,involvedObject.name=${name}`;
+      const told = await kubectl.must(['get', 'events', '--all-namespaces', selector]);
+      expect(told).toContain('destination for web.image.tag is a table.');
+    });
+  });
+
   test('come from ConfigMaps and Secrets, and follow them', async () => {
     const metadata = { name: 'helm-values', namespace: systemNamespace };
     const configMap = (color: string): object => ({

@@ -40,6 +40,28 @@ function aFixture(bundleClass: Partial<Provisioner> = { configure }, limits = de
   return fixture;
 }
 
+test('what a class warns of is told in Events, a few for each rendering', async () => {
+  const fixture = aFixture();
+  fixture.handler.mockImplementation(async (_, __, { logger }) => {
+    const child = logger.child({ chart: 'web' });
+    for (let warnings = 0; warnings < 9; warnings += 1) {
+      child.warn(
+        { warning: `value ${warnings} has no effect`, line: 3 },
+        'the chart has a warning',
+      );
+    }
+    logger.info({}, 'not worth an Event');
+    return objects;
+  });
+  configure.mockResolvedValue(content);
+  for (let reconciles = 0; reconciles < 2; reconciles += 1) await fixture.reconcile();
+  const told = fixture.events.taken().filter((event) => event.includes('ClassWarning'));
+  expect(told).toHaveLength(5);
+  expect(told[0]).toBe(
+    'Warning ClassWarning: the chart has a warning: value 0 has no effect (class "plain")',
+  );
+});
+
 describe('the class of the Bundle', () => {
   test('adapts the stored content for the deployment, whose class is given that', async () => {
     const fixture = aFixture();

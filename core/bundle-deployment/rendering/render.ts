@@ -19,6 +19,7 @@ import { stillNames } from '../facts/input-references.ts';
 import type { Facts, RenderingClasses } from '../facts/render-facts.ts';
 import type { LiveDeployment } from '../live-deployment.ts';
 import { type BundleDeploymentState, longestWait, type PhaseContext } from '../phase.ts';
+import { withWarningEvents } from './class-warnings.ts';
 import type { Recipe, Rendered, Rendering } from './rendered-objects.ts';
 
 /**
@@ -42,7 +43,10 @@ export async function render(
     if (failure !== undefined) throw lasting(failure, context);
     const installed = isActive(bundle, deployment);
     const making = { ...rendering, classes, installed, read: () => prepared.read() };
-    return await make(making, dependencies, { handlerContext, context });
+    const { events } = dependencies;
+    const logger = withWarningEvents({ ...handlerContext, events, deployment });
+    const telling = { ...handlerContext, logger };
+    return await make(making, dependencies, { handlerContext: telling, context });
   });
 }
 
