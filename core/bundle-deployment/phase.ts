@@ -31,6 +31,8 @@ export interface BundleDeploymentState {
    * Digest of the target's rendered objects and their namespaces; only with upgradePolicy Manual.
    */
   readonly content?: string | undefined;
+  /** Why the target could not be loaded, to compare its content with the approved one. */
+  readonly loadError?: unknown;
   /** This content is approved. */
   readonly approved?: boolean;
   /** The target is completely applied, and no deletion is pending. */

@@ -91,7 +91,7 @@ async function compare(
   if (error !== undefined) {
     context.signal.throwIfAborted();
     // The phase that applies reports a failure, and keeps the installed objects.
-    return { isOther: false, found };
+    return { isOther: false, found: { ...found, loadError: error } };
   }
   const { deployment, status, target } = state;
   // An earlier Bundle of a rollback gets the present config, with which nobody has seen it.

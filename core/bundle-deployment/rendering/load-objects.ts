@@ -40,7 +40,7 @@ export async function loadOrKeepActive(
   if (state.keepOnly === true || isForOther(state, dependencies)) {
     return (await loadLastApplied(state, dependencies, context)) ?? { done: true };
   }
-  const loaded = await loadObjects(state, dependencies, context);
+  const loaded = await loadOnce(state, dependencies, context);
   const { error: failure, ...found } = loaded;
   if (!(failure instanceof Error) || context.signal.aborted) return loaded;
   // A missing or forbidden input may appear, or an unavailable class may return, without an event.
@@ -49,7 +49,26 @@ export async function loadOrKeepActive(
   return active === undefined ? { ...loaded, failure } : { ...found, failure, ...active };
 }
 
-/** Ignores errors of the active Bundle: the error of the new one is reported. */
+/**
+ * Loads the target unless it was loaded, or failed to load, to find out whether its content is
+ * approved: a second time it may have other content.
+ */
+async function loadOnce(
+  state: BundleDeploymentState,
+  dependencies: ReconcileDependencies,
+  context: PhaseContext,
+): Promise<Found> {
+  const { loadError: error, content, recipe, target } = state;
+  if (error !== undefined) return { error };
+  const uid = target?.metadata.uid;
+  const isCompared = content !== undefined && recipe?.bundle.metadata.uid === uid;
+  return isCompared ? {} : await loadObjects(state, dependencies, context);
+}
+
+/**
+ * Ignores errors of the active Bundle: the error of the new one is reported. With upgradePolicy
+ * Manual the active one stays as it was applied, because nobody has seen its present content.
+ */
 export async function loadActive(
   state: BundleDeploymentState,
   dependencies: ReconcileDependencies,
@@ -57,7 +76,8 @@ export async function loadActive(
 ): Promise<Found | undefined> {
   const target = isOfContent(state.failure) ? standInFor(state, dependencies) : undefined;
   const standing = target === undefined ? state : { ...state, target };
-  if (target !== undefined && !isForOther(standing, dependencies)) {
+  const isSeen = state.deployment.spec.upgradePolicy !== 'Manual';
+  if (target !== undefined && isSeen && !isForOther(standing, dependencies)) {
     const loaded = await loadObjects(standing, dependencies, context);
     if (!('error' in loaded)) return { target, ...loaded };
   }
