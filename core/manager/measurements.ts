@@ -4,6 +4,7 @@ import {
   bundleDeploymentCondition,
   bundleDeploymentReason,
   bundlePhases,
+  kstatusCondition,
   readyReason,
 } from '../../api/v1alpha1/index.ts';
 import type { Logger } from '../contracts/logger.ts';
@@ -12,7 +13,7 @@ import { errorMessage } from '../errors.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type ClockOffset, clockProblem } from '../platform/kube/index.ts';
 import type { ClockMetrics, ObjectCount, ObjectCounts } from '../platform/observe/index.ts';
-import type { Runnable } from '../platform/runtime/index.ts';
+import { findCondition, type Runnable } from '../platform/runtime/index.ts';
 import { classesWith } from './classes.ts';
 
 interface CountedKinds {
@@ -64,7 +65,7 @@ export function createObjectCounts(
 
 /**
  * Objects of classes that no process serves: another process would have written more into their
- * status.
+ * status, or replaced what this one has written.
  */
 function unserved(
   kind: string,
@@ -81,7 +82,11 @@ function unserved(
 }
 
 function isSilent(status: Bundle['status'] | BundleDeployment['status']): boolean {
-  return (status?.conditions ?? []).every(({ reason }) => reason === readyReason.classNotServed);
+  const { conditions = [] } = status ?? {};
+  return (
+    conditions.length === 0 ||
+    findCondition(conditions, kstatusCondition.ready)?.reason === readyReason.classNotServed
+  );
 }
 
 function count(

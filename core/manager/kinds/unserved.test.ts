@@ -1,4 +1,5 @@
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { Condition } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/index.ts';
 import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
 import { EventList } from '../../../test/helpers/event-list.ts';
@@ -83,6 +84,57 @@ test('what another manager looks at is its own; what was said before is taken ba
   expect(client.calls).toEqual(['patch', 'patch']);
   expect(events.taken()).toEqual([]);
 });
+
+describe('a class that is changed to one that nobody serves', () => {
+  const generation = 2;
+  const observed = { observedGeneration: 1, conditions: [ready(1)] };
+  let deletions: UnservedObjects;
+
+  beforeEach(() => {
+    deletions = unserved();
+    const deployment = aDeployment('core-rukpak-io-plian', observed);
+    clock.advance(3_600_000);
+    client.put({ ...deployment, metadata: { ...deployment.metadata, generation } });
+  });
+
+  test('is named after a minute, although a manager has looked at what was before', async () => {
+    expect(await deletions.tell(live(), signal)).toEqual({ requeueAfter: 60_000 });
+    clock.advance(59_000);
+    expect(await deletions.tell(live(), signal)).toEqual({ requeueAfter: 1_000 });
+    expect(client.calls).toEqual([]);
+    clock.advance(1_000);
+    expect(await deletions.tell(live(), signal)).toEqual({});
+    expect(conditionLines(live().status?.conditions)).toEqual([
+      expect.stringContaining(
+        'Ready Unknown ClassNotServed: no manager reconciles this BundleDeployment: either class "core-rukpak-io-plian" is misspelt',
+      ),
+    ]);
+    expect(live().status?.observedGeneration).toBe(1);
+    expect(await deletions.tell(live(), signal)).toEqual({});
+    expect(client.calls).toEqual(['patch']);
+  });
+
+  test('is not, where its manager says that it is at work', async () => {
+    client.put({ ...live(), status: { ...observed, conditions: [ready(generation)] } });
+    expect(await deletions.tell(live(), signal)).toEqual({});
+    clock.advance(60_000);
+    expect(await deletions.tell(live(), signal)).toEqual({});
+    expect(client.calls).toEqual([]);
+  });
+
+  test('is counted anew with each change', async () => {
+    await deletions.tell(live(), signal);
+    clock.advance(59_000);
+    client.put({ ...live(), metadata: { ...live().metadata, generation: generation + 1 } });
+    expect(await deletions.tell(live(), signal)).toEqual({ requeueAfter: 60_000 });
+  });
+});
+
+function ready(observedGeneration: number): Condition {
+  const lastTransitionTime = '2026-01-01T00:00:00Z';
+  const about = { status: 'True', reason: 'Healthy', message: 'it is healthy' } as const;
+  return { type: 'Ready', ...about, lastTransitionTime, observedGeneration };
+}
 
 test('a deletion is for the reconciler to see to', async () => {
   const deployment = aDeployment('acme');

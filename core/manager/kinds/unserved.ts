@@ -21,6 +21,12 @@ import { shortList } from '../../short-list.ts';
  */
 const patience = 30_000;
 
+/**
+ * Milliseconds until a manager of the class must have reported a change of an object that a manager
+ * has reconciled before: a class may be at work for long.
+ */
+const patienceWithChange = 60_000;
+
 const shownClasses = 12;
 
 export interface UnservedObjectsOptions {
@@ -35,12 +41,15 @@ export interface UnservedObjectsOptions {
 /**
  * The objects of one kind whose class no manager serves. This process reports each of them, because
  * nothing else would report a misspelt class, and decides when to handle their deletions. Other
- * processes serve classes as well, so only objects count that no manager has reconciled.
+ * processes serve classes as well, so only objects count that no manager has reconciled since their
+ * last change.
  */
 export class UnservedObjects implements UnservedDeletions {
   readonly #options: UnservedObjectsOptions;
   /** By name of an object that is being deleted. */
   readonly #deletions = new Map<string, { readonly uid: string; readonly since: number }>();
+  /** By name of an object whose last change no manager has reported. */
+  readonly #changes = new Map<string, { readonly change: string; readonly since: number }>();
 
   constructor(options: UnservedObjectsOptions) {
     this.#options = options;
@@ -56,6 +65,7 @@ export class UnservedObjects implements UnservedDeletions {
 
   forget(name: string): void {
     this.#deletions.delete(name);
+    this.#changes.delete(name);
   }
 
   /** Undefined for an object that this process reconciles, or that is being deleted or deleted. */
@@ -63,17 +73,33 @@ export class UnservedObjects implements UnservedDeletions {
     object: Bundle | BundleDeployment | undefined,
     signal: AbortSignal,
   ): Promise<ReconcileResult | undefined> {
-    const { classes, clock } = this.#options;
+    const { classes } = this.#options;
     if (object === undefined || object.metadata.deletionTimestamp !== undefined) return undefined;
     if (classes.has(object.spec.provisionerClassName)) return undefined;
     if (isLookedAt(object)) {
+      this.#changes.delete(object.metadata.name ?? '');
       await this.#write(object, withoutOurs(object), signal);
       return {};
     }
-    const left = patience - (clock.now() - madeAt(object));
-    if (left > 0 && left <= patience) return { requeueAfter: left };
+    const left = this.#timeLeft(object);
+    if (left > 0) return { requeueAfter: left };
     await this.#write(object, this.#withOurs(object), signal);
     return {};
+  }
+
+  /** Milliseconds; the time of creation is known, that of a change is when this process saw it. */
+  #timeLeft({ metadata, status = {} }: Bundle | BundleDeployment): number {
+    const { clock } = this.#options;
+    if (status.observedGeneration === undefined) {
+      const left = patience - (clock.now() - madeAt({ metadata }));
+      return left <= patience ? left : 0;
+    }
+    const { name = '', uid, generation } = metadata;
+    const change = `${uid}/${generation}`;
+    const known = this.#changes.get(name);
+    const seen = known?.change === change ? known : { change, since: clock.monotonic() };
+    this.#changes.set(name, seen);
+    return seen.since + patienceWithChange - clock.monotonic();
   }
 
   #withOurs(object: Bundle | BundleDeployment): readonly Condition[] {
@@ -136,9 +162,16 @@ export function tellingUnserved(
     (await reconciler.reconcile(name, context));
 }
 
-/** A manager that serves the class has written more into the status than this process does. */
-function isLookedAt({ status = {} }: Bundle | BundleDeployment): boolean {
-  return status.observedGeneration !== undefined;
+/**
+ * A manager that serves the class has written more into the status than this process does, since
+ * the last change; while a class is at work, only Ready names that.
+ */
+function isLookedAt({ metadata: { generation = 0 }, status = {} }: Bundle | BundleDeployment) {
+  const { observedGeneration, conditions } = status;
+  if (observedGeneration === undefined) return false;
+  const ready = findCondition(conditions, kstatusCondition.ready);
+  const said = ready === undefined || isOurs(ready) ? undefined : ready.observedGeneration;
+  return Math.max(observedGeneration, said ?? 0) >= generation;
 }
 
 /** Managers of third parties do not know Ready, and would leave an outdated one. */
@@ -152,6 +185,6 @@ function isOurs({ reason }: Condition): boolean {
 }
 
 /** Milliseconds since the epoch. */
-function madeAt({ metadata }: Bundle | BundleDeployment): number {
+function madeAt({ metadata }: Pick<KubernetesObject, 'metadata'>): number {
   return Date.parse(metadata.creationTimestamp ?? '') || 0;
 }
