@@ -514,6 +514,16 @@ describe('a deleted deployment of a class that this process does not serve', () 
     expect(finalizersOf(fixture)).toEqual([]);
   });
 
+  test('waits for no hooks where all have run', async () => {
+    const at = '2026-01-01T00:00:00Z';
+    const run = { event: 'pre-delete', revision: 'a', startedAt: at, completed: 1, finishedAt: at };
+    const status = { activeBundle: nameOf(), hooks: { onDelete: 1, run } };
+    const fixture = anUnserved({ status });
+    fixture.have(aBundleOf());
+    await afterGrace(fixture);
+    expect(finalizersOf(fixture)).toEqual([]);
+  });
+
   test('waits for the class where its deletion has hooks, and says how to go on without', async () => {
     const status = { activeBundle: nameOf(), hooks: { onDelete: 1 } };
     const fixture = anUnserved({ status });

@@ -1,4 +1,7 @@
-import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import type {
+  BundleDeployment,
+  BundleDeploymentStatus,
+} from '../../../api/v1alpha1/bundle-deployment.ts';
 import {
   bundleDeploymentCondition,
   bundleDeploymentReason,
@@ -92,7 +95,7 @@ export async function awaitClassForHooks(
 ): Promise<Found> {
   const { deployment, status } = state;
   const { bundles, events } = dependencies;
-  if (status.hooks?.onDelete !== undefined && !skipsHooks(state)) {
+  if (hasHooksToRun(status) && !skipsHooks(state)) {
     const active = ownBundle(deployment, status.activeBundle, bundles);
     const policy = await policyInForce(deployment, dependencies, signal);
     // Orphaned objects keep working: no hook must stop them. Without its content there are none.
@@ -108,6 +111,12 @@ export async function awaitClassForHooks(
     events.event(deployment, { type: 'Warning', reason: 'ClassNotServed', message });
   }
   return {};
+}
+
+function hasHooksToRun({ hooks = {} }: BundleDeploymentStatus): boolean {
+  const { onDelete = 0, run } = hooks;
+  const completed = run?.finishedAt === undefined ? 0 : run.completed;
+  return completed < onDelete;
 }
 
 /** The message of a blocked deletion, with the missing class. */
