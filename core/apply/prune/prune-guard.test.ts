@@ -123,6 +123,17 @@ test('confirmed ones go, also those that could not be deleted at first', async (
   expect(namesOf((await guardPrune([...rest, again], aGuard(given))).held)).toEqual(['cm-0']);
 });
 
+test('confirmed ones wait again where the bundle had them again meanwhile', async () => {
+  const entries = configMaps(3);
+  const state = { confirmedPrunes: new Set<string>() };
+  const given = { prune: { maxPercent: 10 }, confirm: pruneDigest(entries), state };
+  await guardPrune(entries, aGuard(given));
+  const [, refused, wanted] = entries as [InventoryEntry, InventoryEntry, InventoryEntry];
+  await guardPrune([refused], aGuard(given));
+  const { go, held } = await guardPrune([refused, wanted], aGuard(given));
+  expect([namesOf(go), namesOf(held)]).toEqual([['cm-1'], ['cm-2']]);
+});
+
 test('a digest of other deletions is told', async () => {
   const given = { prune: { maxPercent: 10 }, confirm: 'feedfeedfeedfeed' };
   const { held, message } = await guardPrune(configMaps(1), aGuard(given));

@@ -49,6 +49,9 @@ export async function guardPrune(
 ): Promise<GuardedPrune> {
   const { owner, state } = guard;
   const name = owner.metadata.name ?? '';
+  // What the bundle has again meanwhile, and drops later, must be confirmed anew.
+  const pending = new Set(entries.map(identity));
+  state.confirmedPrunes = state.confirmedPrunes.intersection(pending);
   const verdict = await verdictOn(entries, guard);
   const open = verdict?.held.filter((entry) => !state.confirmedPrunes.has(identity(entry))) ?? [];
   if (verdict === undefined || open.length === 0) return { go: entries, held: [] };
