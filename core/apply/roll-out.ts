@@ -103,7 +103,7 @@ export class RollOut {
     const applied = isNothing ? { changes: 0 } : await setWriter.write(run, pending);
     const complete = applied.blocked === undefined && !run.foundationOnly;
     // A watch may have ended meanwhile: what it showed would be pruned no more, nor remembered.
-    const unknown = complete ? await planner.watchKinds(run) : unserved;
+    const unknown = complete && !isNothing ? await planner.watchKinds(run) : unserved;
     return { ...applied, complete, drifted, finished: state.finished.all, unknown };
   }
 
