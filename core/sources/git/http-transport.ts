@@ -9,6 +9,7 @@ import {
 } from '../../platform/net/index.ts';
 import type { HTTPCredentials } from './credentials.ts';
 import type { GitTransport } from './repository.ts';
+import { unlessRefused } from './server-refusal.ts';
 
 interface HTTPTransportOptions extends HTTPCredentials {
   readonly proxy?: ProxyConfig | undefined;
@@ -71,7 +72,7 @@ export class HTTPTransport implements GitTransport {
           statusCode: response.statusCode,
           statusMessage: String(response.statusCode),
           headers: flatHeaders(response.headers),
-          body: this.#bytes.bounded(response.body, (error) => this.#problem(method, url, error)),
+          body: this.#answer(response.body, (error) => this.#problem(method, url, error)),
         };
       }
       await response.body.dump();
@@ -80,6 +81,14 @@ export class HTTPTransport implements GitTransport {
       url = next;
     }
     throw new Error(`${method} "${wanted.url}": more than ${maxRedirects} redirects`);
+  }
+
+  #answer(
+    body: AsyncIterable<Uint8Array>,
+    explain: (error: unknown) => unknown,
+  ): AsyncIterableIterator<Uint8Array> {
+    const bytes = this.#bytes.bounded(body, explain);
+    return unlessRefused(bytes, (refusal) => this.#bytes.fail(refusal));
   }
 
   async close(): Promise<void> {

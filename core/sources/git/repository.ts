@@ -4,6 +4,7 @@ import type { GitSource } from '../../../api/v1alpha1/bundle.ts';
 import { TerminalError } from '../../errors.ts';
 import { indexPack, type PackOptions } from './index-pack.ts';
 import { MemoryFileSystem } from './memory-file-system.ts';
+import { printable } from './server-refusal.ts';
 
 /** The connection of isomorphic-git to one repository, in its HTTP interface. */
 export interface GitTransport extends HttpClient {
@@ -86,12 +87,25 @@ async function checkOutRef(
   transport: GitTransport,
 ): Promise<Checkout> {
   const found = (await listRefs(ref, transport)).find((candidate) => candidate.ref === ref);
-  if (found === undefined) throw new Error(`couldn't find remote ref "${ref}"`);
+  if (found === undefined) throw await missingRef(ref, transport);
   // Servers may send only what a ref names, so an annotated tag is fetched itself.
   await fetchShallow(repository, found.oid, transport);
   const commit = found.peeled ?? found.oid;
   if (await hasCommit(repository, commit)) return { ...repository, commit };
   throw new Error(`the server sent no commit for remote ref "${ref}"`);
+}
+
+/** Servers tell clients of SHA-1 no refs of a repository with longer names. */
+async function missingRef(ref: string, transport: GitTransport): Promise<Error> {
+  const { url, protocolVersion } = transport;
+  const { capabilities } = await git.getRemoteInfo2({ http: transport, url, protocolVersion });
+  const format = (capabilities as Readonly<Record<string, unknown>>)['object-format'] ?? 'sha1';
+  if (typeof format !== 'string' || format === 'sha1') {
+    return new Error(`couldn't find remote ref "${ref}"`);
+  }
+  return new Error(
+    `the repository has the object format ${printable(format)}, and core reads sha1 only: put the content into a repository with this format`,
+  );
 }
 
 async function listRefs(prefix: string, transport: GitTransport): Promise<readonly ServerRef[]> {

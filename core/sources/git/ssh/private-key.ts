@@ -1,7 +1,7 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import type { ParsedKey } from 'ssh2';
 import { errorMessage } from '../../../errors.ts';
-import { printable } from './remote-process.ts';
+import { printable } from '../server-refusal.ts';
 
 /**
  * Parses a private key in any format of ssh-keygen and openssl: OpenSSH's own, PKCS#1, SEC 1 and

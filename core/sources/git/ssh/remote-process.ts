@@ -7,6 +7,7 @@ import {
 } from '../../../platform/net/index.ts';
 import type { SSHCredentials } from '../credentials.ts';
 import type { SSHAddress } from '../repository-address.ts';
+import { printable } from '../server-refusal.ts';
 
 interface SSHTimeouts {
   /** Milliseconds until the connection must be established. */
@@ -196,10 +197,4 @@ function sshError(
     default:
       return new Error(`ssh: ${printable(error.message)}`, { cause: error });
   }
-}
-
-/** A server's text for a message: one line of at most 200 characters. */
-export function printable(text: string): string {
-  const line = text.replace(/[^\p{L}\p{N}\p{P}\p{S}]+/gu, ' ').trim();
-  return line.length > 200 ? `${line.slice(0, 199)}…` : line;
 }

@@ -2,7 +2,8 @@ import type { GitHttpRequest, GitHttpResponse } from 'isomorphic-git';
 import { ByteReader } from '../../../content/index.ts';
 import { AnswerBytes } from '../http-transport.ts';
 import type { GitTransport } from '../repository.ts';
-import { printable, RemoteProcess, type RemoteProcessOptions } from './remote-process.ts';
+import { printable } from '../server-refusal.ts';
+import { RemoteProcess, type RemoteProcessOptions } from './remote-process.ts';
 
 interface SSHTransportOptions extends Omit<RemoteProcessOptions, 'timeouts'> {
   /** Maximum bytes of all answers together. */
