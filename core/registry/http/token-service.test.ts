@@ -91,3 +91,21 @@ it('a token in use stays, however many others are asked for', async () => {
   await ask('0');
   expect(send).toHaveBeenCalledTimes(1_502);
 });
+
+it.each([
+  ['a token', 'a'.repeat(100_000), ''],
+  ['a scope', 'a', 'a'.repeat(15_000)],
+])('%s of a stranger that is large takes no memory', async (_case, token, more) => {
+  const send = vi.fn<TokenRequest['transport']['send']>(async (url) => {
+    const body = Readable.from([Buffer.from(JSON.stringify({ token, expires_in: 1e9 }))]) as never;
+    return { status: 200, headers: {}, body, url };
+  });
+  const service = new TokenService(new ManualClock());
+  const [challenge] = parseChallenges('Bearer realm="https://auth.example/token"');
+  const { signal } = new AbortController();
+  const wanted = { challenge: challenge!, credentials: undefined, transport: { send }, signal };
+  for (const scope of [`one${more}`, `one${more}`, 'two']) {
+    expect(await service.token({ ...wanted, scope })).toBe(token);
+  }
+  expect(send).toHaveBeenCalledTimes(3);
+});

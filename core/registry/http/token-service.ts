@@ -25,6 +25,11 @@ interface Token {
 const clientId = 'rukpak';
 const maxAnswer = 1024 * 1024;
 const maxTokens = 1000;
+/**
+ * Characters of a kept token and what it is for. Registries of users choose both, and all tokens are
+ * in the memory of one process; those of cloud providers have some thousand.
+ */
+const maxKept = 12_000;
 /** Seconds. Default of the token specification, for servers that state none. */
 const defaultLifetime = 60;
 /** Milliseconds. A token shortly before its end is not used: it could expire on the way. */
@@ -52,7 +57,7 @@ export class TokenService {
     const isValid = known !== undefined && known.expires > this.#clock.monotonic();
     const token = isValid ? known : await this.#fetch(wanted);
     this.#tokens.delete(key);
-    this.#tokens.set(key, token);
+    if (key.length + token.value.length <= maxKept) this.#tokens.set(key, token);
     const [oldest = ''] = this.#tokens.keys();
     if (this.#tokens.size > maxTokens) this.#tokens.delete(oldest);
     return token.value;
