@@ -15,18 +15,27 @@ const referrers = ['a', 'b', 'c'].map((text) => {
 let registry: FakeRegistry;
 /** The status of a page, and the next one. */
 let pages: (page: number) => { readonly status: number; readonly next?: string | undefined };
+/** Bytes that each page has in addition, and how many were asked for. */
+let padding: number;
+let asked: number;
 
 beforeEach(async () => {
   registry = await FakeRegistry.start();
+  padding = 0;
+  asked = 0;
   registry.intercept = (request, response) => {
     const url = new URL(request.url ?? '', 'http://registry');
     if (!url.pathname.includes('/referrers/')) return false;
     const page = Number(url.searchParams.get('page') ?? 0);
+    asked += 1;
     const { status, next } = pages(page);
     const manifests = referrers.slice(page, page + 1);
     response
       .writeHead(status, next === undefined ? {} : { link: `<${next}>; rel="next"` })
-      .end(JSON.stringify({ schemaVersion: 2, mediaType: mediaTypes.ociIndex, manifests }));
+      .end(
+        JSON.stringify({ schemaVersion: 2, mediaType: mediaTypes.ociIndex, manifests }) +
+          ' '.repeat(padding),
+      );
     return true;
   };
 });
@@ -64,4 +73,13 @@ test('a list without an end is refused', async () => {
   await expect(found()).rejects.toThrow(
     `registry ${registry.host} has more than 100 pages of referrers of ${subject}`,
   );
+});
+
+test('a list that would take much memory is refused before it does', async () => {
+  padding = 3 * 1024 * 1024;
+  pages = () => ({ status: 200, next: '?page=1' });
+  await expect(found()).rejects.toThrow(
+    `registry ${registry.host} has more than 16 MiB of referrers of ${subject}`,
+  );
+  expect(asked).toBe(6);
 });

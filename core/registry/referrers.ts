@@ -4,6 +4,9 @@ import { manifestParts } from './manifest-parts.ts';
 import { mediaTypes } from './media-types.ts';
 import { digestOf } from './reference.ts';
 
+/** Limits of a list in pages: users name registries, and core has the list in memory. */
+export const referrerLimits = { pages: 100, mebibytes: 16 } as const;
+
 /** Tag under which registries without the referrers API have the index of a digest's referrers. */
 export function fallbackTag(digest: string): string {
   return digest.replace(':', '-');

@@ -14,7 +14,7 @@ import {
   type ImageReference,
   repositoryName,
 } from './reference.ts';
-import { indexOf } from './referrers.ts';
+import { indexOf, referrerLimits } from './referrers.ts';
 import {
   connectionError,
   MismatchError,
@@ -29,9 +29,6 @@ interface RegistryClientOptions extends RepositoryRequestsOptions {
 
 /** Maximum bytes of a manifest that registries accept (distribution spec). */
 const maxManifestSize = 4 * 1024 * 1024;
-
-/** Maximum answers with parts of one list. */
-const maxReferrerPages = 100;
 
 /** Client of one repository (OCI distribution spec); verifies all content with a digest. */
 export class RegistryClient implements ImagePlace {
@@ -116,16 +113,21 @@ export class RegistryClient implements ImagePlace {
   async findReferrers(digest: string, signal: AbortSignal): Promise<ManifestContent | undefined> {
     const headers = { accept: manifestMediaTypes.join(', ') };
     const pages: ManifestContent[] = [];
+    let size = 0;
     for (let path: string | undefined = `referrers/${digest}`; path !== undefined; ) {
       const response: TransportResponse = await this.request(path, { headers, signal });
       // Registries older than the API answer in several ways, but never with 200.
       const isOld = response.status !== 200 && pages.length === 0;
-      if (isOld || response.status !== 200 || pages.length === maxReferrerPages) {
+      if (isOld || response.status !== 200 || pages.length === referrerLimits.pages) {
         await discard(response);
         if (isOld) return undefined;
-        throw this.#noPage(response, pages.length, digest);
+        throw this.#unlisted(pageProblem(response, pages.length), digest);
       }
       const bytes = await this.#readManifest(response, signal);
+      size += bytes.byteLength;
+      if (size > referrerLimits.mebibytes * 1024 * 1024) {
+        throw this.#unlisted(`has more than ${referrerLimits.mebibytes} MiB of`, digest);
+      }
       pages.push({ bytes, digest: digestOf(bytes), contentType: contentType(response) });
       path = nextPage(response);
     }
@@ -186,11 +188,7 @@ export class RegistryClient implements ImagePlace {
     );
   }
 
-  #noPage({ status }: TransportResponse, read: number, digest: string): UnavailableError {
-    const problem =
-      status === 200
-        ? `has more than ${maxReferrerPages} pages of`
-        : `answered ${statusText(status)} for page ${read + 1} of the`;
+  #unlisted(problem: string, digest: string): UnavailableError {
     return new UnavailableError(`registry ${this.domain} ${problem} referrers of ${digest}`);
   }
 
@@ -221,6 +219,11 @@ export class RegistryClient implements ImagePlace {
     }
     return Buffer.concat(chunks);
   }
+}
+
+function pageProblem({ status }: TransportResponse, read: number): string {
+  if (status === 200) return `has more than ${referrerLimits.pages} pages of`;
+  return `answered ${statusText(status)} for page ${read + 1} of the`;
 }
 
 /** Digest that the manifest must have: of the reference, else of the registry's header. */
