@@ -25,15 +25,20 @@ export function approvalOf(
   const { name, uid } = active.metadata;
   const isBack = uid === bundle?.metadata.uid && approval?.bundle !== name;
   if (approval !== undefined && !(isBack && isOlder(active, approval))) return approval;
-  const rendering = approval?.rendering ?? installedRendering({ status, deployment }, active);
+  const rendering = installedRendering({ status, deployment }, active);
   return approved(active, { rendering, objects: appliedContent(status, active) });
 }
 
+/** Without the digest of the installed content only the approval counts: others may write the rest. */
 function installedRendering(
   { status, deployment }: Pick<ApprovalState, 'status' | 'deployment'>,
   active: Bundle,
 ): string {
-  return appliedRendering(status, active) ?? renderingOf(deployment.spec);
+  const { approval } = status;
+  if (approval !== undefined && appliedContent(status, active) === undefined) {
+    return approval.rendering;
+  }
+  return appliedRendering(status, active) ?? approval?.rendering ?? renderingOf(deployment.spec);
 }
 
 /** A Bundle recreated since the approval may have other content than the approved one. */

@@ -1,9 +1,12 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../api/meta.ts';
+import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
 import {
   aBundleOf,
   BundleDeploymentFixture,
   nameOf,
+  unpackedStatus,
+  v1,
   v2,
 } from '../../../test/helpers/bundle-deployment-fixture.ts';
 import { anObject } from '../../../test/helpers/registry-bundle.ts';
@@ -21,7 +24,7 @@ let input: string;
 /** Installed, with upgradePolicy Manual. */
 beforeEach(async () => {
   const { spec, ...deployment } = aStoredDeployment();
-  const manual = { ...spec, upgradePolicy: 'Manual' } as const;
+  const manual = { ...spec, upgradePolicy: 'Manual', config: {} } as const;
   fixture = new BundleDeploymentFixture({ ...deployment, spec: manual });
   input = 'approved';
   fixture.facts.prepare.mockImplementation(async () => ({
@@ -31,7 +34,7 @@ beforeEach(async () => {
   fixture.handler.mockImplementation(async (_, __, { inputs }) => [
     withPassword(String(inputs[0])),
   ]);
-  fixture.have(aBundleOf());
+  fixture.have(aBundleOf(v1, unpackedStatus, { creationTimestamp: '2026-01-01T00:00:00Z' }));
   await settle();
   expect(fixture.status.activeBundle).toBe(nameOf());
   fixture.applier.apply.mockClear();
@@ -78,3 +81,38 @@ test('the installed Bundle gets no changed input while an approved one cannot be
   expect(fixture.conditions.join()).toContain('no such size');
   expect(applied()).toEqual([withPassword('approved')]);
 });
+
+test.each([
+  ['this process', () => undefined],
+  ['a process that only knows the status', restart],
+])(
+  'a revert of Bundle and config amid an approved upgrade needs no approval in %s',
+  async (_, start) => {
+    const { template, config = {} } = fixture.live.spec;
+    fixture.have(aBundleOf(v2));
+    fixture.applier.apply.mockRejectedValue(new TerminalError('refused'));
+    fixture.changeSpec({ template: v2, config: { size: 2 } });
+    await settle().catch(() => undefined);
+    expect(fixture.status.approval?.bundle).toBe(nameOf(v2));
+    start();
+    fixture.applier.apply.mockReset().mockResolvedValue({ changes: 1, complete: true });
+    const changes = [{ action: 'Change', group: '', kind: 'ConfigMap', name: 'a' }] as const;
+    const plan = { digest: 'other', changes, unchanged: 0, problems: [], warnings: [] };
+    fixture.applier.plan.mockResolvedValue(plan);
+    fixture.changeSpec({ template, config });
+    await settle();
+    expect(applied()).toContainEqual(withPassword('approved'));
+    expect(fixture.conditions.join()).not.toContain('AwaitingApproval');
+  },
+);
+
+/** Replaces the process: the new one knows only the cluster. */
+function restart(): void {
+  const { live, client, handler, facts } = fixture;
+  fixture = new BundleDeploymentFixture(live);
+  fixture.have(...(client.everything.filter(({ kind }) => kind === 'Bundle') as Bundle[]));
+  fixture.handler.mockImplementation(handler.getMockImplementation() ?? (async () => []));
+  fixture.facts.prepare.mockImplementation(facts.prepare.getMockImplementation() ?? none);
+}
+
+const none = async () => ({ version: '', read: async () => ({ inputs: [] }) });
