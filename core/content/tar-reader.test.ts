@@ -88,6 +88,18 @@ describe('readTar', () => {
     ]);
   });
 
+  it('takes an entry for the root, as Kaniko writes it first into each layer', async () => {
+    const bytes = Buffer.concat([
+      entry({ path: '/', type: 'Directory' }),
+      entry({ path: 'manifests/a.yaml', content: 'a: 1' }),
+      end,
+    ]);
+    expect((await read(bytes)).map(({ path, type }) => [type, path])).toEqual([
+      ['directory', './'],
+      ['file', 'manifests/a.yaml'],
+    ]);
+  });
+
   it.each(['../evil', 'a/../../evil', '/etc/passwd', '..'])(
     'refuses the path %s by name',
     async (path) => {

@@ -84,9 +84,14 @@ async function nextHeader(
     if (block.every((byte) => byte === 0)) return undefined;
     const header = parseTarHeader(block, extension);
     const more = await readExtension(reader, header);
-    if (more === undefined) return header;
+    if (more === undefined) return isRoot(header) ? { ...header, path: './' } : header;
     extension = { ...extension, ...more };
   }
+}
+
+/** Builders of images such as Kaniko write an entry for the root, to keep its permissions. */
+function isRoot({ typeFlag, path }: TarHeader): boolean {
+  return typeFlag === '5' && path === '/';
 }
 
 /** The fields of an extended header; undefined for the header of an entry. */
