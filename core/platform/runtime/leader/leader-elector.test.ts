@@ -239,6 +239,26 @@ describe('LeaderElector', () => {
     expect(a.log).toContain('lost');
   });
 
+  test('leads where the API server takes four seconds for each answer', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const client = new FakeKubeClient();
+    const clock = new ManualClock();
+    client.put({
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: { namespace: 'system', name: 'lock' },
+      spec: { holderIdentity: '', leaseDurationSeconds: 1 },
+    });
+    client.beforeCall = async (_, signal) => await clock.sleep(4000, signal);
+    const a = candidate('a', client, clock);
+    for (let passed = 0; passed < 60_000; passed += 500) {
+      clock.advance(500);
+      vi.advanceTimersByTime(500);
+      await settle();
+    }
+    expect(a.log).toEqual(['started']);
+  });
+
   test('stops leading at once when another holds the lease', async () => {
     const client = new FakeKubeClient();
     const clock = new ManualClock();

@@ -44,8 +44,7 @@ export class LeaderElector {
    * finished. Rejects at once when leadership is lost, and with the error of the work itself.
    */
   async run(signal: AbortSignal, callbacks: LeaderCallbacks): Promise<void> {
-    const acquiredAt = await this.#acquire(signal);
-    if (acquiredAt === undefined) return;
+    if (!(await this.#acquire(signal))) return;
     this.#logger.info({}, 'leading');
     const lead = new AbortController();
     const loss = new AbortController();
@@ -57,7 +56,7 @@ export class LeaderElector {
     // Its error is for the caller, after the release: until then it must not end the process.
     work.catch(() => undefined);
     // Renews the Lease until the work is finished, so that no other process starts before.
-    const isLost = await this.#renewUntil(finished.signal, acquiredAt);
+    const isLost = await this.#renewUntil(finished.signal);
     signal.removeEventListener('abort', onStop);
     if (isLost) {
       const error = lossOf(this.#lock.otherHolder);
@@ -70,34 +69,28 @@ export class LeaderElector {
     await work;
   }
 
-  /**
-   * When this process asked for the Lease that it has now; undefined when the signal is aborted
-   * first. Others count the Lease's 15 s from when the API server stored it, however late the answer.
-   */
-  async #acquire(signal: AbortSignal): Promise<number | undefined> {
+  /** True when this process has the Lease, false when the signal is aborted first. */
+  async #acquire(signal: AbortSignal): Promise<boolean> {
     this.#logger.info({}, 'waiting for the lease');
     while (!signal.aborted) {
-      const startedAt = this.#clock.monotonic();
-      if (await this.#try(renewDeadline, signal)) return startedAt;
+      if (await this.#try(renewDeadline, signal)) return true;
       await this.#pause(retryPeriod * (1 + Math.random() * 0.2), signal);
     }
-    return undefined;
+    return false;
   }
 
   /** True when the Lease is lost, false when the signal is aborted first. */
-  async #renewUntil(signal: AbortSignal, acquiredAt: number): Promise<boolean> {
-    let [renewedAt, triedAt] = [acquiredAt, acquiredAt];
-    for (;;) {
+  async #renewUntil(signal: AbortSignal): Promise<boolean> {
+    for (let triedAt = this.#lock.renewedAt; ; ) {
       // After a late answer there is no time for a pause.
       const pause = triedAt + retryPeriod - this.#clock.monotonic();
       if (pause > 0) await this.#pause(pause, signal);
       if (signal.aborted) return false;
-      const startedAt = this.#clock.monotonic();
-      triedAt = startedAt;
-      const left = renewedAt + renewDeadline - startedAt;
-      if (left > 0 && (await this.#try(left, signal))) renewedAt = startedAt;
-      else if (signal.aborted) return false;
-      else if (left <= 0 || this.#lock.otherHolder !== undefined) return true;
+      triedAt = this.#clock.monotonic();
+      const left = this.#lock.renewedAt + renewDeadline - triedAt;
+      if (left > 0 && (await this.#try(left, signal))) continue;
+      if (signal.aborted) return false;
+      if (left <= 0 || this.#lock.otherHolder !== undefined) return true;
     }
   }
 

@@ -52,8 +52,18 @@ export class LeaseLock {
    */
   #observed: { readonly lease: Lease; readonly at: number } | undefined;
 
+  #renewedAt = Number.NEGATIVE_INFINITY;
+
   constructor(options: LeaseLockOptions) {
     this.#options = { ...options, client: options.client.reserved() };
+  }
+
+  /**
+   * When this process asked the API server to store the Lease that it has, in the clock's monotonic
+   * milliseconds: others count its time from a later moment, however late the answer.
+   */
+  get renewedAt(): number {
+    return this.#renewedAt;
   }
 
   /** The other process that held the Lease when it was last seen. */
@@ -72,7 +82,7 @@ export class LeaseLock {
     const current = await this.#read(signal);
     if (current === undefined) {
       const lease = this.#newLease(microTime(clock.now()));
-      this.#observe(await client.create(leaseResource, lease, signal));
+      await this.#store(() => client.create(leaseResource, lease, signal));
       return true;
     }
     this.#observe(current);
@@ -104,7 +114,13 @@ export class LeaseLock {
       ...(ours && { acquireTime }),
       leaseTransitions: ours ? leaseTransitions : leaseTransitions + 1,
     };
-    this.#observe(await client.update(leaseResource, { ...lease, spec }, signal));
+    await this.#store(() => client.update(leaseResource, { ...lease, spec }, signal));
+  }
+
+  async #store(write: () => Promise<Lease>): Promise<void> {
+    const at = this.#options.clock.monotonic();
+    this.#observe(await write());
+    this.#renewedAt = at;
   }
 
   #isOurs({ spec }: Lease): boolean {
