@@ -20,6 +20,12 @@ interface HTTPTransportOptions extends HTTPCredentials {
   readonly signal: AbortSignal;
 }
 
+interface SentRequest {
+  readonly method: 'GET' | 'POST';
+  readonly headers: Record<string, string>;
+  readonly body: Buffer | undefined;
+}
+
 const maxRedirects = 5;
 const timeouts = { connectTimeout: 10_000, idleTimeout: 30_000 } as const;
 
@@ -72,7 +78,7 @@ export class HTTPTransport implements GitTransport {
           statusCode: response.statusCode,
           statusMessage: String(response.statusCode),
           headers: flatHeaders(response.headers),
-          body: this.#answer(response.body, (error) => this.#problem(method, url, error)),
+          body: this.#answer(response.body, { method, url, body }),
         };
       }
       await response.body.dump();
@@ -83,22 +89,21 @@ export class HTTPTransport implements GitTransport {
     throw new Error(`${method} "${wanted.url}": more than ${maxRedirects} redirects`);
   }
 
+  /** A server that refuses to send a commit may send it another way: that is no failure yet. */
   #answer(
-    body: AsyncIterable<Uint8Array>,
-    explain: (error: unknown) => unknown,
+    answer: AsyncIterable<Uint8Array>,
+    { method, url, body }: Pick<SentRequest, 'method' | 'body'> & { readonly url: URL },
   ): AsyncIterableIterator<Uint8Array> {
-    const bytes = this.#bytes.bounded(body, explain);
-    return unlessRefused(bytes, (refusal) => this.#bytes.fail(refusal));
+    const bytes = this.#bytes.bounded(answer, (error) => this.#problem(method, url, error));
+    const isList = body === undefined || body.includes('command=ls-refs');
+    return isList ? unlessRefused(bytes, (refusal) => this.#bytes.fail(refusal)) : bytes;
   }
 
   async close(): Promise<void> {
     await this.#dispatcher.destroy();
   }
 
-  async #send(
-    url: URL,
-    wanted: { method: 'GET' | 'POST'; headers: Record<string, string>; body: Buffer | undefined },
-  ): ReturnType<typeof request> {
+  async #send(url: URL, wanted: SentRequest): ReturnType<typeof request> {
     const { signal } = this.#options;
     try {
       return await request(url, {
