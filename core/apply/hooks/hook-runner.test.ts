@@ -152,12 +152,17 @@ describe('a hook', () => {
     client.put({ apiVersion: 'v1', kind: 'Pod', metadata, status });
     const problem =
       'Pod migrate-x: container main: ImagePullBackOff: Back-off pulling image "none:1"';
+    const asked = client.calls.length;
+    expect(await run('a')).toMatchObject({ state: 'running', problem: undefined });
+    expect(client.calls).toHaveLength(asked);
+    clock.advance(10_000);
     expect(await run('a')).toMatchObject({ state: 'running', problem });
     expect(await run('b')).toMatchObject({ state: 'behind', other: { problem } });
   });
 
   test('is running also where its pods may not be read', async () => {
     await run('a');
+    clock.advance(10_000);
     client.faults.get = [new ApiError(403, { reason: 'Forbidden' })];
     expect(await run('a')).toMatchObject({ state: 'running', problem: undefined });
   });

@@ -135,7 +135,7 @@ export class HookRunner {
     if (!isOwn) return undefined;
     const progress = await this.#judge(placed, known.object);
     if (progress?.state !== 'running') return progress;
-    return { ...progress, problem: await this.#running.problem(owner, desired, placed.signal) };
+    return { ...progress, problem: await this.#running.problem(owner, known, placed.signal) };
   }
 
   async #place(request: HookRequest): Promise<Placed> {

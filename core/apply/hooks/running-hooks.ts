@@ -1,5 +1,6 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import type { RunningHook, RunningHookRequest } from '../../contracts/hooks.ts';
+import type { Clock } from '../../platform/clock.ts';
 import type { Discovery, KubeClient } from '../../platform/kube/index.ts';
 import { workloadReason } from '../health/pod-reason.ts';
 import type { InventoryEntry } from '../inventory/entry.ts';
@@ -13,8 +14,12 @@ import { hookBundleOf, hookRunOf } from './hook.ts';
 import { awaitHook, hookOutcome, isRunnable } from './hook-watch.ts';
 import { isOfHook } from './replaced-object.ts';
 
+/** Milliseconds in which the pods of most hooks become ready. */
+const explainAfter = 5_000;
+
 interface RunningHooksOptions {
   readonly client: KubeClient;
+  readonly clock: Pick<Clock, 'now'>;
   readonly discovery: Discovery;
   readonly inventory: Inventory;
   readonly watches: KindWatches;
@@ -52,14 +57,16 @@ export class RunningHooks {
   }
 
   /**
-   * Why the hook's pod is not ready, such as an image that cannot be pulled. Asks with the owner's
-   * permissions, and leaves out what the API server does not show.
+   * Why the pod of a hook that has run for a while is not ready, such as an image that cannot be
+   * pulled. Asks with the owner's permissions, and leaves out what the API server does not show.
    */
   async problem(
     owner: BundleDeployment,
-    { resource, key }: Pick<InventoryEntry, 'resource' | 'key'>,
+    { resource, key, object }: Pick<InventoryEntry, 'resource' | 'key' | 'object'>,
     signal: AbortSignal,
   ): Promise<string | undefined> {
+    const since = Date.parse(object.metadata.creationTimestamp ?? '');
+    if (this.#options.clock.now() - since < explainAfter) return undefined;
     const client = clientOf(owner, this.#options.client);
     const reason = await workloadReason(client, { resource, key }, signal).catch(() => undefined);
     signal.throwIfAborted();
