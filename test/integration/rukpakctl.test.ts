@@ -71,7 +71,8 @@ test('a run that could not upload changes nothing', async () => {
 test('run applies the deployment as rukpakctl, over what others say', async () => {
   const source = { type: 'upload', upload: {} };
   await kubectl.apply(aBundleDeployment({ name, className: 'someone-elses', source }));
-  const { code, stdout } = await ctl(['run', name, folder, nowhere]);
+  const plain = '--bundle-provisioner-class=core-rukpak-io-plain';
+  const { code, stdout } = await ctl(['run', name, folder, nowhere, plain]);
   expect({ code, stdout }).toEqual({
     code: 1,
     stdout: `bundledeployment.core.rukpak.io "${name}" applied\n`,
