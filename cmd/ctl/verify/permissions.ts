@@ -87,10 +87,7 @@ const installing: readonly Attributes[] = [
 ];
 
 /** The accounts of an overlay, with what they need in it. */
-export function accountsOf(
-  namespace: string,
-  { isSplit, needsAccounts }: Overlay,
-): readonly Account[] {
+function accountsOf(namespace: string, { isSplit, needsAccounts }: Overlay): readonly Account[] {
   return [
     {
       namespace,

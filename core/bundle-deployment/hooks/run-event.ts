@@ -31,7 +31,7 @@ import {
 const defaultTimeLimit = 300_000;
 /** Milliseconds until core checks again for an obstacle that no watch may report. */
 const replacingInterval = 5_000;
-/** Milliseconds after which the pod of a hook is usually ready. */
+/** Milliseconds until core looks for the first time why the pod of a hook is not ready. */
 const firstLook = 10_000;
 
 export interface HookEventRequest extends HookOccasion {

@@ -177,8 +177,8 @@ async function generatedObjects(
 }
 
 /**
- * The target's Secrets that exist with other generated values: applying them would replace
- * passwords that are in use.
+ * The target's Secrets that exist, and whose values a change replaces: passwords may be in use. Renders
+ * the target with another seed only if a value differs at all.
  */
 async function secretsThat(
   change: (versions: SecretVersions) => boolean,
