@@ -140,25 +140,29 @@ export class ClusterClient {
     await this.#deleteFound((await Promise.all(found)).flat(), options);
   }
 
-  /** As `kubectl delete KINDS --all`, in namespace default unless another one is given. */
+  /**
+   * As `kubectl delete KINDS --all`, in namespace default unless another one is given. Kind by kind:
+   * a Bundle that goes while its deployment is still there is made anew.
+   */
   async deleteAll(kinds: string, options: DeletionOptions & { selector?: string }): Promise<void> {
+    for (const kind of kinds.split(',')) await this.#deleteKind(kind, options);
+  }
+
+  async #deleteKind(kind: string, options: DeletionOptions & { selector?: string }): Promise<void> {
     const { namespace = 'default', selector, ignoreNotFound = false } = options;
-    const found: Existing[] = [];
-    for (const kind of kinds.split(',')) {
-      const resource = await this.#resource(kind).catch(unless(ignoreNotFound));
-      if (resource === undefined) continue;
-      // A kind that was known may be gone.
-      const { items } = await this.#connection.client
-        .list(resource, { labelSelector: selector })
-        .catch((error: unknown) => {
-          unless(ignoreNotFound && isNotFound(error))(error);
-          return { items: [] };
-        });
-      const own = items.filter(
-        ({ metadata }) => !resource.namespaced || metadata.namespace === namespace,
-      );
-      found.push(...own.map((object) => existing(resource, object)));
-    }
+    const resource = await this.#resource(kind).catch(unless(ignoreNotFound));
+    if (resource === undefined) return;
+    // A kind that was known may be gone.
+    const { items } = await this.#connection.client
+      .list(resource, { labelSelector: selector })
+      .catch((error: unknown) => {
+        unless(ignoreNotFound && isNotFound(error))(error);
+        return { items: [] };
+      });
+    const own = items.filter(
+      ({ metadata }) => !resource.namespaced || metadata.namespace === namespace,
+    );
+    const found = own.map((object) => existing(resource, object));
     await this.#deleteFound(found, options);
   }
 
