@@ -98,7 +98,8 @@ async function apply({ write = () => undefined, prune = () => [] }: Steps): Prom
     notify: () => undefined,
   });
   const remember = (found: RememberedResult) => void remembered.push(found);
-  const request: ApplyRequest = { owner, objects: [], remember, signal };
+  const begin = async () => void steps.push('begin');
+  const request: ApplyRequest = { owner, objects: [], remember, begin, signal };
   return await rollOut.apply(request);
 }
 
@@ -130,5 +131,5 @@ test('an apply keeps the kinds of live objects of hooks that the bundle no longe
 
 test('a watch that ended during the writes shows its objects again before the prune', async () => {
   await apply({});
-  expect(steps).toEqual(['watch', 'write', 'watch', 'prune']);
+  expect(steps).toEqual(['watch', 'write', 'watch', 'begin', 'prune']);
 });

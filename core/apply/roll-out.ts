@@ -76,6 +76,7 @@ export class RollOut {
       const { unknown: _, ...result } = written;
       return { ...result, ...this.#kindsSoFar(run) };
     }
+    await request.begin?.();
     return await this.#prune(run, written).catch((error: unknown) => {
       const entries = this.#options.pruner.unwanted(run);
       remember({ askedDeletions: askedKeys(run, { entries, unserved: written.unknown }) });

@@ -149,6 +149,51 @@ test('what is installed keeps what was put back before another repair was refuse
   expect(await afterRefusal('upgrade')).toEqual(kept);
 });
 
+describe('an upgrade', () => {
+  /** What it applied, and whether it has begun. */
+  async function upgraded({ isOccupied = false, noting = async () => {} }) {
+    owners.forget('demo');
+    const client = new ApplyingClient();
+    const metadata = { name: 'occupied', namespace: 'n' };
+    if (isOccupied) client.put({ apiVersion: 'v1', kind: 'ConfigMap', metadata });
+    let appliedBefore: number | undefined;
+    const begin = async () => {
+      appliedBefore = client.asked.length;
+      await noting();
+    };
+    const run = { ...aRun(client, 'upgrade'), begin };
+    const plan = [restored, occupied].map((desired) => ({
+      desired,
+      live: undefined,
+      repair: false,
+    }));
+    const error = await aWriter(client)
+      .write(run, plan)
+      .then(
+        () => undefined,
+        (reason: unknown) => reason,
+      );
+    return { error, appliedBefore, applied: client.asked.length };
+  }
+
+  test('begins after its checks and before its first write', async () => {
+    const begun = { error: undefined, appliedBefore: 0, applied: 2 };
+    expect(await upgraded({})).toEqual(begun);
+  });
+
+  test('that is refused does not begin', async () => {
+    const { error, ...found } = await upgraded({ isOccupied: true });
+    expect(error).toBeInstanceOf(OwnershipRefusal);
+    expect(found).toEqual({ appliedBefore: undefined, applied: 0 });
+  });
+
+  test('whose beginning cannot be noted writes nothing', async () => {
+    const lost = new Error('connection reset');
+    const noting = async () => await Promise.reject(lost);
+    expect(await upgraded({ noting })).toEqual({ error: lost, appliedBefore: 0, applied: 0 });
+  });
+});
+
 describe('a known object', () => {
   async function written(now: KubernetesObject['metadata'] | undefined) {
     owners.forget('demo');

@@ -82,6 +82,7 @@ export class SetWriter {
       : run.operation;
     const stages = stagesToRun(run, { ...staged, pending });
     throwAny(await tryDefinitions(stages, run), operation, signal);
+    await run.begin?.();
     const written = new Written();
     try {
       const { failures, blocked } = await runStages(stages, {

@@ -125,7 +125,7 @@ export function isOutdated(
 }
 
 /** Whether an answer has shown that the deployment has been deleted since the reconcile began. */
-function isDeletedSince(
+export function isDeletedSince(
   { metadata: { deletionTimestamp } }: BundleDeployment,
   { live }: Pick<PhaseContext, 'live'>,
 ): boolean {

@@ -121,8 +121,8 @@ export class BundleDeploymentReconciler {
     const phase = this.#phaseFor(deployment);
     const found = await phase(state, this.#dependencies, { ...context, live });
     await live.announced();
-    if (found.error instanceof OutdatedOwnerError) throw found.error;
     if (isOutdated(deployment, { live })) return { requeueAfter: untilWatched };
+    if (found.error instanceof OutdatedOwnerError) throw found.error;
     return await this.#conclude({ ...state, ...found }, live, context);
   }
 

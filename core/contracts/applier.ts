@@ -39,6 +39,11 @@ export interface ApplyRequest {
   readonly changedFacts?: string;
   /** With `deletionsAsked: false`: the `askedDeletions` of earlier results of this content. */
   readonly askedBefore?: readonly string[];
+  /**
+   * Called, perhaps more than once, when everything is checked and before the first object changes;
+   * nothing changes when it rejects. An apply that is refused as a whole does not call it.
+   */
+  readonly begin?: () => Promise<void>;
   /** Receives, before an apply throws, what the owner's status must remember all the same. */
   readonly remember?: (found: RememberedResult) => void;
   /** Name of the objects' Bundle. */

@@ -49,13 +49,19 @@ interface Wanted {
   readonly drift?: object;
 }
 
-/** Creates or upgrades a BundleDeployment and waits until that is installed. */
-async function rollOut({ name, version = 1, objects, drift }: Wanted): Promise<void> {
+/** Creates or upgrades a BundleDeployment. */
+async function publish({ name, version = 1, objects, drift }: Wanted): Promise<void> {
   const files = plainFiles(objects);
   const source = await pushContent({ registry, name: `drift-${name}`, version, files });
   const deployment = aBundleDeployment({ name, source }) as KubernetesObject & { spec: object };
   const spec = { ...deployment.spec, ...(drift === undefined ? {} : { drift }) };
   await kubectl.apply({ ...deployment, spec });
+}
+
+/** Creates or upgrades a BundleDeployment and waits until that is installed. */
+async function rollOut(wanted: Wanted): Promise<void> {
+  const { name } = wanted;
+  await publish(wanted);
   const { generation } = (await kubectl.get('bundledeployment', name)).metadata;
   await eventually(async () => {
     const found = await kubectl.get('bundledeployment', name);
@@ -316,6 +322,28 @@ test('mode Off leaves everything alone and tells nothing', async () => {
   expect(await eventsOf('off', 'DriftDetected')).toEqual([]);
   await setDrift('off', { mode: 'Correct' });
   await eventually(async () => expect(await dataOf('drift-a')).toEqual({ a: '1' }));
+});
+
+test('what is installed is repaired while the next version is refused, also after a restart', async () => {
+  const [mine, theirs] = [aConfigMap('drift-mine'), aConfigMap('drift-theirs')];
+  await kubectl.apply(theirs);
+  const wanted = { name: 'drift-refused', objects: [mine] };
+  await rollOut(wanted);
+  const data = await dataOf('drift-mine');
+  await publish({ ...wanted, version: 2, objects: [mine, theirs] });
+  await eventually(async () => {
+    const found = await kubectl.get('bundledeployment', 'drift-refused');
+    expect(conditionOf(found, 'Installed')).toMatchObject({
+      reason: 'UpgradeFailed',
+      message: expect.stringContaining('drift-theirs') as string,
+    });
+  });
+  await edit('drift-mine', { key: 'edited' });
+  await eventually(async () => expect(await dataOf('drift-mine')).toEqual(data));
+  await system.restart();
+  await kubectl.deleteNamed('configmap', ['drift-mine'], {});
+  await eventually(async () => expect(await dataOf('drift-mine')).toEqual(data));
+  await kubectl.deleteNamed('configmap', ['drift-theirs'], {});
 });
 
 describe('fields that others set too', () => {

@@ -21,7 +21,7 @@ import {
 } from '../../core/bundle-deployment/index.ts';
 import { noteFor } from '../../core/bundle-deployment/revisions/noted-status.ts';
 import { defaultLimits } from '../../core/content/index.ts';
-import type { Applier } from '../../core/contracts/applier.ts';
+import type { Applier, ApplyRequest, ApplyResult } from '../../core/contracts/applier.ts';
 import type { DeploymentHandler } from '../../core/contracts/provisioner.ts';
 import {
   dependencyIndex,
@@ -81,6 +81,8 @@ export class BundleDeploymentFixture {
   readonly load = vi.fn<BundleDeploymentDependencies['content']['load']>(async () => content);
   readonly handler = vi.fn<DeploymentHandler>(async () => objects);
   readonly #health = vi.fn<Applier['health']>(() => []);
+  /** What an apply checks before it begins: a rejection refuses it as a whole. */
+  readonly check = vi.fn<(request: ApplyRequest) => Promise<void>>(async () => undefined);
   readonly applier = {
     confirm: vi.fn<Applier['confirm']>(async () => undefined),
     apply: vi.fn<Applier['apply']>(async () => ({ changes: 1, complete: true })),
@@ -143,7 +145,7 @@ export class BundleDeploymentFixture {
       provisioners: new Map([['plain', { className: 'plain', deployment: this.handler }]]),
       bundleClasses: new Map(),
       content: { load: this.load },
-      applier: this.applier,
+      applier: { ...this.applier, apply: async (request) => await this.#apply(request) },
       facts: this.facts,
       certificates: new Certificates({
         ...defaultCertificates,
@@ -163,6 +165,12 @@ export class BundleDeploymentFixture {
       unserved: endsUnserved ? new UnservedObjects(kind) : undefined,
       ...replaced,
     });
+  }
+
+  async #apply(request: ApplyRequest): Promise<ApplyResult> {
+    await this.check(request);
+    await request.begin?.();
+    return await this.applier.apply(request);
   }
 
   /** Stores the deployment as another client would, and lets the cache see it. */

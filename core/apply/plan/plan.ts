@@ -37,6 +37,7 @@ export interface Run {
   readonly deletionsAsked?: boolean;
   readonly changedFacts?: string | undefined;
   readonly askedBefore?: readonly string[] | undefined;
+  readonly begin?: ApplyRequest['begin'];
   /** The Bundle of the set, and its objects that have ended by themselves. */
   readonly origin: Pick<ApplyRequest, 'bundle' | 'finished'>;
   readonly signal: AbortSignal;

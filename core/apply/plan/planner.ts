@@ -46,7 +46,7 @@ export class Planner {
 
   async begin(request: ApplyRequest): Promise<Run> {
     const { owner, waitForReady = false, unchanged = false, foundationOnly = false } = request;
-    const { deletionsAsked, changedFacts, askedBefore, signal } = request;
+    const { deletionsAsked, changedFacts, askedBefore, begin, signal } = request;
     const { client, owners, earlierKinds } = this.#options;
     const operation = isInstalled(owner) ? 'upgrade' : 'install';
     const wanted = { ...this.#options, ...request, operation } as const;
@@ -70,6 +70,7 @@ export class Planner {
       ...(deletionsAsked === undefined ? {} : { deletionsAsked }),
       changedFacts,
       askedBefore,
+      ...(begin && { begin }),
       origin: request,
       signal,
     };

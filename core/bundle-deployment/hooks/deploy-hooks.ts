@@ -13,6 +13,7 @@ import {
   type PhaseContext,
   type Surroundings,
 } from '../phase.ts';
+import { Beginning } from '../revisions/beginning.ts';
 import { withBegun } from '../revisions/progress.ts';
 import {
   failureReason,
@@ -100,20 +101,26 @@ function requestOf(state: BundleDeploymentState, event: HookEvent): HookEventReq
 
 /** Applies namespaces and CRDs; the status has their kinds also after a failure. */
 async function applyFoundation(
-  { deployment: owner, objects = [], leftOut = [], hooks = [], status }: BundleDeploymentState,
-  { dependencies, context: { signal } }: Surroundings,
+  state: BundleDeploymentState,
+  { dependencies, context }: Surroundings,
 ): Promise<Pick<BundleDeploymentState, 'status'> & Pick<Found, 'error'>> {
+  const { deployment: owner, objects = [], leftOut = [], hooks = [] } = state;
+  const { signal } = context;
+  const beginning = new Beginning(state, dependencies, context);
+  const begin = async () => await beginning.note();
   let remembered: RememberedResult = {};
   const remember = (found: RememberedResult): void => {
     remembered = found;
   };
   const content = { owner, objects, leftOut, hooks };
-  const request = { ...content, foundationOnly: true, remember, signal };
+  const request = { ...content, foundationOnly: true, remember, begin, signal };
   try {
     const { groupKinds } = await dependencies.applier.apply(request);
-    return { status: withGroupKinds(status, groupKinds) };
+    return { status: withGroupKinds(beginning.status, groupKinds) };
   } catch (error) {
     if (mustNotBeTold(error, signal)) throw error;
+    const { status, failed } = beginning;
+    if (failed) return { status, error };
     const known = withGroupKinds(status, remembered.groupKinds);
     return installFailure({ status: known }, error, dependencies);
   }

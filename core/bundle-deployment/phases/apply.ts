@@ -1,4 +1,3 @@
-import { installNamespaceOf } from '../../../api/v1alpha1/rules/install-namespace.ts';
 import { isAboutMissing } from '../../apply/index.ts';
 import type { ApplyRequest, ApplyResult, RememberedResult } from '../../contracts/applier.ts';
 import { TerminalError, WaitingError } from '../../errors.ts';
@@ -12,6 +11,7 @@ import {
   mustNotBeTold,
   type PhaseContext,
 } from '../phase.ts';
+import { Beginning } from '../revisions/beginning.ts';
 import { withBegun } from '../revisions/progress.ts';
 import {
   installFailure,
@@ -24,7 +24,7 @@ import {
   withGroupKinds,
   withHeldPrune,
 } from '../status.ts';
-import { askedDeletions, withSuperseded, withWaitingDeletions } from './note-installed.ts';
+import { askedDeletions, withWaitingDeletions } from './note-installed.ts';
 
 const shortestWait = 1_000;
 
@@ -75,64 +75,34 @@ function waitUntil(at: number, clock: Clock): number {
   return Math.max(shortestWait, at - clock.now());
 }
 
-/**
- * Records what core is about to apply, and where: from here on it may be applied in part. Writes
- * the replaced rendering and the begun Bundle before the first object: otherwise a crash during the
- * upgrade would lose them. After a revert of the upgrade core would not know who asked for the
- * deletions, and the next process might go back because of something that the Bundle must wait for.
- */
-export async function noteBegun(
-  state: BundleDeploymentState,
-  { lastApplied, systemNamespace }: ReconcileDependencies,
-  { live }: PhaseContext,
-): Promise<Found> {
-  const { deployment, recipe } = state;
-  if (recipe !== undefined) lastApplied.begin(deployment, recipe);
-  const installNamespace = installNamespaceOf(deployment, systemNamespace);
-  const status = withSuperseded({
-    recipe,
-    status: { ...withEndedRollback(state), installNamespace },
-  });
-  const { applied } = status;
-  const noted = deployment.status?.applied?.begun;
-  if (applied?.begun === undefined || applied.begun === noted) return { status };
-  try {
-    await live.writeStatus({ ...deployment.status, applied });
-    return { status };
-  } catch (error) {
-    return { status, error };
-  }
-}
-
-/** The status without the rollback that the Bundle of a changed template replaces. */
-function withEndedRollback({ status, bundle, target }: BundleDeploymentState) {
-  const { rollback: _, ...rest } = status;
-  return target === bundle ? rest : status;
-}
-
 /** Applies the target's objects. The last good Bundle stays active after a failure. */
 export async function apply(
   before: BundleDeploymentState,
-  dependencies: BundleDeploymentDependencies,
+  dependencies: ReconcileDependencies,
   context: PhaseContext,
 ): Promise<Found> {
   const { target, objects } = before;
   if (target === undefined || objects === undefined) return { done: true };
   const state = { ...before, objects, status: withBegun(before, dependencies, context) };
+  const beginning = new Beginning(state, dependencies, context);
+  const begin = async () => await beginning.note();
   let remembered: RememberedResult = {};
   const remember = (found: RememberedResult): void => {
     remembered = found;
   };
   try {
-    const result = await applyObjects({ ...state, remember }, dependencies, context);
+    const request = { ...state, remember, begin };
+    const result = await applyObjects(request, dependencies, context);
     if (result.complete && result.heldPrune !== undefined) lookAgain(state, dependencies, context);
-    return foundBy(result, state, dependencies);
+    return foundBy(result, { ...state, status: beginning.status }, dependencies);
   } catch (error) {
+    const { status, failed } = beginning;
     if (mustNotBeTold(error, context.signal)) throw error;
+    if (failed) return { status, error };
     // The creation of a missing namespace or kind sends no event.
     if (isAboutMissing(error)) context.wakeAfter(longestWait);
-    const status = withRemembered(state, remembered);
-    return installFailure({ status }, error, dependencies);
+    const known = withRemembered({ ...state, status }, remembered);
+    return installFailure({ status: known }, error, dependencies);
   }
 }
 
@@ -148,16 +118,16 @@ function withRemembered(
 async function applyObjects(
   state: BundleDeploymentState &
     Required<Pick<BundleDeploymentState, 'objects'>> &
-    Required<Pick<ApplyRequest, 'remember'>>,
-  dependencies: BundleDeploymentDependencies,
+    Required<Pick<ApplyRequest, 'remember' | 'begin'>>,
+  dependencies: ReconcileDependencies,
   { signal, logger }: PhaseContext,
 ): Promise<ApplyResult> {
-  const { deployment: owner, target, objects, leftOut = [], hooks = [], remember } = state;
+  const { deployment: owner, target, objects, leftOut = [], hooks = [], remember, begin } = state;
   const waitForReady = stagesWait(state);
   const unchanged = isUnchanged(state) && state.rotating !== true;
   const extra = { ...askedDeletions(state), ...originOf(state) };
   const content = { owner, objects, leftOut, hooks };
-  const request = { ...content, waitForReady, unchanged, remember, signal, ...extra };
+  const request = { ...content, waitForReady, unchanged, remember, begin, signal, ...extra };
   const run = () => dependencies.applier.apply(request);
   const result = await measureApply(state, dependencies, run);
   const { changes } = result;

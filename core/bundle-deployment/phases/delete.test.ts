@@ -109,7 +109,7 @@ test('a deployment whose deletion an answer shows is neither upgraded nor given 
   });
   fixture.have(aBundleOf(v2));
   fixture.changeSpec({ template: v2 });
-  await fixture.reconcile();
+  expect(await fixture.failure()).toMatchObject({ name: 'OutdatedOwnerError' });
   expect(fixture.applier.apply).not.toHaveBeenCalled();
   expect(fixture.applier.runHook).not.toHaveBeenCalled();
 });

@@ -8,13 +8,7 @@ import type { ReconcileDependencies } from '../dependencies.ts';
 import { withHooksDone } from '../hooks/hook-run.ts';
 import type { LiveDeployment } from '../live-deployment.ts';
 import type { BundleDeploymentState, Found, PhaseContext } from '../phase.ts';
-import {
-  carriesOutPlan,
-  contentOf,
-  isOther,
-  waitingOf,
-  wasReplaced,
-} from '../rendering/applied-content.ts';
+import { carriesOutPlan, contentOf, waitingOf, wasReplaced } from '../rendering/applied-content.ts';
 import { secretsDigest } from '../rendering/generated-values.ts';
 import type { Recipe } from '../rendering/rendered-objects.ts';
 import { withApplied } from '../revisions/history.ts';
@@ -74,31 +68,6 @@ function withAppliedRendering({
     ...clusterIn(recipe),
   };
   return { ...status, applied };
-}
-
-/**
- * The status before the target is applied. A target with another rendering than the last complete
- * apply may leave objects behind, which a way back deletes. It may also create objects again of
- * which other content awaited the deletion. The way back ends what has begun.
- */
-export function withSuperseded({
-  status,
-  recipe,
-}: Pick<BundleDeploymentState, 'status' | 'recipe'>): BundleDeploymentStatus {
-  if (recipe === undefined) return status;
-  const { applied, waitingDeletions: _, ...rest } = status;
-  const waitingDeletions = waitingOf(status, recipe);
-  return {
-    ...rest,
-    ...(applied && { applied: withBegunBundle(applied, recipe) }),
-    ...(waitingDeletions && { waitingDeletions }),
-  };
-}
-
-function withBegunBundle(noted: AppliedStatus, recipe: Recipe): AppliedStatus {
-  const { begun: _, ...applied } = noted;
-  if (!isOther(applied, recipe)) return applied;
-  return { ...applied, superseded: true, begun: recipe.bundle.metadata.name ?? '' };
 }
 
 /**

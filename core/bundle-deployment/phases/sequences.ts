@@ -4,7 +4,7 @@ import { inOrder } from '../phase.ts';
 import { awaitApproval, closePlan } from '../plan/await-approval.ts';
 import { keepGenerated } from '../rendering/keep-generated.ts';
 import { loadOrKeepActive } from '../rendering/load-objects.ts';
-import { apply, certify, noteBegun, noteCertified } from './apply.ts';
+import { apply, certify, noteCertified } from './apply.ts';
 import { awaitDependencies } from './await-dependencies.ts';
 import { checkHealth, noteHealthy, retireBundles } from './check-health.ts';
 import { awaitUnpacked, followRollback } from './choose-target.ts';
@@ -12,6 +12,7 @@ import { awaitDependents, release, removeObjects } from './delete.ts';
 import { noteOrphaning } from './deletion-policy.ts';
 import { ensureBundle } from './ensure-bundle.ts';
 import { guardDeletion, keepNamespace, pause } from './guard.ts';
+import { orKeepActive } from './keep-active.ts';
 import { noteInstalled } from './note-installed.ts';
 import { awaitClassForHooks } from './unserved-deletion.ts';
 
@@ -21,13 +22,10 @@ const guard = inOrder(guardDeletion, pause, keepNamespace);
 const chooseTarget = inOrder(ensureBundle, followRollback, awaitUnpacked, awaitDependencies);
 /** Renders the target's objects, if they may be applied. */
 const renderTarget = inOrder(awaitApproval, loadOrKeepActive, keepGenerated, certify);
-/** The phases before the first write record everything that a crash must not lose. */
+/** Before the first write, everything is recorded that a crash must not lose. */
 const applyTarget = inOrder(
   awaitOtherRun,
-  noteBegun,
-  runPreHooks,
-  apply,
-  noteCertified,
+  orKeepActive(inOrder(runPreHooks, apply, noteCertified)),
   runPostHooks,
 );
 const noteTarget = inOrder(noteInstalled, closePlan);

@@ -34,10 +34,8 @@ export function hasBegun(
   { lastApplied }: Pick<ReconcileDependencies, 'lastApplied'>,
 ): boolean {
   if (lastApplied.hasBegun(deployment, bundle)) return true;
-  const { activeBundle, applied } = deployment.status ?? {};
-  // A note about the active Bundle is of a config that has changed.
-  if (applied?.begun === undefined || applied.begun === activeBundle) return isTold(deployment);
-  return applied.begun === bundle.metadata.name;
+  const { applied } = deployment.status ?? {};
+  return applied === undefined ? isTold(deployment) : applied.begun === bundle.metadata.name;
 }
 
 /**
@@ -54,8 +52,8 @@ export function isHalfApplied(
 }
 
 /**
- * Also for a status without a note, such as that of an earlier version of core. The conditions tell
- * it of the present generation only.
+ * For a status without a record of what is applied, such as that of an earlier version of core. The
+ * conditions tell it of the present generation only.
  */
 function isTold({ status, metadata }: BundleDeployment): boolean {
   if (status?.observedGeneration !== metadata.generation) return false;
