@@ -6,6 +6,7 @@ import {
   objects,
   v1,
   v2,
+  v3,
 } from '../../../test/helpers/bundle-deployment-fixture.ts';
 import { anObject, aTree } from '../../../test/helpers/registry-bundle.ts';
 import type { ApplyRequest } from '../../contracts/applier.ts';
@@ -116,6 +117,20 @@ test('nothing goes back once a part of the new Bundle may be applied', async () 
   expect(applied()).toEqual([['of-v2']]);
   expect(fixture.status.applied).toMatchObject({ begun: nameOf(v2), superseded: true });
   refuse(refusal);
+  await fixture.failure();
+  expect(applied()).toEqual([]);
+});
+
+test('nor once a part of another Bundle is applied: its objects would be deleted', async () => {
+  fixture.check.mockReset();
+  fixture.applier.apply.mockRejectedValue(new TerminalError('the server refuses the second'));
+  await fixture.failure();
+  applied();
+  fixture.have(aBundleOf(v3, { phase: 'Unpacked' }, { uid: 'third' }));
+  fixture.changeSpec({ template: v3 });
+  fixture.check.mockImplementation(async ({ bundle }) => {
+    if (bundle !== nameOf(v1)) throw refusal;
+  });
   await fixture.failure();
   expect(applied()).toEqual([]);
 });

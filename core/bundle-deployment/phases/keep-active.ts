@@ -20,7 +20,7 @@ export function orKeepActive(phase: Phase): Phase {
   return async (state, dependencies, context) => {
     const found = await phase(state, dependencies, context);
     const refusal = refusalIn(found);
-    if (refusal === undefined || !isNews(state)) return found;
+    if (refusal === undefined || !leavesActive(state)) return found;
     const { object: deployment } = context.live;
     const refused = { ...state, ...found, deployment, failure: refusal };
     const status = await keepActive(refused, dependencies, context);
@@ -33,9 +33,13 @@ function refusalIn({ error }: Found): TerminalError | undefined {
   return cause instanceof TerminalError ? cause : undefined;
 }
 
-/** Otherwise what was refused is the repair of the active Bundle itself. */
-function isNews(state: BundleDeploymentState): boolean {
-  return state.target === state.bundle && state.kept !== true && isNewContent(state);
+/**
+ * Otherwise what was refused is the repair of the active Bundle itself, or something else has begun
+ * to replace it: to go back to it would delete what that has made.
+ */
+function leavesActive(state: BundleDeploymentState): boolean {
+  if (state.target !== state.bundle || state.kept === true) return false;
+  return isNewContent(state) && state.status.applied?.superseded !== true;
 }
 
 /**
