@@ -35,6 +35,7 @@ interface Steps {
   readonly write?: () => void;
   /** Kinds of objects whose deletion waits. */
   readonly prune?: () => readonly InventoryEntry[];
+  readonly standsIn?: boolean;
 }
 
 function refuse(): never {
@@ -42,7 +43,11 @@ function refuse(): never {
 }
 
 /** Applies a ConfigMap and a custom resource. */
-async function apply({ write = () => undefined, prune = () => [] }: Steps): Promise<ApplyResult> {
+async function apply({
+  write = () => undefined,
+  prune = () => [],
+  standsIn = false,
+}: Steps): Promise<ApplyResult> {
   const owner = aStoredDeployment();
   const owners = new OwnerStates(new ManualClock());
   const resources = [aResource('ConfigMap'), aResource('Gizmo.example.com')];
@@ -53,6 +58,7 @@ async function apply({ write = () => undefined, prune = () => [] }: Steps): Prom
     set: { resources, objects: [], ids: new Set(), omitted: [] },
     hooks: [],
     earlier: [{ group: 'apps', kind: 'Deployment' }],
+    standsIn,
     signal,
   } as unknown as Run;
   const rollOut = new RollOut({
@@ -132,4 +138,19 @@ test('an apply keeps the kinds of live objects of hooks that the bundle no longe
 test('a watch that ended during the writes shows its objects again before the prune', async () => {
   await apply({});
   expect(steps).toEqual(['watch', 'write', 'watch', 'begin', 'prune']);
+});
+
+test('a set that stands in for another one deletes nothing, and leaves the kinds of that one', async () => {
+  const { blocked, ...result } = await apply({ standsIn: true });
+  expect(steps).not.toContain('prune');
+  expect(blocked).toEqual({
+    reason: 'PruneHeld',
+    message:
+      'not deleted: ConfigMap/n/unwanted: core only keeps the active Bundle in place, and decides about them when it can roll out the present spec',
+  });
+  expect(groupKindNames(marked)).toEqual(['ConfigMap', 'Deployment.apps', 'Gizmo.example.com']);
+  expect(result).toMatchObject({ complete: true, groupKinds: groupKindNames(marked) });
+  expect(askedIn({ deletionsAsked: false, askedBefore: result.askedDeletions })(unwanted)).toBe(
+    true,
+  );
 });

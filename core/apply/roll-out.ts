@@ -25,6 +25,7 @@ import type { Planner } from './plan/planner.ts';
 import { askedKeys } from './prune/asked-deletions.ts';
 import { hookObjects } from './prune/prune-plan.ts';
 import type { Pruner } from './prune/pruner.ts';
+import { spared } from './prune/spared.ts';
 import type { SetWriter } from './set-writer.ts';
 import { checkRestored } from './state/outdated-owner.ts';
 import type { OwnerStates } from './state/owner-states.ts';
@@ -111,13 +112,16 @@ export class RollOut {
   /** Prunes after everything is written; from then on the owner has exactly this set. */
   async #prune(run: Run, { unknown, ...written }: Written): Promise<ApplyResult> {
     const { pruner, optionalKinds, inventory } = this.#options;
-    const { changes, held, blocked, heldPrune, unserved: lost = [] } = await pruner.prune(run);
+    const pruned = run.standsIn ? spared(pruner.unwanted(run)) : await pruner.prune(run);
+    const { changes, held, blocked, heldPrune, unserved: lost = [] } = pruned;
     run.state.waitingPrunes = new Set(held.map(({ id }) => id));
     const unserved = [...unknown, ...lost];
     const waiting = [...held.map(({ resource }) => resource), ...unserved];
     // Core never prunes these, and at the deletion of the owner must find those that are to be kept.
     const ofHooks = hookObjects(inventory, run.owner).map(({ resource }) => resource);
-    const kinds = [...kindsOf(run), ...waiting, ...stillOwned(run), ...ofHooks];
+    // With each refusal the marks would lose and get the kinds of what is to be rolled out.
+    const ofOther = run.standsIn ? run.earlier : [];
+    const kinds = [...kindsOf(run), ...waiting, ...stillOwned(run), ...ofHooks, ...ofOther];
     await this.#settle(run, kinds);
     optionalKinds.await(run.owner, run.set.omitted);
     return {

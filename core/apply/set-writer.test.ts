@@ -119,6 +119,7 @@ function aRun(client: ApplyingClient, operation: Run['operation']): Run {
     hooks: [],
     origin: {},
     unchanged: operation === 'upgrade',
+    standsIn: false,
     signal: new AbortController().signal,
   };
 }

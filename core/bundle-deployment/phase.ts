@@ -35,6 +35,8 @@ export interface BundleDeploymentState {
   readonly loadError?: unknown;
   /** This content is approved. */
   readonly approved?: boolean;
+  /** A part of the target may be applied by now. */
+  readonly begun?: boolean;
   /** The target is completely applied, and no deletion is pending. */
   readonly settled?: boolean;
   /** The objects are those of the last apply, not rendered from the present spec. */
@@ -52,6 +54,16 @@ export interface BundleDeploymentState {
   readonly hooks?: readonly KubernetesObject[];
   /** Digest of objects and hooks; only when there are hooks. */
   readonly revision?: string | undefined;
+}
+
+/**
+ * Whether the target only stands in for what the deployment asks for, until that can be rolled out. A
+ * rollback is the decision to go back.
+ */
+export function standsIn({ target, bundle, kept, status }: BundleDeploymentState): boolean {
+  const { rollback } = status;
+  if (rollback !== undefined && rollback.to === target?.metadata.name) return false;
+  return kept === true || target?.metadata.uid !== bundle?.metadata.uid;
 }
 
 /** The findings of a phase. A phase that throws has found only the error. */

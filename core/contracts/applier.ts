@@ -40,6 +40,11 @@ export interface ApplyRequest {
   /** With `deletionsAsked: false`: the `askedDeletions` of earlier results of this content. */
   readonly askedBefore?: readonly string[];
   /**
+   * The set only keeps what is installed in place until another one can be rolled out, which may have
+   * the other objects of the owner: none of them is deleted or orphaned (default: false).
+   */
+  readonly standsIn?: boolean;
+  /**
    * Called, perhaps more than once, when everything is checked and before the first object changes;
    * nothing changes when it rejects. An apply that is refused as a whole does not call it.
    */

@@ -34,6 +34,7 @@ export interface Run {
   /** The same content was completely applied before. */
   readonly unchanged: boolean;
   /** As in `ApplyRequest`. */
+  readonly standsIn: boolean;
   readonly deletionsAsked?: boolean;
   readonly changedFacts?: string | undefined;
   readonly askedBefore?: readonly string[] | undefined;

@@ -46,7 +46,7 @@ export class Planner {
 
   async begin(request: ApplyRequest): Promise<Run> {
     const { owner, waitForReady = false, unchanged = false, foundationOnly = false } = request;
-    const { deletionsAsked, changedFacts, askedBefore, begin, signal } = request;
+    const { standsIn = false, deletionsAsked, changedFacts, askedBefore, begin, signal } = request;
     const { client, owners, earlierKinds } = this.#options;
     const operation = isInstalled(owner) ? 'upgrade' : 'install';
     const wanted = { ...this.#options, ...request, operation } as const;
@@ -67,6 +67,7 @@ export class Planner {
       waitForReady,
       foundationOnly,
       unchanged,
+      standsIn,
       ...(deletionsAsked === undefined ? {} : { deletionsAsked }),
       changedFacts,
       askedBefore,
@@ -123,10 +124,10 @@ export class Planner {
   async checkPermissions(run: Run, pending: readonly PlannedObject[]): Promise<void> {
     if (run.owner.spec.serviceAccount === undefined) return;
     const { preflight, pruner } = this.#options;
-    const { remove } = await pruner.plan(run);
+    const superfluous = run.standsIn ? [] : (await pruner.plan(run)).remove;
     const ids = new Set(pending.map(({ desired }) => desired.id));
     const kept = run.unchanged ? [] : run.set.objects.filter(({ id }) => !ids.has(id));
-    await preflight.run({ ...run, pending, superfluous: remove, kept });
+    await preflight.run({ ...run, pending, superfluous, kept });
   }
 }
 

@@ -49,7 +49,7 @@ interface PrunerOptions {
   readonly deletions: Deletions;
 }
 
-interface PruneResult extends Pick<ApplyResult, 'changes' | 'blocked' | 'heldPrune'> {
+export interface PruneResult extends Pick<ApplyResult, 'changes' | 'blocked' | 'heldPrune'> {
   /** Objects that wait for confirmation, and stay the owner's until then. */
   readonly held: readonly InventoryEntry[];
   /** Kinds that are not served. */

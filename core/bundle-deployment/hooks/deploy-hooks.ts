@@ -69,15 +69,15 @@ export async function runPreHooks(
   if (runOf(state.status, requestOf(state, `post-${operation}`)) !== undefined) return {};
   const surroundings = { dependencies, context };
   if (runOf(state.status, request) !== undefined) {
-    return await run(state, surroundings, async () => await runEvent(state, request, surroundings));
+    const event = async () => await runEvent(state, request, surroundings);
+    return { ...(await run(state, surroundings, event)), begun: true };
   }
   const begun = { ...state, status: withBegun(state, dependencies, context) };
   const found = await applyFoundation(begun, surroundings);
   if ('error' in found) return found;
   const founded = { ...begun, ...found };
-  return await run(founded, surroundings, async () => {
-    return await runEvent(founded, request, surroundings);
-  });
+  const event = async () => await runEvent(founded, request, surroundings);
+  return { ...(await run(founded, surroundings, event)), begun: true };
 }
 
 /** Runs the hooks after all objects are applied; the Bundle counts as installed only afterwards. */
@@ -103,7 +103,7 @@ function requestOf(state: BundleDeploymentState, event: HookEvent): HookEventReq
 async function applyFoundation(
   state: BundleDeploymentState,
   { dependencies, context }: Surroundings,
-): Promise<Pick<BundleDeploymentState, 'status'> & Pick<Found, 'error'>> {
+): Promise<Pick<BundleDeploymentState, 'status'> & Pick<Found, 'error' | 'begun'>> {
   const { deployment: owner, objects = [], leftOut = [], hooks = [] } = state;
   const { signal } = context;
   const beginning = new Beginning(state, dependencies, context);
@@ -122,7 +122,8 @@ async function applyFoundation(
     const { status, failed } = beginning;
     if (failed) return { status, error };
     const known = withGroupKinds(status, remembered.groupKinds);
-    return installFailure({ status: known }, error, dependencies);
+    const failure = installFailure({ status: known }, error, dependencies);
+    return { ...failure, ...(beginning.isNoted && { begun: true }) };
   }
 }
 

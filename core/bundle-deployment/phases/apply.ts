@@ -10,6 +10,7 @@ import {
   longestWait,
   mustNotBeTold,
   type PhaseContext,
+  standsIn,
 } from '../phase.ts';
 import { Beginning } from '../revisions/beginning.ts';
 import { withBegun } from '../revisions/progress.ts';
@@ -102,7 +103,8 @@ export async function apply(
     // The creation of a missing namespace or kind sends no event.
     if (isAboutMissing(error)) context.wakeAfter(longestWait);
     const known = withRemembered({ ...state, status }, remembered);
-    return installFailure({ status: known }, error, dependencies);
+    const failure = installFailure({ status: known }, error, dependencies);
+    return { ...failure, ...(beginning.isNoted && { begun: true }) };
   }
 }
 
@@ -125,7 +127,7 @@ async function applyObjects(
   const { deployment: owner, target, objects, leftOut = [], hooks = [], remember, begin } = state;
   const waitForReady = stagesWait(state);
   const unchanged = isUnchanged(state) && state.rotating !== true;
-  const extra = { ...askedDeletions(state), ...originOf(state) };
+  const extra = { standsIn: standsIn(state), ...askedDeletions(state), ...originOf(state) };
   const content = { owner, objects, leftOut, hooks };
   const request = { ...content, waitForReady, unchanged, remember, begin, signal, ...extra };
   const run = () => dependencies.applier.apply(request);
@@ -158,7 +160,8 @@ function foundBy(
   const status = withGroupKinds(finished, result.groupKinds);
   const found = { blocked: state.blocked ?? blocked, settled: complete && blocked === undefined };
   if (complete) {
-    const held = withHeldPrune(status, heldPrune);
+    // What waits to be confirmed has not been looked at.
+    const held = standsIn(state) ? status : withHeldPrune(status, heldPrune);
     return { ...found, status: withWaitingDeletions({ ...state, status: held }, waiting) };
   }
   if (blocked === undefined) return { ...found, status, done: true };

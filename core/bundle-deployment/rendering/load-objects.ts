@@ -93,7 +93,7 @@ function isOfContent(error: unknown): boolean {
 /**
  * The active Bundle, when it differs from the target and the target has not started to replace it.
  */
-function standInFor(
+export function standInFor(
   state: BundleDeploymentState,
   dependencies: ReconcileDependencies,
 ): Bundle | undefined {

@@ -42,6 +42,10 @@ export class Beginning {
     return this.#status ?? this.#state.status;
   }
 
+  get isNoted(): boolean {
+    return this.#status !== undefined;
+  }
+
   /** The note could not be written, and nothing was applied. */
   get failed(): boolean {
     return this.#failed;
