@@ -59,7 +59,10 @@ export interface BundleDeploymentDependencies {
   readonly content: ContentLoader;
   readonly applier: Applier;
   readonly facts: Pick<RenderFacts, 'prepare' | 'renew' | 'forget' | 'onChange'>;
-  readonly certificates: Pick<Certificates, 'certify' | 'foresee' | 'applied' | 'forget'>;
+  readonly certificates: Pick<
+    Certificates,
+    'certify' | 'foresee' | 'applied' | 'refused' | 'forget'
+  >;
   readonly storedPlans: PlanStore;
   /** Namespace of core. */
   readonly systemNamespace: string;

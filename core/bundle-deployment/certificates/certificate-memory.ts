@@ -5,10 +5,21 @@ export interface CertificateEntry {
   state: CertificateState;
   /** False for a state that may exist only in this process. */
   stored: boolean;
+  /** The last stored one, while this is not. */
+  former?: CertificateEntry | undefined;
   /** Time since when all objects trust it; undefined while unknown. */
   trustedSince?: number | undefined;
   /** The last reported certificate: the one in the cluster. */
   told?: string | undefined;
+}
+
+/** The entry for a state that is not stored yet. */
+export function successor(
+  known: CertificateEntry | undefined,
+  state: CertificateState,
+): CertificateEntry {
+  const former = known?.stored === true ? known : known?.former;
+  return { told: known?.told, state, stored: false, former };
 }
 
 interface DeploymentEntries {
@@ -30,6 +41,16 @@ export class CertificateMemory {
     const entries = new Map<string, CertificateEntry>();
     this.#deployments.set(name, { uid, entries });
     return entries;
+  }
+
+  /** Forgets what is not stored. */
+  revert(deployment: DeploymentName): void {
+    const entries = this.of(deployment);
+    for (const [key, { stored, former }] of entries) {
+      if (stored) continue;
+      if (former === undefined) entries.delete(key);
+      else entries.set(key, former);
+    }
   }
 
   forget(name: string): void {

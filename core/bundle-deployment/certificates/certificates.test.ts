@@ -336,3 +336,42 @@ test('however often others are asked for, what is trusted still fits into a Secr
   expect(isTrusted(view)).toBe(true);
   expect(view.trusted).toHaveLength(20);
 });
+
+describe('certificates of objects that are refused', () => {
+  /** The Secret is for another Service in them. */
+  const renamed = [{ ...service, metadata: { ...service.metadata, name: 'renamed' } }];
+
+  async function refused(): Promise<void> {
+    await certificates.certify({ deployment, objects: renamed, signal });
+    certificates.refused(deployment);
+  }
+
+  test('leave the installed ones as they are, however often', async () => {
+    const { data } = await reconcile();
+    await refused();
+    expect((await reconcile()).data).toEqual(data);
+    await refused();
+    expect((await reconcile()).data).toEqual(data);
+    expect(client.calls).toEqual(['get']);
+    expect(events.taken()).toHaveLength(1);
+  });
+
+  test('are made anew when the objects are accepted', async () => {
+    await reconcile();
+    await refused();
+    const { serving } = await reconcile(deployment, renamed);
+    expect(serving.checkHost('renamed.app.svc')).toBeDefined();
+  });
+
+  test('do not end a rotation', async () => {
+    await reconcile();
+    clock.advance(61 * day);
+    const { data } = await reconcile();
+    await refused();
+    clock.advance(5 * minute);
+    await refused();
+    const next = await reconcile();
+    expect(next.data['tls.crt']).not.toBe(data['tls.crt']);
+    expect(isTrusted(next)).toBe(true);
+  });
+});

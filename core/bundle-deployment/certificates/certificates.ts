@@ -13,7 +13,7 @@ import {
   type ServedApis,
   secretResource,
 } from '../../platform/kube/index.ts';
-import { type CertificateEntry, CertificateMemory } from './certificate-memory.ts';
+import { type CertificateEntry, CertificateMemory, successor } from './certificate-memory.ts';
 import type { CertificateOptions } from './certificate-options.ts';
 import { stateOf } from './certificate-secrets.ts';
 import {
@@ -131,10 +131,16 @@ export class Certificates {
     if (wanted === undefined || provider !== 'self') return undefined;
     for (const [key, entry] of entries) {
       entry.stored = true;
+      entry.former = undefined;
       entry.trustedSince ??= clock.now();
       this.#tell(deployment, key, entry);
     }
     return this.#nextStepAt([...entries.values()]);
+  }
+
+  /** Call this when nothing of what `certify` returned was applied, and other objects come next. */
+  refused({ metadata }: BundleDeployment): void {
+    this.#memory.revert(metadata);
   }
 
   forget(deploymentName: string): void {
@@ -159,7 +165,7 @@ export class Certificates {
       trustedSince: known?.trustedSince,
     });
     if (known?.state === state) return known;
-    const entry: CertificateEntry = { told: known?.told, state, stored: false };
+    const entry = successor(known, state);
     // A Secret that the deployment may not read may exist: look again at the next attempt.
     if (found !== 'refused') this.#memory.of(request.deployment.metadata).set(key, entry);
     return entry;

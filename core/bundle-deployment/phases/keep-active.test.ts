@@ -8,6 +8,7 @@ import {
   v2,
   v3,
 } from '../../../test/helpers/bundle-deployment-fixture.ts';
+import { certifiedService } from '../../../test/helpers/certified-service.ts';
 import { anObject, aTree } from '../../../test/helpers/registry-bundle.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import { OutdatedOwnerError } from '../../apply/index.ts';
@@ -237,6 +238,24 @@ describe('what is installed is left alone by a new process', () => {
     await next({ seed: Buffer.from('a'), seedIdentity: 'a' }, [anObject('Secret')]);
     expect(applied()).toEqual([]);
   });
+});
+
+test('the installed Bundle has its certificate, whatever Service the refused one has', async () => {
+  fixture = new BundleDeploymentFixture();
+  const service = certifiedService();
+  const renamed = { ...service, metadata: { ...service.metadata, name: 'of-v2' } };
+  fixture.handler.mockImplementation(async (_, { spec }) =>
+    spec.config === undefined ? [service] : [renamed],
+  );
+  fixture.have(aBundleOf(v1, { phase: 'Unpacked' }, { uid: 'first' }));
+  await fixture.reconcile();
+  refuse(refusal);
+  fixture.changeSpec({ config: { size: 2 } });
+  await fixture.failure();
+  await fixture.failure();
+  const requests = fixture.applier.apply.mock.calls.map(([request]) => request.objects);
+  expect(requests).toHaveLength(3);
+  expect(new Set(requests.map((each) => JSON.stringify(each))).size).toBe(1);
 });
 
 test('the process that applied it keeps it as it was, whatever the class would render by now', async () => {

@@ -50,6 +50,8 @@ async function keepActive(
 ): Promise<Pick<Found, 'status' | 'error'>> {
   const installed = await loadInstalled(state, dependencies, context);
   if (installed === undefined) return {};
+  // Those of the refused objects may be for other hosts.
+  dependencies.certificates.refused(state.deployment);
   const standing = { ...state, ...installed, kept: true };
   const found = await inOrder(certify, apply, noteCertified)(standing, dependencies, context);
   const { status = state.status, error, done } = found;
