@@ -55,6 +55,18 @@ test('an object is done for its Bundle and its spec', () => {
   expect(finished.all).toEqual([]);
 });
 
+test('what ended before another Bundle was refused is not run again, and what was replaced is', () => {
+  noted(aJob(), complete);
+  const covered = () => finished.covers({ bundle: 'b1' }, aDesiredObject(aJob()));
+  finished.begin({ bundle: 'b2' });
+  finished.begin({ bundle: 'b1' });
+  expect(covered()).toBe(true);
+  finished.begin({ bundle: 'b2' });
+  finished.keepOnly(new Set());
+  finished.begin({ bundle: 'b1' });
+  expect(covered()).toBe(false);
+});
+
 test('a new process knows it by the status', () => {
   noted(aJob(), complete);
   const origin = { bundle: 'b1', finished: finished.all };

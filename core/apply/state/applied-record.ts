@@ -74,6 +74,11 @@ function restartsUntilDone(spec: unknown): boolean {
 type Outcome = FinishedObject['outcome'];
 type Origin = Pick<ApplyRequest, 'bundle' | 'finished'>;
 
+interface FinishedOf {
+  readonly bundle: string | undefined;
+  readonly byID: Map<string, FinishedObject>;
+}
+
 /** Limit of the list in the status. */
 const maxObjects = 500;
 
@@ -84,12 +89,16 @@ const maxObjects = 500;
 export class FinishedObjects {
   #bundle: string | undefined;
   #byID = new Map<string, FinishedObject>();
+  /** Those of the Bundle before, until this one is completely applied: it may be refused. */
+  #former: FinishedOf | undefined;
 
   /** Another Bundle runs everything again; `finished` is the record of this Bundle from before. */
   begin({ bundle, finished = [] }: Origin): void {
     if (bundle === undefined || this.#bundle === bundle) return;
+    const known = this.#former?.bundle === bundle ? this.#former.byID : undefined;
+    this.#former = { bundle: this.#bundle, byID: this.#byID };
     this.#bundle = bundle;
-    this.#byID = new Map(finished.map((object) => [idOf(object), object]));
+    this.#byID = known ?? new Map(finished.map((object) => [idOf(object), object]));
   }
 
   /** Records that an object has ended; true when that is news. */
@@ -125,7 +134,9 @@ export class FinishedObjects {
     return [...this.#byID.values()].slice(0, maxObjects);
   }
 
+  /** Call this when the Bundle is completely applied. */
   keepOnly(ids: ReadonlySet<string>): void {
+    this.#former = undefined;
     for (const id of this.#byID.keys()) if (!ids.has(id)) this.#byID.delete(id);
   }
 
