@@ -113,13 +113,22 @@ const [valid, installed] = [
   condition('Installed', 'InstallationSucceeded'),
 ];
 const late = condition('Progressing', 'ProgressDeadlineExceeded', 'False');
-const settled = { observedGeneration: 1, conditions: [valid, installed] };
+const settled = {
+  observedGeneration: 1,
+  activeBundle: bundleName('taker', templateHash(aStoredDeployment().spec.template)),
+  conditions: [valid, installed],
+};
 test.each([
   ['is new', undefined],
   ['has a spec that it has not looked at', { ...settled, observedGeneration: 0 }],
   [
     'unpacks another Bundle',
     { ...settled, conditions: [condition('HasValidBundle', 'UnpackPending'), installed] },
+  ],
+  ['has the Bundle of the template before', { ...settled, activeBundle: 'taker-former' }],
+  [
+    'could not apply another config yet',
+    { ...settled, conditions: [valid, installed, condition('Ready', 'ReconcileFailed', 'False')] },
   ],
   [
     'was refused',
@@ -168,7 +177,6 @@ test.each([
         name: 'taker',
         status: {
           ...settled,
-          activeBundle: bundleName('taker', templateHash(aStoredDeployment().spec.template)),
           conditions: [valid, installed, late],
         },
       }),
@@ -194,7 +202,10 @@ test.each([
 test.each(['taker', 'settled,taker'])(
   'nothing is deleted while one of %s does not exist, and its creation is waited for',
   async (names) => {
-    const takers = transfersAmong(aStoredDeployment({ name: 'settled', status: settled }));
+    const { template } = aStoredDeployment().spec;
+    const activeBundle = bundleName('settled', templateHash(template));
+    const status = { ...settled, activeBundle };
+    const takers = transfersAmong(aStoredDeployment({ name: 'settled', status }));
     expect(await takers.pending(aGiver(names), dropped, signal)).toEqual({
       reason: 'PruneHeld',
       message:

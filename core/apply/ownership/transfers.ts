@@ -1,7 +1,9 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import {
   bundleDeploymentReason,
+  kstatusCondition,
   progressReason,
+  readyReason,
   bundleDeploymentCondition as type,
 } from '../../../api/v1alpha1/conditions.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
@@ -27,10 +29,26 @@ import { transferTargets } from './ownership.ts';
 const lookInterval = 5000;
 const listedObjects = 5;
 /** Reasons of Progressing with which a deployment has applied its objects already. */
-const rolledOut: ReadonlySet<string> = new Set([
+const rolledOut: ReadonlySet<string | undefined> = new Set([
+  undefined,
   progressReason.pruneHeld,
   progressReason.kindNotServed,
+  // Its Bundle is not healthy in time.
+  progressReason.progressDeadlineExceeded,
 ]);
+/** Reasons of Ready with which the other conditions may tell of the spec before. */
+const unfinished: ReadonlySet<string | undefined> = new Set([
+  readyReason.classAtWork,
+  readyReason.installing,
+  readyReason.reconcileFailed,
+]);
+/** Conditions, and their reasons with which a deployment has applied its present spec. */
+const telling: readonly (readonly [string, (reason: string | undefined) => boolean])[] = [
+  [type.hasValidBundle, (reason) => reason === bundleDeploymentReason.unpackSuccessful],
+  [type.installed, (reason) => reason === bundleDeploymentReason.installationSucceeded],
+  [type.progressing, (reason) => rolledOut.has(reason)],
+  [kstatusCondition.ready, (reason) => !unfinished.has(reason)],
+];
 
 interface TransfersOptions {
   /** Reads deployments of all classes. */
@@ -135,29 +153,15 @@ export class Transfers implements ObjectEventListener {
   }
 }
 
-function isSettled(deployment: BundleDeployment): boolean {
-  const { metadata, status } = deployment;
-  const { conditions = [], observedGeneration } = status ?? {};
-  const is = (name: string, reason: string): boolean =>
-    conditions.some((condition) => condition.type === name && condition.reason === reason);
-  const waits = conditions.some(
-    ({ type: name, reason }) => name === type.progressing && !hasRolledOut(deployment, reason),
-  );
-  return (
-    metadata.deletionTimestamp !== undefined ||
-    (observedGeneration === metadata.generation &&
-      is(type.hasValidBundle, bundleDeploymentReason.unpackSuccessful) &&
-      is(type.installed, bundleDeploymentReason.installationSucceeded) &&
-      !waits)
-  );
-}
-
-/** Whether a deployment with this reason of Progressing has applied its objects. */
-function hasRolledOut({ metadata, spec, status }: BundleDeployment, reason: string): boolean {
-  if (reason !== progressReason.progressDeadlineExceeded) return rolledOut.has(reason);
-  // Its Bundle is not healthy in time, but may be completely applied.
-  const wanted = bundleName(metadata.name ?? '', templateHash(spec.template));
-  return status?.activeBundle === wanted;
+function isSettled({ metadata, spec, status }: BundleDeployment): boolean {
+  if (metadata.deletionTimestamp !== undefined) return true;
+  const { conditions = [], observedGeneration, activeBundle } = status ?? {};
+  if (observedGeneration !== metadata.generation) return false;
+  if (activeBundle !== bundleName(metadata.name ?? '', templateHash(spec.template))) return false;
+  return telling.every(([name, allows]) => {
+    const reason = conditions.find((condition) => condition.type === name)?.reason;
+    return allows(reason);
+  });
 }
 
 interface AwaitedTaker {
