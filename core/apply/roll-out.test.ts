@@ -22,6 +22,7 @@ let inventory: Inventory;
 let unwanted: InventoryEntry;
 let remembered: RememberedResult[];
 let steps: string[];
+let owners: OwnerStates;
 
 beforeEach(() => {
   marked = [];
@@ -29,6 +30,7 @@ beforeEach(() => {
   unwanted = anOwnedEntry('ConfigMap', { name: 'unwanted' });
   remembered = [];
   steps = [];
+  owners = new OwnerStates(new ManualClock());
 });
 
 interface Steps {
@@ -49,7 +51,6 @@ async function apply({
   standsIn = false,
 }: Steps): Promise<ApplyResult> {
   const owner = aStoredDeployment();
-  const owners = new OwnerStates(new ManualClock());
   const resources = [aResource('ConfigMap'), aResource('Gizmo.example.com')];
   const run = {
     owner,
@@ -138,6 +139,14 @@ test('an apply keeps the kinds of live objects of hooks that the bundle no longe
 test('a watch that ended during the writes shows its objects again before the prune', async () => {
   await apply({});
   expect(steps).toEqual(['watch', 'write', 'watch', 'begin', 'prune']);
+});
+
+test('no other deployment may take what the content may have that another set stands in for', async () => {
+  const holder = () => owners.of('other').otherHolder(unwanted.id);
+  await apply({ standsIn: true });
+  expect(holder()).toBe('demo');
+  await apply({ prune: () => [unwanted] });
+  expect(holder()).toBeUndefined();
 });
 
 test('a set that stands in for another one deletes nothing, and leaves the kinds of that one', async () => {

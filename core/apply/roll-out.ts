@@ -218,7 +218,9 @@ export class RollOut {
     const { owner, state, set, signal } = run;
     state.setMembers(set.ids);
     state.rules?.verdicts.keepOnly(set.ids);
-    state.settle(set.ids);
+    const left = run.standsIn ? state.waitingPrunes : [];
+    state.claim(left);
+    state.settle(new Set([...set.ids, ...left]));
     state.finished.keepOnly(set.ids);
     await parents.write(owner, kinds, signal);
     // They may wait for objects that they can take now.
