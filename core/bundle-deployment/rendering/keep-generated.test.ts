@@ -245,6 +245,28 @@ describe('new content of the same seed', () => {
     }
   });
 
+  test.each([
+    [{ before: 2 }, []],
+    [{}, [[drawn('a', {})]]],
+  ])(
+    'is not overwritten by the active Bundle of a new process that draws %j, while another is unpacked',
+    async (draws, expected) => {
+      const former = await anInstalled();
+      const fixture = aFixture({ seed: 'a' });
+      fixture.change(former.live);
+      fixture.have(...former.bundles.list(), aBundleOf(v2, { phase: 'Failing' }));
+      fixture.handler.mockImplementation(async (_, __, { seed = [] }) => [
+        drawn(Buffer.from(seed).toString(), draws),
+      ]);
+      stored(fixture, drawn('a', {}));
+      fixture.changeSpec({ template: v2 });
+      await fixture.reconcile();
+      const applied = fixture.applier.apply.mock.calls.map(([{ objects }]) => objects);
+      expect(applied).toEqual(expected);
+      expect(progressOf(fixture).includes('GeneratedValuesChanged')).toBe(expected.length === 0);
+    },
+  );
+
   test('that is rolled back gives the former values back without a question', async () => {
     const fixture = await anInstalled();
     fixture.load.mockImplementation(async ({ metadata: { name = '' } }) => aTree({ name }));

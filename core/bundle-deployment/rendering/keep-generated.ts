@@ -15,6 +15,7 @@ import {
   longestWait,
   type PhaseContext,
   type Surroundings,
+  standsIn,
 } from '../phase.ts';
 import { notInstalled } from '../status.ts';
 import {
@@ -64,11 +65,11 @@ export async function keepGenerated(
 /**
  * A random function that is added before others shifts what those draw: a chart's next version, a value
  * that enables a part of it, or another version of Helm's engine would replace passwords that databases
- * keep. An earlier Bundle in the place of the template's brings its own values back.
+ * keep. The earlier Bundle of a rollback brings its own values back.
  */
 async function keepDrawn(state: BundleDeploymentState, surroundings: Surroundings): Promise<Found> {
-  const { recipe, target, bundle, objects = [], status, content } = state;
-  if (recipe === undefined || target !== bundle) return {};
+  const { recipe, objects = [], status, content } = state;
+  if (recipe === undefined || isRollback(state)) return {};
   const secrets = secretsDigest(recipe, objects);
   if (secrets === status.applied?.secrets) return {};
   const token = tokenOf(recipe, secrets);
@@ -80,6 +81,10 @@ async function keepDrawn(state: BundleDeploymentState, surroundings: Surrounding
     return await block(state, blocked, surroundings);
   }
   return { blocked, ...((await loadInstalled(state, blocked, surroundings)) ?? { done: true }) };
+}
+
+function isRollback(state: BundleDeploymentState): boolean {
+  return state.target !== state.bundle && !standsIn(state);
 }
 
 /** Undefined when nothing in use changes, or somebody has accepted that. */
