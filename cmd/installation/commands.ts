@@ -6,6 +6,7 @@ import { addCrdGuardFlags, type CrdGuardFlags } from '../flags/webhook-flags.ts'
 /** The cluster, and where in it. */
 interface PlaceFlags {
   readonly kubeconfig?: string;
+  readonly context?: string;
   readonly systemNamespace?: string;
 }
 
@@ -95,6 +96,7 @@ function addPlaceFlags(command: Command): Command {
       '--kubeconfig <path>',
       'Path of the kubeconfig file (default: KUBECONFIG, else ~/.kube/config)',
     )
+    .option('--context <name>', 'Context of the kubeconfig (default: its current context)')
     .option(
       '--system-namespace <name>',
       'Namespace that core and the webhooks run in (default: rukpak-system)',

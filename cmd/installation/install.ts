@@ -18,6 +18,7 @@ import { lostWebhook } from './webhook-address.ts';
 
 interface InstallOptions {
   readonly kubeconfig?: string;
+  readonly context?: string;
   readonly systemNamespace: string;
   /** URL at which the API server reaches webhooks outside the cluster. */
   readonly webhookUrl?: string;
@@ -47,7 +48,7 @@ export async function install(
   options: InstallOptions,
   { print, warn }: InstallOutput,
 ): Promise<void> {
-  const { kubeconfig, dryRun } = options;
+  const { kubeconfig, context, dryRun } = options;
   const objects = installManifests(options);
   if (dryRun) {
     print(toYaml(objects));
@@ -55,9 +56,11 @@ export async function install(
   }
   const kube = connect({
     ...(kubeconfig === undefined ? {} : { kubeconfig }),
+    ...(context === undefined ? {} : { context }),
     userAgent: fieldManager,
   });
   try {
+    print(`installing on ${kube.cluster}`);
     const known = readingOnce(kube.client);
     await checkPlace(known, objects, options.systemNamespace);
     for (const find of [narrowedObject, newerDefinition, lostWebhook]) {

@@ -22,6 +22,7 @@ import { returnToRukpak } from './return-to-rukpak.ts';
 
 interface UninstallOptions {
   readonly kubeconfig?: string;
+  readonly context?: string;
   readonly systemNamespace: string;
   /** Also deletes the objects of all kinds of the system, what they have installed, and their CRDs. */
   readonly deleteWorkloads: boolean;
@@ -47,12 +48,14 @@ export async function uninstall(
   options: UninstallOptions,
   print: (line: string) => void,
 ): Promise<void> {
-  const { kubeconfig, systemNamespace, deleteWorkloads } = options;
+  const { kubeconfig, context, systemNamespace, deleteWorkloads } = options;
   const kube = connect({
     ...(kubeconfig === undefined ? {} : { kubeconfig }),
+    ...(context === undefined ? {} : { context }),
     userAgent: 'rukpak-uninstall',
   });
   try {
+    print(`uninstalling from ${kube.cluster}`);
     const kinds = await installedKinds(kube.client);
     const run = { ...options, kinds, kube, print };
     const manifests = everyManifest(systemNamespace);

@@ -1,7 +1,7 @@
 import type { Logger } from '../../contracts/logger.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { CredentialSource } from './config/credentials.ts';
-import { type KubeconfigOptions, loadKubeconfig } from './config/kubeconfig.ts';
+import { clusterText, type KubeconfigOptions, loadKubeconfig } from './config/kubeconfig.ts';
 import {
   type Discovery,
   DiscoveryClient,
@@ -26,6 +26,8 @@ export interface KubeConnection {
   readonly discovery: Discovery & ServedApis & NamespacedKinds;
   /** URL of the API server. */
   readonly server: string;
+  /** For messages: the cluster, and the context that names it. */
+  readonly cluster: string;
   readonly clockOffset: (signal: AbortSignal) => Promise<ClockOffset>;
   /** Aborts every running request and watch. */
   readonly close: () => Promise<void>;
@@ -52,6 +54,7 @@ export function connect({
     client,
     discovery: new DiscoveryClient(client, { logger }),
     server,
+    cluster: clusterText(config),
     clockOffset: async (signal) => await measureClockOffset(transport, systemClock, signal),
     close: async () => await transport.close(),
   };

@@ -25,6 +25,8 @@ export interface KubeconfigOptions {
 export interface Kubeconfig {
   readonly cluster: KubeconfigCluster;
   readonly user: KubeconfigUser;
+  /** Name of the context; absent for the Pod's own account. */
+  readonly context?: string;
   /** Namespace of the context. */
   readonly namespace?: string;
   /** The files that were read; empty for the Pod's own account. */
@@ -113,7 +115,15 @@ function selectContext(
   }
   checkServer(cluster, where);
   const { namespace } = context;
-  return { cluster, user, files, ...(namespace === undefined ? {} : { namespace }) };
+  return { cluster, user, context: name, files, ...(namespace === undefined ? {} : { namespace }) };
+}
+
+/** For messages, such as `cluster "prod" (https://10.0.0.1:6443), context "admin" of ~/.kube/config`. */
+export function clusterText({ cluster, context, files }: Kubeconfig): string {
+  const place = `cluster ${quoted(cluster.name)} (${cluster.server})`;
+  return context === undefined
+    ? `${place}, with the ServiceAccount of this pod`
+    : `${place}, context ${quoted(context)} of ${files.join(delimiter)}`;
 }
 
 const anonymous: KubeconfigUser = { name: 'anonymous' };
