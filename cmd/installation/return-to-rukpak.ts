@@ -7,6 +7,7 @@ import {
   isNotFound,
   type KubeClient,
   listAll,
+  unlessNotFound,
 } from '../../core/platform/kube/index.ts';
 
 interface ReturnOptions {
@@ -23,8 +24,7 @@ const attempts = 5;
  * finalizer, one that is being deleted would vanish, and leave its objects without an owner.
  */
 export async function returnToRukpak({ client, dryRun, print }: ReturnOptions): Promise<void> {
-  const options = { metadataOnly: true, transform: ({ metadata }: KubernetesObject) => metadata };
-  for (const metadata of (await listAll(client, resource, options)).items) {
+  for (const metadata of await deployments(client)) {
     const { name = '' } = metadata;
     const isReleased = dryRun ? !isDeleted(metadata) : await release(client, name);
     const what = isReleased
@@ -32,6 +32,12 @@ export async function returnToRukpak({ client, dryRun, print }: ReturnOptions): 
       : 'is being deleted, and only core deletes its objects: "rukpak install" continues with it';
     print(`bundledeployment.core.rukpak.io/${name} ${what}`);
   }
+}
+
+/** None where the CRD is deleted. */
+async function deployments(client: ReturnOptions['client']): Promise<readonly ObjectMeta[]> {
+  const options = { metadataOnly: true, transform: ({ metadata }: KubernetesObject) => metadata };
+  return (await unlessNotFound(listAll(client, resource, options)))?.items ?? [];
 }
 
 function isDeleted({ deletionTimestamp }: ObjectMeta): boolean {

@@ -75,6 +75,19 @@ test('does not warn otherwise', async () => {
   expect(lines.filter((line) => line.startsWith('Warning'))).toEqual([]);
 });
 
+test('goes on to its end, on the way back to RukPak, where the CRDs are deleted', async () => {
+  api.reset();
+  api.put(role, anObjectOf(role, 'bundle-reader'));
+  const lines: string[] = [];
+  const options = { kubeconfig: api.kubeconfig, deleteWorkloads: false, toRukpak: true };
+  await uninstall(
+    { ...options, systemNamespace: 'rukpak-system', dryRun: false, timeout: 10_000 },
+    (line) => void lines.push(line),
+  );
+  expect(lines).toContain('clusterrole.rbac.authorization.k8s.io/bundle-reader deleted');
+  expect(lines.at(-1)).toMatch(/^Everything that BundleDeployments have installed is kept/);
+});
+
 test('deletes nothing of an installation in another namespace', async () => {
   const subjects = [{ kind: 'ServiceAccount', name: 'core-admin', namespace: 'rukpak-system' }];
   api.put(binding, anObjectOf(binding, 'core-admin', { subjects }));
