@@ -89,6 +89,19 @@ function afterDelay(
   return stop.signal;
 }
 
+/** Undefined when the signal is aborted before there is one. */
+async function firstCertificate(
+  certificates: WebhookCertificates,
+  signal: AbortSignal,
+): Promise<KeyPair | undefined> {
+  try {
+    return await certificates.first(signal);
+  } catch (error) {
+    if (signal.aborted) return undefined;
+    throw error;
+  }
+}
+
 function webhookServer(
   {
     bindAddress,
@@ -118,7 +131,8 @@ function webhookServer(
         const address = parseBindAddress(bindAddress);
         if (address === undefined) throw new Error('--webhook-bind-address must name a port');
         const clients = await openWebhookClients(clientFlags, logger);
-        serving = await certificates.first(signal);
+        serving = await firstCertificate(certificates, signal);
+        if (serving === undefined) return;
         server = await startWebhookServer({
           ...address,
           certificates: serving,
