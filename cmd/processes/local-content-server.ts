@@ -5,39 +5,58 @@ import {
   announceContentServer,
   contentServerCertificate,
   localControlPlane,
+  type ServingFiles,
+  withdrawContentServer,
 } from '../../deploy/local/cluster/components/content-server.ts';
+import type { Layout } from '../../deploy/local/cluster/layout.ts';
 import type { CoreFlags } from '../flags/core-flags.ts';
 
 const loopback = ['127.0.0.1', 'localhost', '0.0.0.0', undefined] as const;
 
+type ServerFlags = Pick<
+  CoreFlags,
+  'kubeconfig' | 'httpBindAddress' | 'httpExternalAddress' | 'tlsCertFile'
+>;
+
 /**
- * On a control plane of this machine, flags with which every user of its kubeconfig can find and
- * trust the content server. The given flags unchanged for any other cluster, and when they say how
- * to reach the content server.
+ * Runs `work`, on a control plane of this machine with flags with which every user of its kubeconfig
+ * can find and trust the content server. The given flags unchanged for any other cluster, and when
+ * they say how to reach the content server.
  */
-export async function withLocalContentServer<
-  Flags extends Pick<
-    CoreFlags,
-    'kubeconfig' | 'httpBindAddress' | 'httpExternalAddress' | 'tlsCertFile'
-  >,
->(flags: Flags): Promise<Flags> {
-  if (flags.httpExternalAddress !== defaultContent.externalAddress) return flags;
+export async function withLocalContentServer<Flags extends ServerFlags>(
+  flags: Flags,
+  work: (flags: Flags) => Promise<void>,
+): Promise<void> {
+  const local = await localServer(flags);
+  if (local === undefined) return await work(flags);
+  const { layout, url, certFile, keyFile } = local;
+  await announceContentServer(layout, url);
+  await work({
+    ...flags,
+    httpExternalAddress: url,
+    tlsCertFile: certFile,
+    tlsPrivateKeyFile: keyFile,
+  });
+  // Not after a failure: another process may have this address, and have announced it too.
+  await withdrawContentServer(layout, url);
+}
+
+interface LocalServer extends ServingFiles {
+  readonly layout: Layout;
+  readonly url: string;
+}
+
+async function localServer(flags: ServerFlags): Promise<LocalServer | undefined> {
+  if (flags.httpExternalAddress !== defaultContent.externalAddress) return undefined;
   const address = parseBindAddress(flags.httpBindAddress);
-  if (flags.tlsCertFile !== undefined || !isLoopback(address)) return flags;
+  if (flags.tlsCertFile !== undefined || !isLoopback(address)) return undefined;
   const { files, cluster } = loadKubeconfig(
     flags.kubeconfig === undefined ? {} : { kubeconfig: flags.kubeconfig },
   );
   const layout = await localControlPlane({ files, server: cluster.server });
   const certificate = layout && (await contentServerCertificate(layout));
-  if (layout === undefined || certificate === undefined) return flags;
-  const url = `https://127.0.0.1:${address.port}`;
-  await announceContentServer(layout, url);
-  return {
-    ...flags,
-    httpExternalAddress: url,
-    tlsCertFile: certificate.certFile,
-    tlsPrivateKeyFile: certificate.keyFile,
-  };
+  if (layout === undefined || certificate === undefined) return undefined;
+  return { layout, url: `https://127.0.0.1:${address.port}`, ...certificate };
 }
 
 function isLoopback(

@@ -17,7 +17,7 @@ type AllFlags = CoreFlags & WebhookServerFlags & CrdGuardFlags & LocalOperatorsF
 export async function runAll(flags: AllFlags, logger: Logger, signal: AbortSignal): Promise<void> {
   // Report invalid flags before anything listens.
   await withServedClasses(flags, logger, async (classes) => {
-    await runTogether(await withLocalContentServer(flags), { logger, classes }, signal);
+    await withLocalContentServer(flags, (local) => runTogether(local, { logger, classes }, signal));
   });
 }
 

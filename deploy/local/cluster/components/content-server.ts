@@ -1,4 +1,4 @@
-import { readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { type Layout, layoutOf } from '../layout.ts';
@@ -59,6 +59,13 @@ export async function announceContentServer(layout: Layout, url: string): Promis
   const temporary = `${layout.contentServer}.${process.pid}.tmp`;
   await writeFile(temporary, `${JSON.stringify(recordSchema.parse({ url }))}\n`, { mode: 0o600 });
   await rename(temporary, layout.contentServer);
+}
+
+/** Deletes the announcement of a URL, unless another one has replaced it. */
+export async function withdrawContentServer(layout: Layout, url: string): Promise<void> {
+  if ((await announcedContentServer(layout))?.url === url) {
+    await rm(layout.contentServer, { force: true });
+  }
 }
 
 /** The last announced URL; undefined without one. */
