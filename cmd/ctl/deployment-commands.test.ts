@@ -761,4 +761,14 @@ describe('habits', () => {
       'there are no BundleDeployments that install into namespace "shop"\n',
     );
   });
+
+  test.each([
+    ['shop', 1],
+    ['rukpak-system', 0],
+  ])('with --exit-code, namespace %s is %i', async (namespace, code) => {
+    const status = { ...web.status, conditions: [{ type: 'Installed', status: 'True' }] };
+    api.put(bundleDeploymentResource, { ...web, status });
+    expect((await ctl('status', '-n', namespace, '--exit-code')).code).toBe(code);
+    expect((await ctl('status', '-n', namespace)).code).toBe(0);
+  });
 });

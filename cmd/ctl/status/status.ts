@@ -129,7 +129,9 @@ async function listStates(
       : tableLines(table, report.width);
   await report.lines(lines);
   await report.result({ bundleDeployments: items.map(summaryOf) });
-  return items.every(isGood);
+  // A namespace that is named should have some: it may be mistyped.
+  const hasNone = items.length === 0 && namespace !== undefined;
+  return !hasNone && items.every(isGood);
 }
 
 /** The config of an operator or a chart names its namespace. */
