@@ -336,6 +336,31 @@ describe('rukpakctl uninstall', () => {
     expect(api.get(bundleDeploymentResource, 'web')).toBeDefined();
   });
 
+  test.each<{ also: string; annotations?: object; spec?: object; hooks: number }>([
+    { also: 'no more', hooks: 2 },
+    {
+      also: 'an annotation that skips them',
+      annotations: { [annotation.skipHooks]: 'true' },
+      hooks: 0,
+    },
+    { also: 'a policy that orphans the objects', spec: { deletionPolicy: 'Orphan' }, hooks: 0 },
+  ])('says how many hooks run, with $also', async ({ annotations, spec, hooks }) => {
+    api.put(bundleDeploymentResource, {
+      ...web,
+      metadata: { ...web.metadata, annotations: { ...web.metadata.annotations, ...annotations } },
+      spec: { ...web.spec, ...spec },
+      status: { ...web.status, hooks: { onDelete: 2 } },
+    });
+    const { stdout } = await ctl('uninstall', 'web', '--dry-run');
+    const line =
+      'Core also runs 2 hooks of the deletion (pre-delete, post-delete), unless annotation core.rukpak.io/skip-hooks is "true"';
+    expect(stdout.split('\n').filter((each) => each.includes('hook'))).toEqual(
+      hooks === 0 ? [] : [line],
+    );
+    const json = JSON.parse((await ctl('uninstall', 'web', '--dry-run', '-o', 'json')).stdout);
+    expect(json).toMatchObject({ hooks });
+  });
+
   test('shows warnings of webhooks before it deletes anything', async () => {
     api.warning = 'Deleting BundleDeployment web deletes CRD "gizmos" and 3 Gizmos';
     const { code, stderr } = await ctl('uninstall', 'web', '--dry-run');

@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
+import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { TerminalError } from '../../../core/errors.ts';
 import { durationOption } from '../../flags/flag-values.ts';
 import type { OutputFlags } from '../output/output.ts';
@@ -31,14 +32,20 @@ const listed = 50;
 
 /** The objects that a deletion deletes, and those that stay. */
 export function deletionLines(
-  { deletes, keeps, hidden }: Omit<ForeseenDeletion, 'deployment'>,
+  { deletes, keeps, hidden, hooks }: Omit<ForeseenDeletion, 'deployment'>,
   all: boolean,
 ): readonly string[] {
   return [
     ...objectLines(deletes, all),
     ...(keeps.length === 0 ? [] : ['These stay:', ...objectLines(keeps, all)]),
     ...hidden.map((kind) => `  ${kind}: you may not list this kind`),
+    ...(hooks === 0 ? [] : [hooksLine(hooks)]),
   ];
+}
+
+function hooksLine(hooks: number): string {
+  const what = hooks === 1 ? '1 hook' : `${hooks} hooks`;
+  return `Core also runs ${what} of the deletion (pre-delete, post-delete), unless annotation ${annotation.skipHooks} is "true"`;
 }
 
 function objectLines(objects: readonly ForeseenObject[], all: boolean): readonly string[] {

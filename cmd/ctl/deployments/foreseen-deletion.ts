@@ -1,4 +1,5 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
 import {
   belongsTo,
@@ -20,6 +21,8 @@ export interface ForeseenDeletion {
   readonly keeps: readonly ForeseenObject[];
   /** `Kind.group` of kinds that the user may not list. */
   readonly hidden: readonly string[];
+  /** Number of pre-delete and post-delete hooks that core runs, as far as its status says. */
+  readonly hooks: number;
 }
 
 export interface ForeseenObject {
@@ -73,7 +76,14 @@ export async function foreseeDeletion(
       ),
     ],
     hidden,
+    hooks: hooksOf(deployment, inForce),
   };
+}
+
+/** Core runs none for objects that it orphans. */
+function hooksOf({ metadata, status }: BundleDeployment, { policy }: ForeseenPolicy): number {
+  if (policy === 'Orphan' || metadata.annotations?.[annotation.skipHooks] === 'true') return 0;
+  return status?.hooks?.onDelete ?? 0;
 }
 
 function inOrder(entries: readonly InventoryEntry[]): readonly InventoryEntry[] {

@@ -51,12 +51,13 @@ async function removed(cluster: Cluster, { name, flags, warnings }: Removal): Pr
   const foreseen = await progress(`looking at "${name}"`, () =>
     foreseeDeletion(cluster, { name, systemNamespace, signal }),
   );
-  const { deployment, deletes, keeps, hidden } = foreseen;
+  const { deployment, deletes, keeps, hidden, hooks } = foreseen;
   checkNotMadeAgain(deployment);
   const nothing = deletes.length === 0 ? ', which has installed nothing that goes with it' : '';
   const title = `BundleDeployment "${name}" is deleted${nothing || ', and with it:'}`;
   await report.lines([title, ...deletionLines(foreseen, flags.output === 'wide')]);
-  const result = { bundleDeployment: name, deletes, keeps, hidden, warnings: [...warnings] };
+  const told = [...warnings];
+  const result = { bundleDeployment: name, deletes, keeps, hidden, hooks, warnings: told };
   if (flags.dryRun === true) return await report.result({ ...result, deleted: false });
   await confirmDeletion(name, flags, signal);
   const { uid = '' } = deployment.metadata;

@@ -90,7 +90,7 @@ async function foresee(
     name: each,
     note: 'nothing else requires it',
   }));
-  if (name === undefined) return { deletes: dependencies, keeps: [], hidden: [] };
+  if (name === undefined) return { deletes: dependencies, keeps: [], hidden: [], hooks: 0 };
   const { foreseeDeletion } = await import('../deployments/foreseen-deletion.ts');
   const found = await foreseeDeletion(cluster, { name, systemNamespace, signal });
   const own = { kind: 'BundleDeployment', name };
