@@ -1,4 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { ServableContent, ServedCatalog } from '../served-catalog.ts';
 import { answer } from './answer.ts';
 import { type Refusal, type RequestedCatalog, requestTarget } from './request-target.ts';
@@ -18,7 +19,7 @@ export function catalogHandler({
   onError,
   onAnswered,
 }: CatalogHandlerOptions): RequestListener {
-  return (request, response) => {
+  return inTurn((request, response) => {
     const startedAt = performance.now();
     response.once('close', () =>
       onAnswered?.(response.statusCode, (performance.now() - startedAt) / 1000),
@@ -28,6 +29,25 @@ export function catalogHandler({
       if (!response.destroyed) onError(error);
       if (response.headersSent) response.destroy();
       else refuse(response, { status: 500, text: '500 Internal Server Error' });
+    });
+  });
+}
+
+/**
+ * Answers one request of a connection at a time: a client may send hundreds in one packet, read no
+ * answer, and have the server hold a piece of a catalog and a compressor for each.
+ */
+function inTurn(listener: RequestListener): RequestListener {
+  const answered = new WeakMap<Socket, Promise<void>>();
+  return (request, response) => {
+    const { socket } = request;
+    const before = answered.get(socket);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    answered.set(socket, promise);
+    response.once('close', resolve);
+    if (before === undefined) return listener(request, response);
+    void before.then(() => {
+      if (!socket.destroyed) listener(request, response);
     });
   };
 }
