@@ -1,16 +1,22 @@
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:http2';
+import { type ListenOptions, Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { RegistryClient } from '../../../test/helpers/registry-client.ts';
 import { servedCatalog } from '../../../test/helpers/served-catalog.ts';
 import { ContentCache, RegistryServer, ServedCatalog } from '../index.ts';
+import { protocol } from './protocol.ts';
+import { ReflectionStream } from './reflection.ts';
 
 const signal = new AbortController().signal;
 let directory: string;
 let catalog: ServedCatalog;
 let server: RegistryServer;
 let client: RegistryClient;
+let port: number;
 const errors: unknown[] = [];
 
 beforeAll(async () => {
@@ -19,7 +25,8 @@ beforeAll(async () => {
   const onError = (error: unknown) => void errors.push(error);
   const address = { host: '127.0.0.1', port: 0 };
   server = new RegistryServer({ catalog, address, onError });
-  client = new RegistryClient(await server.listen());
+  port = await server.listen();
+  client = new RegistryClient(port);
 });
 
 afterAll(async () => {
@@ -103,6 +110,66 @@ test('what replaces the content is served at once', async () => {
   expect(await asking.call('api.Registry/ListPackages')).toEqual({ messages: [] });
   await other.close();
   await swapped.close();
+});
+
+test('a client that reads no answer of reflection gets no more of them', async () => {
+  const answer = vi.spyOn(ReflectionStream.prototype, 'answer');
+  // The client of the library reads more than it is asked for.
+  const session = connect(`http://127.0.0.1:${port}`);
+  onTestFinished(() => {
+    answer.mockRestore();
+    session.destroy();
+  });
+  const call = session.request({
+    ':method': 'POST',
+    ':path': '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo',
+    'content-type': 'application/grpc',
+    te: 'trailers',
+  });
+  const request = protocol.encode('grpc.reflection.v1.ServerReflectionRequest', {
+    messageRequest: { case: 'fileContainingSymbol', value: 'api.Registry' },
+  });
+  const head = Buffer.alloc(5);
+  head.writeUInt32BE(request.length, 1);
+  const count = 3_000;
+  call.end(Buffer.concat(Array.from({ length: count }, () => [head, request]).flat()));
+  // Nothing is answered any more while another client is served.
+  for (let unchanged = 0, before = -1; unchanged < 20; ) {
+    await client.call('api.Registry/ListPackages');
+    const now = answer.mock.calls.length;
+    unchanged = now === before && now > 0 ? unchanged + 1 : 0;
+    before = now;
+  }
+  expect(answer.mock.calls.length).toBeLessThan(count / 2);
+  call.resume();
+  await once(call, 'end');
+  expect(answer.mock.calls.length).toBe(count);
+});
+
+test('a connection has a limited number of calls at a time', async () => {
+  const session = connect(`http://127.0.0.1:${port}`);
+  onTestFinished(() => session.destroy());
+  const [settings] = await once(session, 'remoteSettings');
+  expect(settings).toMatchObject({ maxConcurrentStreams: 100 });
+});
+
+test('without a host it listens on IPv4 where the machine has no IPv6', async () => {
+  const spy = vi.spyOn(Server.prototype, 'listen');
+  spy.mockImplementation(function (this: Server, ...args: unknown[]) {
+    const [options] = args as [ListenOptions];
+    if (options.host !== '::') {
+      spy.mockRestore();
+      return this.listen(...(args as [ListenOptions, () => void]));
+    }
+    const error = new Error('listen EAFNOSUPPORT: address family not supported :::0');
+    setImmediate(() => this.emit('error', Object.assign(error, { code: 'EAFNOSUPPORT' })));
+    return this;
+  });
+  onTestFinished(() => spy.mockRestore());
+  const other = new RegistryServer({ catalog, address: { port: 0 }, onError: () => undefined });
+  using asking = new RegistryClient(await other.listen());
+  expect((await asking.call('api.Registry/ListPackages')).messages).toHaveLength(1);
+  await other.close();
 });
 
 test.each([

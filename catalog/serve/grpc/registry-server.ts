@@ -33,6 +33,8 @@ type Answers = Uint8Array | AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
 /** Maximum wait for open requests at shutdown, in milliseconds. */
 const patience = 5000;
+/** Of one connection. Each may hold some messages while its client does not read. */
+const maxCalls = 100;
 
 /** An error for the client, with gRPC's code. */
 class Refusal extends Error {
@@ -47,7 +49,7 @@ class Refusal extends Error {
 /** Serves one catalog over gRPC to OLM: operator-registry's API with health and reflection. */
 export class RegistryServer {
   readonly #options: RegistryServerOptions;
-  readonly #server = new Server();
+  readonly #server = new Server({ 'grpc.max_concurrent_streams': maxCalls });
 
   constructor(options: RegistryServerOptions) {
     this.#options = options;
@@ -66,14 +68,12 @@ export class RegistryServer {
    * @throws TerminalError if the address is not available
    */
   async listen(): Promise<number> {
-    const { host = '[::]', port } = this.#options.address;
-    const where = `${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${port}`;
-    return await new Promise((resolve, reject) => {
-      this.#server.bindAsync(where, ServerCredentials.createInsecure(), (error, bound) => {
-        if (error === null) resolve(bound);
-        else
-          reject(new TerminalError(`failed to listen: ${errorMessage(error)}`, { cause: error }));
-      });
+    const { host, port } = this.#options.address;
+    if (host !== undefined) return await this.#bind(`${hostText(host)}:${port}`);
+    return await this.#bind(`[::]:${port}`).catch(async (error: unknown) => {
+      // The machine has no IPv6.
+      if (!errorMessage(error).includes('EAFNOSUPPORT')) throw error;
+      return await this.#bind(`0.0.0.0:${port}`);
     });
   }
 
@@ -82,6 +82,16 @@ export class RegistryServer {
     const force = setTimeout(() => this.#server.forceShutdown(), patience);
     await new Promise<void>((resolve) => this.#server.tryShutdown(() => resolve()));
     clearTimeout(force);
+  }
+
+  async #bind(where: string): Promise<number> {
+    return await new Promise((resolve, reject) => {
+      this.#server.bindAsync(where, ServerCredentials.createInsecure(), (error, bound) => {
+        if (error === null) resolve(bound);
+        else
+          reject(new TerminalError(`failed to listen: ${errorMessage(error)}`, { cause: error }));
+      });
+    });
   }
 
   #handler(service: DescService, method: DescMethod): UntypedHandleCall {
@@ -117,7 +127,9 @@ export class RegistryServer {
     const stream = new ReflectionStream(owner);
     call.on('data', (request: Uint8Array) => {
       try {
-        call.write(stream.answer(request));
+        if (call.write(stream.answer(request))) return;
+        call.pause();
+        call.once('drain', () => call.resume());
       } catch (error) {
         call.emit('error', this.#refusal(malformed(error)));
       }
@@ -154,6 +166,10 @@ export class RegistryServer {
     const code = error instanceof Refusal ? error.code : status.UNKNOWN;
     return { code, details: errorMessage(error) };
   }
+}
+
+function hostText(host: string): string {
+  return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
 }
 
 /** Waits for a slow client; stops when it disconnects. */
