@@ -55,14 +55,23 @@ export class ContentStore {
     return await mkdtemp(join(this.#root, unfinished));
   }
 
-  /** The stored content of the object with this UID; undefined if it is missing or damaged. */
-  async open(key: CatalogKey, uid: string): Promise<StoredContent | undefined> {
+  /**
+   * The stored content of the object with this UID; undefined if it is missing or damaged.
+   * @param resolvedRef the image that it has to be of (default: any)
+   */
+  async open(
+    key: CatalogKey,
+    uid: string,
+    resolvedRef?: string,
+  ): Promise<StoredContent | undefined> {
     const directory = this.#directory(key);
     try {
       const state = recordSchema.parse(
         JSON.parse(await readFile(join(directory, stateFile), 'utf8')),
       );
-      if (state.uid !== uid) return undefined;
+      if (state.uid !== uid || (resolvedRef ?? state.resolvedRef) !== state.resolvedRef) {
+        return undefined;
+      }
       return { state, content: await CatalogContent.open(join(directory, folderOf(state))) };
     } catch {
       return undefined;

@@ -145,34 +145,40 @@ export class CatalogLeader {
     const newest = await this.#newest(work).catch((error: unknown) => {
       throw asFailure(error, work.signal);
     });
-    if (!('content' in newest)) return await this.#succeed(work, newest);
-    await this.#serveNext(work, newest);
-    return await this.#succeed(work, newest.state);
+    return 'content' in newest
+      ? await this.#serveNext(work, newest)
+      : await this.#succeed(work, newest);
   }
 
   /** Reads the object first: a silent watch may not show that its user wants other content by now. */
-  async #serveNext(work: ImageWork, stored: StoredContent): Promise<void> {
-    try {
+  async #serveNext(work: ImageWork, stored: StoredContent): Promise<ReconcileResult> {
+    const at = this.#parts.clock.now();
+    const { state, content } = stored;
+    await this.#content.serveNext(work, stored, async () => {
       if (this.#content.stateOf(work) !== undefined) {
         await this.#writer.renew(work.object, work.signal);
       }
-    } catch (error) {
-      await stored.content[Symbol.asyncDispose]();
-      throw error;
-    }
-    await this.#content.serveNext(work, stored);
+      const packages = content.records.packages.size;
+      const next = { ...state, packages };
+      await this.#writer.write(work.object, { kind: 'unpacked', served: next, at });
+    });
+    return this.#succeeded(work, state, at);
   }
 
   async #succeed(
-    { key, object, request }: ImageWork,
+    work: ImageWork,
     state: StoredState,
     at = this.#parts.clock.now(),
   ): Promise<ReconcileResult> {
-    const { served } = this.#parts;
+    const packages = this.#parts.served.packagesOf(work.key);
+    const served = { ...state, packages };
+    await this.#writer.write(work.object, { kind: 'unpacked', served, at });
+    return this.#succeeded(work, state, at);
+  }
+
+  #succeeded({ key, request }: ImageWork, state: StoredState, at: number): ReconcileResult {
     this.#schedule.succeeded(key.name);
-    served.report(key, undefined);
-    const packages = served.packagesOf(key);
-    await this.#writer.write(object, { kind: 'unpacked', served: { ...state, packages }, at });
+    this.#parts.served.report(key, undefined);
     this.#settled.set(key.name, state.resolvedRef);
     const remembered = { ...request.remembered, polledAt: at };
     return after(this.#schedule.untilPoll({ ...request, remembered }));

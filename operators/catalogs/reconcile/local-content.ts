@@ -71,12 +71,20 @@ export class LocalContent {
     if (stored !== undefined) await served.serve(key, stored);
   }
 
-  /** Downloads content by its digest. @throws CatalogFailure */
+  /** Content by its digest: of the disk, or downloaded. @throws CatalogFailure */
   async download(
     { key, object, request: { image }, signal }: ImageWork,
     resolvedRef: string,
   ): Promise<StoredContent> {
     const { uid = '' } = object.metadata;
+    const { store } = this.#parts;
+    // It is there if the status could not be written.
+    const stored = await store.open(key, uid, resolvedRef);
+    if (stored !== undefined) {
+      const state = { ...stored.state, ref: image.ref };
+      await store.restate(key, state);
+      return { ...stored, state };
+    }
     return await this.#parts.fetcher.fetch({ key, uid, request: image, resolvedRef }, signal);
   }
 
@@ -84,9 +92,25 @@ export class LocalContent {
     await this.#parts.served.serve(key, stored);
   }
 
-  /** Serves content that the status is about to name. */
-  async serveNext({ key }: CatalogWork, stored: StoredContent): Promise<void> {
-    await this.#parts.served.serve(key, stored, stored.state.resolvedRef);
+  /**
+   * Serves content once a write of the status names it: what is installed from content that the
+   * status does not name yet would be taken back by the next leader, if this one is killed.
+   */
+  async serveNext(
+    { key }: CatalogWork,
+    stored: StoredContent,
+    write: () => Promise<void>,
+  ): Promise<void> {
+    const { served } = this.#parts;
+    served.announce(key, stored.state.resolvedRef);
+    try {
+      await write();
+    } catch (error) {
+      served.announce(key, undefined);
+      await stored.content[Symbol.asyncDispose]();
+      throw error;
+    }
+    await served.serve(key, stored);
   }
 
   /** Notes that the content, as it is, is also that of the spec's reference. */

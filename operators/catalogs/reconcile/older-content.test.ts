@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import {
   aCatalog,
   packageBlobs,
@@ -9,6 +9,10 @@ import { catalogAdapter } from '../kinds/catalog.ts';
 import { CatalogFailure } from '../source/catalog-failure.ts';
 
 const minute = 60_000;
+interface Named {
+  readonly image: { readonly resolvedRef: string };
+}
+
 let replica: ReconcilerFixture;
 let older: string;
 let newer: string;
@@ -124,15 +128,33 @@ test('a leader asks for the tag when somebody else writes another digest into th
   expect(replica.fetched).not.toContain(other);
 });
 
-test('what a leader has just fetched is resolved from before the status names it', async () => {
+describe('what a leader has just fetched', () => {
   const seen: unknown[] = [];
-  replica.put(aCatalog({ pollInterval: '1m' }));
-  await replica.reconcile();
-  newer = replica.push(tag, packageBlobs('a', '2.0.0'));
-  replica.clock.advance(2 * minute);
-  replica.served.onChange(() => seen.push([refs(), states()]));
-  await replica.reconcile();
-  expect(seen).toEqual([[[newer], []]]);
+  const named = () => (replica.status['resolvedSource'] as Named).image.resolvedRef;
+
+  beforeEach(async () => {
+    replica.put(aCatalog({ pollInterval: '1m' }));
+    await replica.reconcile();
+    newer = replica.push(tag, packageBlobs('a', '2.0.0'));
+    replica.clock.advance(2 * minute);
+    seen.length = 0;
+    replica.served.onChange(() => seen.push([refs(), states(), named()]));
+  });
+
+  test('is resolved from once the status names it, for another leader has it then too', async () => {
+    await replica.reconcile();
+    expect(seen).toEqual([[[newer], [], newer]]);
+  });
+
+  test('is not resolved from while the status cannot be written, and is not fetched twice', async () => {
+    const patch = vi.spyOn(replica.client, 'patch');
+    patch.mockRejectedValueOnce(new Error('the API server is gone'));
+    await expect(replica.reconcile()).rejects.toThrow('the API server is gone');
+    expect([refs(), shown(), seen]).toEqual([[older], older, []]);
+    await replica.reconcile();
+    expect(seen).toEqual([[[newer], [], newer]]);
+    expect(replica.fetched.filter((ref) => ref === newer)).toHaveLength(1);
+  });
 });
 
 test('another repository in the spec leaves the content of before in use until it is fetched', async () => {

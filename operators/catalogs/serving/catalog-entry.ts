@@ -22,6 +22,8 @@ export interface Entry {
   serving: Serving | undefined;
   /** The content that resolutions need; undefined for any. */
   named: string | undefined;
+  /** The content that is about to be served, once the status names it. */
+  coming: string | undefined;
   /** If resolutions have no content. */
   absence: AbsentCatalog['state'];
   problem: string | undefined;
@@ -31,16 +33,18 @@ export interface Entry {
 
 /** Of a catalog without content. */
 export function newEntry(identity: CatalogIdentity): Entry {
-  const nothing = { serving: undefined, named: undefined, problem: undefined } as const;
-  return { identity, ...nothing, absence: 'Pending', waiting: new AbortController() };
+  const nothing = { serving: undefined, named: undefined, coming: undefined } as const;
+  const waiting = new AbortController();
+  return { identity, ...nothing, absence: 'Pending', problem: undefined, waiting };
 }
 
 /** No packages. */
 export const none: ReadonlySet<string> = new Set();
 
-/** What resolutions have of a catalog. */
-export function offered({ serving, named }: Entry): Serving | undefined {
-  return named === undefined || serving?.state.resolvedRef === named ? serving : undefined;
+/** What resolutions have of a catalog: the former content until the one that comes is there. */
+export function offered({ serving, named, coming }: Entry): Serving | undefined {
+  if (named === undefined || named === coming) return serving;
+  return serving?.state.resolvedRef === named ? serving : undefined;
 }
 
 /** Names of the packages in content. */

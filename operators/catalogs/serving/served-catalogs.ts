@@ -29,10 +29,7 @@ import {
   servingOf,
 } from './catalog-entry.ts';
 
-/**
- * Milliseconds that resolutions wait for the content of a catalog: one slow registry must not stop
- * what others install for longer.
- */
+/** Milliseconds that resolutions wait for content: one slow registry must not stop others longer. */
 const longestPending = 120_000;
 
 /**
@@ -67,6 +64,12 @@ export class ServedCatalogs implements StoredContents {
     if (entry !== undefined) this.#change(entry, { named });
   }
 
+  /** Notes the content that comes; what is served stays in use while the status names that already. */
+  announce(key: CatalogKey, coming: string | undefined): void {
+    const entry = this.#entries.get(keyOf(key));
+    if (entry !== undefined) this.#change(entry, { coming });
+  }
+
   /** What is served of a catalog; undefined for none. */
   stateOf(key: CatalogKey): StoredState | undefined {
     return this.#entries.get(keyOf(key))?.serving?.state;
@@ -77,20 +80,13 @@ export class ServedCatalogs implements StoredContents {
     return this.#entries.get(keyOf(key))?.serving?.content.records.packages.size ?? 0;
   }
 
-  /**
-   * Serves content from now on; former content closes after its last reader.
-   * @param needed see `expect` (default: unchanged)
-   */
-  async serve(
-    key: CatalogKey,
-    { content, state }: StoredContent,
-    needed = this.#entries.get(keyOf(key))?.named,
-  ): Promise<void> {
+  /** Serves content from now on; former content closes after its last reader. */
+  async serve(key: CatalogKey, { content, state }: StoredContent): Promise<void> {
     const entry = this.#entries.get(keyOf(key));
     if (entry === undefined) return await content[Symbol.asyncDispose]();
     const former = entry.serving;
     const catalog = former?.catalog ?? new ServedCatalog(key.name, content);
-    this.#change(entry, { serving: { catalog, content, state }, named: needed });
+    this.#change(entry, { serving: { catalog, content, state }, coming: undefined });
     if (former !== undefined) await catalog.replace(content);
   }
 
@@ -206,7 +202,7 @@ export class ServedCatalogs implements StoredContents {
   }
 
   /** Changes what is served, or what resolutions need, and tells what that is for these. */
-  #change(entry: Entry, change: Partial<Pick<Entry, 'serving' | 'named'>>): void {
+  #change(entry: Entry, change: Partial<Pick<Entry, 'serving' | 'named' | 'coming'>>): void {
     const before = offered(entry);
     Object.assign(entry, change);
     const now = offered(entry);
