@@ -2,7 +2,12 @@ import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CarriedPlaces, carriedNames } from '../../test/helpers/carried-places.ts';
-import { pushImage } from '../../test/helpers/push-image.ts';
+import {
+  type PushedImage,
+  pushBlob,
+  pushImage,
+  pushManifest,
+} from '../../test/helpers/push-image.ts';
 
 let places: CarriedPlaces;
 
@@ -14,10 +19,21 @@ beforeEach(async () => {
 afterEach(() => places.stop());
 
 /** An image whose lowest layer all of them share. */
-async function pushApp(repository: string): Promise<string> {
+async function pushApp(repository: string): Promise<PushedImage> {
   const to = { registry: places.source.host, repository, tag: 'v1' };
   const layers = [{ files: { base: 'base' } }, { files: { a: repository } }];
-  return (await pushImage({ ...to, layers })).digest;
+  return await pushImage({ ...to, layers });
+}
+
+/** The same with a signature, whose digest is returned. */
+async function pushSigned(repository: string): Promise<string> {
+  const { platform: _, ...subject } = await pushApp(repository);
+  const to = { registry: places.source.host, repository, tag: 'signature' };
+  const empty = { bytes: Buffer.from('{}'), mediaType: 'application/vnd.oci.empty.v1+json' };
+  const about = { artifactType: 'application/x.signature', config: await pushBlob(to, empty) };
+  const mediaType = 'application/vnd.oci.image.manifest.v1+json';
+  const manifest = { schemaVersion: 2, mediaType, ...about, layers: [], subject };
+  return (await pushManifest(to, manifest)).digest;
 }
 
 describe.each(['carried', 'carried.tar'])('%s that was filled with --since', (name) => {
@@ -67,3 +83,29 @@ test.each(['carried', 'carried.tar'])(
     expect([...(await places.push(name)).failures]).toEqual([]);
   },
 );
+
+describe('a damaged manifest of a directory', () => {
+  const damage = async (digest: string) =>
+    await writeFile(join(places.dir, 'carried/blobs', digest.replace(':', '/')), 'damaged');
+
+  test('fails its own image alone', async () => {
+    const { images } = (await places.fill('carried', ['one:v1', 'two:v1'])).record;
+    await damage(images[0]?.digest ?? '');
+    const pushed = await places.push('carried');
+    expect([...pushed.failures]).toEqual([
+      [`${places.source.host}/one:v1`, expect.stringContaining('has the digest')],
+    ]);
+    expect(carriedNames(pushed)).toEqual(['two:v1']);
+  });
+
+  test('of a signature fails the images of its repository: none goes without it', async () => {
+    const digest = await pushSigned('one');
+    await places.fill('carried', ['one:v1', 'two:v1']);
+    await damage(digest);
+    const pushed = await places.push('carried');
+    expect([...pushed.failures]).toEqual([
+      [`${places.source.host}/one:v1`, expect.stringContaining(digest)],
+    ]);
+    expect(carriedNames(pushed)).toEqual(['two:v1']);
+  });
+});

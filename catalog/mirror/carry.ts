@@ -83,7 +83,7 @@ export async function pushCarried(
     const known = await run.confirm(earlier, targets);
     const rest = images.filter(({ isEarlier }) => isEarlier !== true);
     const copied = await run.copy(
-      rest.map((image) => toCopy(image, { place, path, content: record.content, options })),
+      rest.map((image) => toCopy(image, { place, path, record, options })),
       targets,
     );
     return { images: [...known, ...copied].toSorted(bySource), failures: run.failures };
@@ -179,22 +179,31 @@ function partsIn(
 interface Carried {
   readonly place: ImagePlace;
   readonly path: string;
-  readonly content: CarriedContent;
+  readonly record: CarriedRecord;
   readonly options: MirrorOptions;
 }
 
 function toCopy(
   { digest, ...image }: CarriedImage,
-  { place, path, content, options }: Carried,
+  { place, path, record, options }: Carried,
 ): ImageToCopy {
+  const { content } = record;
   return {
     ...image,
     host: path,
     repository: '',
     isShared: true,
     hasPart: partsIn(place, content.get(image.path), options),
+    isOther: (other) => isElsewhere(other, image.path, record),
     open: async () => ({ place, manifest: await place.manifest(digest, options.signal) }),
   };
+}
+
+/** Whether a manifest is an image itself, or attached to those of other repositories. */
+function isElsewhere(digest: string, path: string, { images, content }: CarriedRecord): boolean {
+  if (images.some((image) => image.digest === digest)) return true;
+  if (content.get(path)?.has(digest) === true) return false;
+  return [...content.values()].some((digests) => digests.has(digest));
 }
 
 /** Returns the repository of a blob that an earlier run has carried. */

@@ -12,6 +12,8 @@ export interface ImageToCopy extends Omit<CarriedImage, 'digest'> {
   readonly bundle?: string | undefined;
   /** Whether the place has an image of an index. Defaults to all. */
   readonly hasPart?: ((digest: string) => Promise<boolean>) | undefined;
+  /** Whether a manifest of the place that cannot be read belongs to other images. Defaults to none. */
+  readonly isOther?: ((digest: string) => boolean) | undefined;
   /** Other images share the place; only its opener closes it. */
   readonly isShared?: boolean | undefined;
 }

@@ -206,13 +206,13 @@ export class MirrorRun {
     const { platform, signal } = this.#options;
     const read: ReadImage[] = [];
     await inParallel(images, imagesAtOnce, async (image) => {
-      const { source, host, repository, bundle, hasPart } = image;
+      const { source, host, repository, bundle, hasPart, isOther } = image;
       if (this.#failed.has(source)) return;
       await this.attempt({ source, bundle, host }, async () => {
         const { place, manifest } = await image.open();
         try {
-          const wanted = { place, manifest, platform, hasPart, withAttached: true, signal };
-          const content = await readWholeImage(wanted);
+          const wanted = { place, manifest, platform, hasPart, isOther, signal };
+          const content = await readWholeImage({ ...wanted, withAttached: true });
           read.push({ image, content, from: { place, host, repository } });
         } catch (error) {
           if (image.isShared !== true) await place.close();

@@ -50,7 +50,7 @@ async function found(): Promise<readonly string[]> {
     clock: systemClock,
   });
   const { place } = access.repositoryTarget(parseImageReference(`${registry.host}/app:v1`));
-  return (await referrersOf(place, subject, signal)).map(({ digest }) => digest);
+  return (await referrersOf(place, subject, { signal })).map(({ digest }) => digest);
 }
 
 test.each([

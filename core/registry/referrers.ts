@@ -12,6 +12,12 @@ export function fallbackTag(digest: string): string {
   return digest.replace(':', '-');
 }
 
+interface ReferrerSearch {
+  /** See `ImagePlace.findReferrers`. */
+  readonly isOther?: ((digest: string) => boolean) | undefined;
+  readonly signal: AbortSignal;
+}
+
 /**
  * Manifests whose subject is this digest, such as signatures and bills of materials: from the API,
  * else from the fallback tag (distribution spec).
@@ -19,10 +25,10 @@ export function fallbackTag(digest: string): string {
 export async function referrersOf(
   place: ImagePlace,
   digest: string,
-  signal: AbortSignal,
+  { isOther, signal }: ReferrerSearch,
 ): Promise<readonly TypedDescriptor[]> {
   const index =
-    (await place.findReferrers(digest, signal)) ??
+    (await place.findReferrers(digest, signal, isOther)) ??
     (await place.findManifest(fallbackTag(digest), signal));
   return index === undefined ? [] : manifestParts(index).manifests;
 }

@@ -134,7 +134,7 @@ describe('images on a real registry', () => {
     const document = { schemaVersion: 2, mediaType, config, layers: [config], subject };
     const bytes = Buffer.from(JSON.stringify({ ...document, artifactType: 'example/signature' }));
     await target.pushManifest({ bytes, mediaType }, signal);
-    const found = await referrersOf(image.place, digest, signal);
+    const found = await referrersOf(image.place, digest, { signal });
     expect(found.map(({ artifactType }) => artifactType)).toEqual(['example/signature']);
   });
 

@@ -24,8 +24,15 @@ export interface ImagePlace {
   findManifest(reference: string, signal: AbortSignal): Promise<ManifestContent | undefined>;
   /** Current digest of a reference, without its manifest; undefined if it does not exist. */
   findDigest(reference: string, signal: AbortSignal): Promise<string | undefined>;
-  /** Index of the manifests whose subject is this digest; undefined if the place keeps none. */
-  findReferrers(digest: string, signal: AbortSignal): Promise<ManifestContent | undefined>;
+  /**
+   * Index of the manifests whose subject is this digest; undefined if the place keeps none.
+   * @param isOther whether a manifest that cannot be read has another subject, or none (default: no)
+   */
+  findReferrers(
+    digest: string,
+    signal: AbortSignal,
+    isOther?: (digest: string) => boolean,
+  ): Promise<ManifestContent | undefined>;
   /** A blob's bytes as they arrive; the reader calls `verify` at the end, or `close`. */
   blob(descriptor: Descriptor, signal: AbortSignal): VerifiedBlob;
   /** Closes open files. Required for each opened place; reads are impossible afterwards. */

@@ -73,7 +73,7 @@ async function copySigned(to: ImageTarget): Promise<string> {
 }
 
 async function signaturesAt(target: ImageTarget, digest: string): Promise<number> {
-  return (await referrersOf(target.place, digest, signal)).length;
+  return (await referrersOf(target.place, digest, { signal })).length;
 }
 
 describe('a signature that was pushed by a killed run', () => {
@@ -100,7 +100,7 @@ describe('a signature that was pushed by a killed run', () => {
     await copySigned(second);
     await second.close();
     const { place } = await access.open({ kind: 'layout', path: folder, name: digest }, signal);
-    expect((await referrersOf(place, digest, signal)).length).toBe(1);
+    expect((await referrersOf(place, digest, { signal })).length).toBe(1);
     await place.close();
   });
 });

@@ -33,6 +33,8 @@ export interface ImageToRead {
   readonly platform?: Platform | undefined;
   /** Whether an image of an index is to be read, in addition to `platform`. Defaults to all. */
   readonly hasPart?: ((digest: string) => Promise<boolean>) | undefined;
+  /** Whether a manifest that cannot be read is not attached to the image. Defaults to none. */
+  readonly isOther?: ((digest: string) => boolean) | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -129,7 +131,7 @@ class WholeReader {
     if (role.depth > maxDepth) return false;
     const { place, signal } = this.#image;
     const next = { isPart: false, depth: role.depth + 1 };
-    const referrers = await unlessDenied(() => referrersOf(place, digest, signal), []);
+    const referrers = await unlessDenied(() => referrersOf(place, digest, this.#image), []);
     for (const referrer of referrers) {
       if (this.#manifests.has(referrer.digest)) continue;
       await this.read(await place.manifest(referrer.digest, signal), next);

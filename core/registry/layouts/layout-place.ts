@@ -21,11 +21,19 @@ import {
 /** Maximum bytes of a manifest that registries accept (distribution spec). */
 const maxManifestSize = 4 * 1024 * 1024;
 
+/** What the listed manifests of a layout are attached to. */
+interface Subjects {
+  /** By the digest of their subject. */
+  readonly referrers: ReadonlyMap<string, readonly TypedDescriptor[]>;
+  /** Problems of the manifests whose subject is not known, by digest. */
+  readonly unreadable: ReadonlyMap<string, unknown>;
+}
+
 /** Reads an OCI layout: a directory, or a tar without unpacking it. */
 export class LayoutPlace implements ImagePlace {
   readonly #files: LayoutFiles;
   readonly #index: LayoutIndex;
-  #referrers: Promise<ReadonlyMap<string, readonly TypedDescriptor[]>> | undefined;
+  #subjects: Promise<Subjects> | undefined;
 
   constructor(files: LayoutFiles, index: LayoutIndex) {
     this.#files = files;
@@ -103,9 +111,15 @@ export class LayoutPlace implements ImagePlace {
     return (await this.#files.size(blobPath(reference))) === undefined ? undefined : reference;
   }
 
-  async findReferrers(digest: string, signal: AbortSignal): Promise<ManifestContent | undefined> {
-    this.#referrers ??= this.#findSubjects(signal);
-    const found = (await this.#referrers).get(digest);
+  async findReferrers(
+    digest: string,
+    signal: AbortSignal,
+    isOther: (digest: string) => boolean = () => false,
+  ): Promise<ManifestContent | undefined> {
+    this.#subjects ??= this.#findSubjects(signal);
+    const { referrers, unreadable } = await this.#subjects;
+    for (const [each, error] of unreadable) if (!isOther(each)) throw error;
+    const found = referrers.get(digest);
     return found === undefined ? undefined : indexOf(found);
   }
 
@@ -129,18 +143,22 @@ export class LayoutPlace implements ImagePlace {
   }
 
   /** Reads the subject of each listed manifest, because a layout has no list of referrers. */
-  async #findSubjects(
-    signal: AbortSignal,
-  ): Promise<ReadonlyMap<string, readonly TypedDescriptor[]>> {
-    const subjects = new Map<string, TypedDescriptor[]>();
+  async #findSubjects(signal: AbortSignal): Promise<Subjects> {
+    const referrers = new Map<string, TypedDescriptor[]>();
+    const unreadable = new Map<string, unknown>();
     for (const { digest } of this.#index.entries) {
-      const manifest = await this.findManifest(digest, signal);
-      const subject = manifest && manifestParts(manifest).subject;
-      if (manifest === undefined || subject === undefined) continue;
-      const others = subjects.get(subject.digest) ?? [];
-      subjects.set(subject.digest, [...others, referrerDescriptor(manifest)]);
+      try {
+        const manifest = await this.manifest(digest, signal);
+        const { subject } = manifestParts(manifest);
+        if (subject === undefined) continue;
+        const others = referrers.get(subject.digest) ?? [];
+        referrers.set(subject.digest, [...others, referrerDescriptor(manifest)]);
+      } catch (error) {
+        signal.throwIfAborted();
+        unreadable.set(digest, error);
+      }
     }
-    return subjects;
+    return { referrers, unreadable };
   }
 
   #choice(): string {

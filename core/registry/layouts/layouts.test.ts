@@ -119,7 +119,7 @@ describe.each([
     await target.pushManifest({ bytes, mediaType: mediaTypes.ociManifest }, signal);
     await target.close();
     const { place: opened } = await access.open(`${place('a.tar')}:v1`, signal);
-    const found = await referrersOf(opened, subject.digest, signal);
+    const found = await referrersOf(opened, subject.digest, { signal });
     expect(found.map(({ artifactType }) => artifactType)).toEqual(['a/b']);
     await opened.close();
   });

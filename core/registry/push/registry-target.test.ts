@@ -178,7 +178,7 @@ describe('pushManifest', () => {
     await target.pushManifest({ bytes, mediaType }, signal);
     await target.pushManifest({ bytes, mediaType }, signal);
     const { place } = await access.open(`${registry.host}/org/app:v1`, signal);
-    const found = await referrersOf(place, subject.digest, signal);
+    const found = await referrersOf(place, subject.digest, { signal });
     expect(found.map(({ artifactType }) => artifactType)).toEqual(
       Array.from({ length: listed }, () => 'application/x.signature'),
     );

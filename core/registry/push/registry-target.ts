@@ -64,7 +64,7 @@ export class RegistryTarget implements ImageTarget {
 
   async hasReferrer({ digest, subject }: Referrer, signal: AbortSignal): Promise<boolean> {
     try {
-      const found = await referrersOf(this.#client, subject, signal);
+      const found = await referrersOf(this.#client, subject, { signal });
       return found.some((each) => each.digest === digest);
     } catch (error) {
       // Some registries deny access to missing content: there it is not to be listed either.
