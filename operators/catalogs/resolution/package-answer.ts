@@ -11,6 +11,8 @@ import {
 export interface PackageQuestion {
   readonly request: PackageRequest;
   readonly surroundings: Omit<Surroundings, 'budget'>;
+  /** The answer tells whether the package has a bundle of this image. */
+  readonly image?: string | undefined;
 }
 
 export interface PackageAnswer {
@@ -21,6 +23,8 @@ export interface PackageAnswer {
   readonly problems: readonly string[];
   /** Of the requested package. */
   readonly deprecations: readonly DeprecationsOfCatalog[];
+  /** Whether the package has a bundle of the image in the question. */
+  readonly hasImage: boolean;
   /** Another attempt may have another answer: the process was too slow, or out of memory. */
   readonly isWorthRetry: boolean;
 }
@@ -40,7 +44,7 @@ export type FindPackage = (name: string) => Promise<readonly PackageOfCatalog[]>
 /** Resolves again as long as the resolution asks for packages that are not loaded, within one budget. */
 export async function answerFrom(
   find: FindPackage,
-  { request, surroundings }: PackageQuestion,
+  { request, surroundings, image }: PackageQuestion,
   budget: Budget,
 ): Promise<PackageAnswer> {
   const library = new PackageLibrary(find);
@@ -56,13 +60,16 @@ export async function answerFrom(
     };
     const resolution = resolvePackage(request, library, amidst);
     if (await library.loadMissing()) continue;
+    const contents = library.of(request.packageName);
     return {
       resolution,
       packages: library.packages,
       problems: library.problems,
-      deprecations: library
-        .of(request.packageName)
-        .map(({ catalog, deprecations }) => ({ catalog: catalog.name, deprecations })),
+      deprecations: contents.map(({ catalog, deprecations }) => ({
+        catalog: catalog.name,
+        deprecations,
+      })),
+      hasImage: contents.some(({ bundles }) => bundles.some((bundle) => bundle.image === image)),
       isWorthRetry: false,
     };
   }
@@ -71,8 +78,8 @@ export async function answerFrom(
 /** The answer where a limit ends a resolution: it `takes more than 4 s`. */
 export function limitAnswer(request: PackageRequest, what: string): PackageAnswer {
   const resolution = limitFailure(request, what);
-  const packages = [request.packageName];
-  return { resolution, packages, problems: [], deprecations: [], isWorthRetry: false };
+  const found = { packages: [request.packageName], problems: [], deprecations: [] };
+  return { resolution, ...found, hasImage: false, isWorthRetry: false };
 }
 
 /** What catalogs have of the packages that a resolution reads. */

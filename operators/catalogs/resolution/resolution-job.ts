@@ -15,6 +15,7 @@ export interface ResolutionJob {
   readonly request: PackageRequest;
   readonly present: Surroundings['present'];
   readonly unavailable: Surroundings['unavailable'];
+  readonly image: string | undefined;
   readonly places: readonly StoredPlace[];
 }
 
@@ -35,11 +36,11 @@ export async function resolveStored(job: ResolutionJob): Promise<JobAnswer> {
   } catch {
     return undefined;
   }
-  const { request, present, unavailable } = job;
+  const { request, present, unavailable, image } = job;
   const find = (name: string) => findPackage(stored, name);
   const answer = await answerFrom(
     find,
-    { request, surroundings: { present, unavailable } },
+    { request, surroundings: { present, unavailable }, image },
     new Budget(),
   );
   if (serialize(answer).byteLength <= maxAnswerBytes) return answer;

@@ -82,11 +82,11 @@ export class ServedResolver implements PackageResolver {
   }
 
   async #resolveElsewhere(asked: AskedPackage, signal: AbortSignal): Promise<PackageAnswer> {
-    const { request, surroundings, isWanted } = asked;
+    const { request, surroundings, isWanted, image } = asked;
     for (let attempt = 0; attempt < attempts; attempt += 1) {
       const places = this.#contents.places(isWanted);
       const { present, unavailable } = surroundings;
-      const job = { request, present, unavailable, places };
+      const job = { request, present, unavailable, image, places };
       const answer = await this.#process.resolve(job, signal);
       if (answer !== undefined) return answer;
     }

@@ -1,8 +1,13 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import type { BundleDeployment } from '../../../api/v1alpha1/index.ts';
 import type { PresentBundle } from '../../../resolver/olm1/index.ts';
 import { parseVersion } from '../../../resolver/versions/index.ts';
 import { aBundleRecord, having } from '../../../test/helpers/bundle-record.ts';
-import { aClusterExtension, anOperator } from '../../../test/helpers/extension-fixture.ts';
+import {
+  aClusterExtension,
+  anOperator,
+  installedDeployment,
+} from '../../../test/helpers/extension-fixture.ts';
 import { aChannel, aPackage, FixedContents } from '../../../test/helpers/fixed-contents.ts';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { inlineResolver, type PackageResolver } from '../../catalogs/index.ts';
@@ -198,6 +203,22 @@ describe('a choice is made again', () => {
     const selected = aBundleRecord('1.1.0', { catalog: 'a' });
     const record = { of: 'Operator/painter', applied: '', selected, earlier: [] };
     expect(nameOf(await choose(operator(), { ...installation, record }))).toMatch(/^failed: /);
+  });
+
+  test('when core has begun an upgrade that no catalog has any more', async () => {
+    const { status, ...deployment } = installedDeployment(operator().object, '1.1.0');
+    const { activeBundle: begun } = status as { readonly activeBundle: string };
+    const selected = aBundleRecord('1.1.0');
+    const upgrading = (applied: object): Installation => ({
+      ...having(aBundleRecord('1.0.0')),
+      record: { of: 'Operator/painter', applied: '', selected, earlier: [] },
+      deployment: { ...deployment, status: { applied } } as unknown as BundleDeployment,
+    });
+    contents.serve({}, aPackage());
+    expect(nameOf(await choose(operator(), upgrading({})))).toBe('painter.v1.0.0');
+    expect(nameOf(await choose(operator(), upgrading({ begun })))).toContain(
+      'failed: no catalog has bundle "painter.v1.1.0" any more',
+    );
   });
 
   test('when others change, if the bundle requires something', async () => {

@@ -5,7 +5,7 @@ import type { CatalogContents, ContentChange, PackageResolver } from '../../cata
 import type { Extension } from '../extension.ts';
 import type { Choice, ChoiceRequest, Chooser } from '../findings.ts';
 import { type Chosen, choose } from './choose.ts';
-import { bundlesWithoutCatalog } from './kept-bundle.ts';
+import { begunUpgrade, bundlesWithoutCatalog } from './kept-bundle.ts';
 import type { Revisions } from './neighbours.ts';
 
 interface Remembered extends Omit<Chosen, 'isWorthRetry'> {
@@ -131,6 +131,7 @@ export class ChoiceMemory implements Chooser {
       request,
       subject.installation.installed ?? null,
       bundlesWithoutCatalog(subject, contents),
+      begunUpgrade(subject.installation) ?? null,
       serving.map(({ name, priority }) => [name, priority]),
       absent.map(({ name, state, problem }) => [name, state, problem]),
       choice === undefined ? [] : revisionsOf(choice, ofNeighbours),

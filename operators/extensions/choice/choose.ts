@@ -15,7 +15,13 @@ import {
 import type { Installation } from '../deployment/installation.ts';
 import type { Extension } from '../extension.ts';
 import type { Choice } from '../findings.ts';
-import { type Catalogs, type Objection, objectionTo } from './kept-bundle.ts';
+import {
+  begunUpgrade,
+  type Catalogs,
+  type Objection,
+  objectionTo,
+  takenBack,
+} from './kept-bundle.ts';
 
 export interface Subject {
   readonly extension: Extension;
@@ -61,11 +67,22 @@ export async function choose(
     },
     unavailable: absent.filter(({ state }) => state === 'Failed').map(unavailable),
   };
-  const asked = { request: requestOf(subject), surroundings, isWanted: extension.usesCatalog };
-  const answer = await resolver.resolve(asked, signal);
+  const answer = await resolver.resolve(
+    {
+      request: requestOf(subject),
+      surroundings,
+      isWanted: extension.usesCatalog,
+      image: begunUpgrade(subject.installation)?.image,
+    },
+    signal,
+  );
   const choice = choiceOf(extension.request.packageName, answer);
+  const objection =
+    objectionOf(answer) ??
+    objectionTo(choice, subject, contents) ??
+    takenBack(choice, subject, answer);
   return {
-    choice: withObjection(choice, objectionOf(answer) ?? objectionTo(choice, subject, contents)),
+    choice: withObjection(choice, objection),
     packages: answer.packages,
     isWorthRetry: answer.isWorthRetry,
   };

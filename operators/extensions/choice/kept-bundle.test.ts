@@ -1,7 +1,12 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import type { BundleDeployment } from '../../../api/v1alpha1/index.ts';
 import { aBundleRecord, having } from '../../../test/helpers/bundle-record.ts';
-import { aClusterExtension, anOperator } from '../../../test/helpers/extension-fixture.ts';
-import { aPackage, FixedContents } from '../../../test/helpers/fixed-contents.ts';
+import {
+  aClusterExtension,
+  anOperator,
+  installedDeployment,
+} from '../../../test/helpers/extension-fixture.ts';
+import { aChannel, aPackage, FixedContents } from '../../../test/helpers/fixed-contents.ts';
 import type { BundleRecord } from '../deployment/bundle-record.ts';
 import type { Installation } from '../deployment/installation.ts';
 import type { Extension } from '../extension.ts';
@@ -75,6 +80,45 @@ describe('an upgrade that core has not finished', () => {
     expect(await choose(operator(), underWay)).toBe(lost);
     contents.remove({ name: 'a' });
     expect(await choose(operator(), underWay)).toBe('painter.v1.2.0');
+  });
+});
+
+describe('an upgrade that no catalog has any more', () => {
+  const installed = aBundleRecord('1.0.0');
+  /** Core is at the upgrade to 1.1.0, and has begun with it or not. */
+  function upgradingOf(extension: Extension, isBegun: boolean): Installation {
+    const { status, ...deployment } = installedDeployment(extension.object, '1.1.0');
+    const { activeBundle } = status as { readonly activeBundle: string };
+    const applied = isBegun ? { begun: activeBundle } : {};
+    return {
+      ...upgrading(installed, aBundleRecord('1.1.0')),
+      deployment: { ...deployment, status: { applied } } as unknown as BundleDeployment,
+    };
+  }
+  const kept =
+    'failed: no catalog has bundle "painter.v1.1.0" any more, which core has begun to install, and the controller does not replace it by "painter.v1.0.0", which has a lower version: request a version range without 1.1.0 to go back';
+
+  test.each([
+    ['Catalog', operator, 'Ignore'],
+    ['ClusterCatalog', extension, 'SelfCertified'],
+  ] as const)('stays where core has begun, of a %s', async (of, ask, any) => {
+    contents.serve({ kind: of }, aPackage());
+    expect(await choose(ask(), upgradingOf(ask(), true))).toBe(kept);
+    expect(await choose(ask(), upgradingOf(ask(), false))).toBe('painter.v1.0.0');
+    const asked = ask({ version: '<1.1.0' });
+    expect(await choose(asked, upgradingOf(asked, true))).toBe('painter.v1.0.0');
+    const ignoring = ask({ upgradeConstraintPolicy: any });
+    expect(await choose(ignoring, upgradingOf(ignoring, true))).toBe('painter.v1.0.0');
+  });
+
+  test('gives way to a higher version, and to another channel while a catalog has it', async () => {
+    const upgradeOf = (version: string) => aPackage({ versions: ['1.0.0', version] });
+    contents.serve({}, upgradeOf('1.2.0'));
+    expect(await choose(operator(), upgradingOf(operator(), true))).toBe('painter.v1.2.0');
+    const old = operator({ channel: 'old' });
+    const channels = [aChannel('old', ['painter.v1.0.0'])];
+    contents.serve({}, { ...upgradeOf('1.1.0'), channels });
+    expect(await choose(old, upgradingOf(old, true))).toBe('painter.v1.0.0');
   });
 });
 

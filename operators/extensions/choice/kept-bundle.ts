@@ -5,9 +5,10 @@ import {
   readVersion,
   satisfies,
 } from '../../../resolver/versions/index.ts';
-import type { CatalogContents } from '../../catalogs/index.ts';
+import type { CatalogContents, PackageAnswer } from '../../catalogs/index.ts';
 import type { BundleRecord } from '../deployment/bundle-record.ts';
 import { adviceFor } from '../deployment/installation.ts';
+import { wantedBundle } from '../deployment/rollout.ts';
 import type { Choice, ChoiceRequest, ResolvedChoice } from '../findings.ts';
 
 /** Why a choice must not replace the bundle that an extension has. */
@@ -37,6 +38,38 @@ export function objectionTo(
     if (found !== undefined) return found;
   }
   return undefined;
+}
+
+/** The selected bundle, while core has applied a part of it. */
+export function begunUpgrade({
+  deployment,
+  record,
+  installed,
+}: ChoiceRequest['installation']): BundleRecord | undefined {
+  const selected = record?.selected;
+  if (deployment === undefined || selected?.image === installed?.image) return undefined;
+  const { applied, rollback } = deployment.status ?? {};
+  const isBegun = rollback === undefined && applied?.begun === wantedBundle(deployment);
+  return isBegun ? selected : undefined;
+}
+
+/**
+ * Core has begun an upgrade, and the catalogs do not have its bundle any more: objects that it has
+ * changed already would go back to a version that cannot read them.
+ */
+export function takenBack(
+  choice: Choice,
+  { extension: { request }, installation }: ChoiceRequest,
+  { hasImage }: Pick<PackageAnswer, 'hasImage'>,
+): Objection | undefined {
+  const bundle = begunUpgrade(installation);
+  if (bundle === undefined || hasImage || choice.kind !== 'resolved') return undefined;
+  const { name, version } = bundle;
+  if (request.upgrades === 'any' || !isLower(choice, bundle) || !isRequested(bundle, request)) {
+    return undefined;
+  }
+  const message = `no catalog has bundle ${goQuote(name)} any more, which core has begun to install, and the controller does not replace it by ${goQuote(choice.bundle.name)}, which has a lower version: request a version range without ${version} to go back`;
+  return { message, awaitsContent: false };
 }
 
 /** The installed and the selected bundle, without those whose catalog has content. */
@@ -96,16 +129,24 @@ function lostContent(
 
 /** A catalog that is gone, switched off or not selected is no reason for a downgrade. */
 function lowerVersion(
-  { name, version, catalog }: BundleRecord,
+  bundle: BundleRecord,
   choice: ResolvedChoice,
   { request }: ChoiceRequest['extension'],
 ): Objection | undefined {
-  const [before, after] = [readVersion(version), choice.bundle.version];
-  if (before === undefined || after === undefined) return undefined;
-  if (compareVersions(after, before) >= 0 || !isRequested({ version }, request)) return undefined;
+  if (!isLower(choice, bundle) || !isRequested(bundle, request)) return undefined;
+  const { name, version, catalog } = bundle;
   const other = `${goQuote(choice.bundle.name)} of catalog ${goQuote(choice.catalog.name)}`;
   const message = `catalog ${goQuote(catalog)}, which bundle ${goQuote(name)} is from, is not available any more, and the controller does not replace it by ${other}, which has a lower version: make catalog ${goQuote(catalog)} available, or request a version range without ${version}`;
   return { message, awaitsContent: false };
+}
+
+/** Whether the choice has a lower version, as far as that is known. */
+function isLower(
+  { bundle: { version: after } }: ResolvedChoice,
+  { version }: BundleRecord,
+): boolean {
+  const before = readVersion(version);
+  return before !== undefined && after !== undefined && compareVersions(after, before) < 0;
 }
 
 /** Whether a version is in the requested range, as far as that is known. */
