@@ -16,7 +16,13 @@ import {
 } from './carried-record.ts';
 import type { ImageSet } from './image-set/image-set.ts';
 import type { ImageToCopy } from './image-to-copy.ts';
-import { copySet, type MirrorOptions, type MirrorResult, registryTargets } from './mirror.ts';
+import {
+  copySet,
+  lossesFor,
+  type MirrorOptions,
+  type MirrorResult,
+  registryTargets,
+} from './mirror.ts';
 import { MirrorRun } from './mirror-run.ts';
 
 export interface CarryOptions extends MirrorOptions {
@@ -77,7 +83,8 @@ export async function pushCarried(
     const mountFrom = repositoriesOf(record.earlier, registry);
     const isPart = record.earlier.size > 0;
     const hint = isPart ? '; push the earlier directory or tar first' : '';
-    const run = new MirrorRun(options, { mountFrom, hint });
+    const lossesOf = lossesFor(options);
+    const run = new MirrorRun(options, { mountFrom, hint, lossesOf });
     const targets = registryTargets(registry, options);
     const earlier = images.filter(({ isEarlier }) => isEarlier === true);
     const known = await run.confirm(earlier, targets);

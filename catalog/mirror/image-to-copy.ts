@@ -18,6 +18,15 @@ export interface ImageToCopy extends Omit<CarriedImage, 'digest'> {
   readonly isShared?: boolean | undefined;
 }
 
+/** A part of a catalog that is about to replace another one under its tag on the target. */
+export interface ReplacedCatalog {
+  /** Of the repository on the target. */
+  readonly name: string;
+  readonly tag: string;
+  readonly before: OpenedImage;
+  readonly after: OpenedImage;
+}
+
 /**
  * Bundles come after their images, and catalogs after bundles: a cluster may poll the mirror
  * meanwhile, and the run may be killed.

@@ -10,7 +10,7 @@ import {
   type WholeImage,
 } from '../../core/registry/index.ts';
 import type { CarriedImage } from './carried-images.ts';
-import { checkNeeds, type ImageToCopy, stagesOf } from './image-to-copy.ts';
+import { checkNeeds, type ImageToCopy, type ReplacedCatalog, stagesOf } from './image-to-copy.ts';
 import { inParallel } from './in-parallel.ts';
 import { type MirrorEvent, noteOf, planOf } from './mirror-event.ts';
 
@@ -34,6 +34,8 @@ export interface RunDetails {
   readonly mountFrom?: ((digest: string) => string | undefined) | undefined;
   /** Text to append to the problem of an image that cannot be copied. */
   readonly hint?: string | undefined;
+  /** Returns a sentence about what clusters lose with a catalog; undefined for nothing. */
+  readonly lossesOf?: ((catalog: ReplacedCatalog) => Promise<string | undefined>) | undefined;
 }
 
 /** A piece of work for an image; with a host, it waits for the limit of that host. */
@@ -131,7 +133,10 @@ export class MirrorRun {
           const { source, path, bundle, needs } = each.image;
           await this.attempt({ source, bundle, hint }, async () => {
             checkNeeds(needs, this.#failed);
-            copied.push(await this.#copy(each, copier, target(path)));
+            const to = target(path);
+            const text = await this.#losses(each, to);
+            copied.push(await this.#copy(each, copier, to));
+            if (text !== undefined) this.tell({ kind: 'note', text });
             this.#note(path, each.content);
           });
         });
@@ -167,6 +172,18 @@ export class MirrorRun {
       });
     });
     return confirmed;
+  }
+
+  /** What clusters lose with the catalog that an image is about to replace. */
+  async #losses(
+    { image: { catalog, tag }, content: { digest }, from }: ReadImage,
+    { target: { name, place } }: MirrorPlace,
+  ): Promise<string | undefined> {
+    const { signal } = this.#options;
+    const manifest = catalog?.isPruned === true ? await place.findManifest(tag, signal) : undefined;
+    if (manifest === undefined || manifest.digest === digest) return undefined;
+    const after = { place: from.place, manifest: await from.place.manifest(digest, signal) };
+    return await this.#details.lossesOf?.({ name, tag, before: { place, manifest }, after });
   }
 
   async #copy(

@@ -18,7 +18,12 @@ import { clusterResources } from './files/cluster-resources.ts';
 import { mappingText, mirroredRepositories, registriesConf } from './files/mirror-files.ts';
 import { imagesOfSet } from './image-plan.ts';
 import type { ImageSet } from './image-set/image-set.ts';
-import { type MirrorPlace, MirrorRun, type MirrorRunOptions } from './mirror-run.ts';
+import {
+  type MirrorPlace,
+  MirrorRun,
+  type MirrorRunOptions,
+  type RunDetails,
+} from './mirror-run.ts';
 
 export interface MirrorOptions extends MirrorRunOptions {
   readonly access: RegistryAccess;
@@ -36,12 +41,20 @@ export async function mirrorToRegistry(
   registry: MirrorRegistry,
   options: MirrorOptions,
 ): Promise<MirrorResult> {
-  const run = new MirrorRun(options);
+  const run = new MirrorRun(options, { lossesOf: lossesFor(options) });
   const images = await copySet(set, run, {
     ...options,
     target: registryTargets(registry, options),
   });
   return { images, failures: run.failures };
+}
+
+/** Says what catalogs lose. Loads the code of catalogs only for one that is replaced. */
+export function lossesFor({ signal }: MirrorOptions): RunDetails['lossesOf'] {
+  return async (catalog) => {
+    const { lossesOf } = await import('./catalogs/lost-bundles.ts');
+    return await lossesOf(catalog, signal);
+  };
 }
 
 export interface CopySetOptions extends MirrorOptions {
