@@ -129,6 +129,13 @@ export class StoredCatalog implements AsyncDisposable {
     return this.index.size;
   }
 
+  /** Whether all lines are as they were written. Reads the whole file. */
+  async isWhole(): Promise<boolean> {
+    const hash = createHash('sha256');
+    for await (const piece of this.read([{ start: 0, end: this.size }])) hash.update(piece);
+    return hash.digest('hex') === this.digest;
+  }
+
   /**
    * The bytes of ranges, in pieces of at most 64 KiB. Reads each piece when the caller takes it.
    */

@@ -169,7 +169,7 @@ test('a package that the disk has damaged says how to fetch it again', async () 
   await writeFile(file, Buffer.alloc((await stat(file)).size));
   expect(await content.records.findPackage('a', catalog)).toEqual({
     problem: expect.stringMatching(
-      /^package a cannot be read from the disk: .*\. To fetch it again, delete the Pod of rukpak-operators, or stop the process and delete directory catalogs of --cache-dir$/,
+      /^package a cannot be read from the disk: .*\. To fetch the catalog again, delete the Pod of rukpak-operators, or restart the process$/,
     ),
   });
 });

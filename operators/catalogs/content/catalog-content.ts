@@ -28,6 +28,15 @@ export class CatalogContent implements ServableContent {
     }
   }
 
+  /** Whether all of it is as it was written; false if that cannot be read. */
+  async isWhole(): Promise<boolean> {
+    try {
+      return (await this.blobs.isWhole()) && (await this.records.isWhole());
+    } catch {
+      return false;
+    }
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.blobs[Symbol.asyncDispose]();
     await this.records[Symbol.asyncDispose]();

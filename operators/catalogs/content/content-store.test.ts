@@ -33,6 +33,12 @@ async function put(digest: string, names: readonly string[]): Promise<StoredCont
   return await store.put(key, stateOf(digest), from);
 }
 
+/** What a loss of power leaves: the size, without the content. */
+async function blank(file: string): Promise<void> {
+  const { length } = await readFile(file);
+  await writeFile(file, Buffer.alloc(length));
+}
+
 describe('stored content', () => {
   test('is found again with its state, for the same object alone', async () => {
     await (await put('1', ['a'])).content[Symbol.asyncDispose]();
@@ -58,6 +64,11 @@ describe('stored content', () => {
 
   test.each([
     ['cut', async (folder: string) => await truncate(join(folder, 'sha256-1/all.jsonl'), 3)],
+    ['in part zeros', async (folder: string) => await blank(join(folder, 'sha256-1/all.jsonl'))],
+    [
+      'with zeros in its records',
+      async (folder: string) => await blank(join(folder, 'sha256-1/packages/all.jsonl')),
+    ],
     ['without its index', async (folder: string) => await rm(join(folder, 'sha256-1/index.json'))],
     [
       'without its records',

@@ -72,7 +72,11 @@ export class ContentStore {
       if (state.uid !== uid || (resolvedRef ?? state.resolvedRef) !== state.resolvedRef) {
         return undefined;
       }
-      return { state, content: await CatalogContent.open(join(directory, folderOf(state))) };
+      const content = await CatalogContent.open(join(directory, folderOf(state)));
+      // A loss of power may leave a file of the right size, with zeros in it.
+      if (await content.isWhole()) return { state, content };
+      await content[Symbol.asyncDispose]();
+      return undefined;
     } catch {
       return undefined;
     }

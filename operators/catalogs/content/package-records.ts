@@ -18,7 +18,7 @@ export function apiName({ group, version, kind }: GroupVersionKind): string {
 }
 
 const cure =
-  'To fetch it again, delete the Pod of rukpak-operators, or stop the process and delete directory catalogs of --cache-dir';
+  'To fetch the catalog again, delete the Pod of rukpak-operators, or restart the process';
 
 interface StoredPackage {
   /** Number of its record. */
@@ -95,6 +95,10 @@ export class PackageRecords implements AsyncDisposable {
         problem: `package ${name} cannot be read from the disk: ${errorMessage(error)}. ${cure}`,
       };
     }
+  }
+
+  async isWhole(): Promise<boolean> {
+    return await this.#records.isWhole();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
