@@ -53,10 +53,12 @@ describe('stored content', () => {
   test('replaces the former, whose readers read on', async () => {
     const former = await put('1', ['a']);
     const next = await put('2', ['b']);
+    const folder = join(directory, 'catalogs/rukpak.v2/Catalog/shop');
+    expect((await readdir(folder)).toSorted()).toEqual(['sha256-1', 'sha256-2', 'state.json']);
+    await store.removeFormer(key, next.state);
     const buffer = Buffer.alloc(former.content.blobs.size);
     await former.content.blobs.readInto(buffer, former.content.blobs.index.ranges({}));
     expect(buffer.toString()).toContain('"a"');
-    const folder = join(directory, 'catalogs/rukpak.v2/Catalog/shop');
     expect((await readdir(folder)).toSorted()).toEqual(['sha256-2', 'state.json']);
     await former.content[Symbol.asyncDispose]();
     await next.content[Symbol.asyncDispose]();

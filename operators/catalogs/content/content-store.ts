@@ -82,7 +82,7 @@ export class ContentStore {
     }
   }
 
-  /** Stores the content in a directory, which it takes over, and opens it. */
+  /** Stores the content in a directory, which it takes over, and opens it; former content stays. */
   async put(key: CatalogKey, state: StoredState, from: string): Promise<StoredContent> {
     const directory = this.#directory(key);
     const folder = folderOf(state);
@@ -91,13 +91,17 @@ export class ContentStore {
     await rename(from, join(directory, folder));
     const content = await CatalogContent.open(join(directory, folder));
     await this.restate(key, state);
-    // Readers of former content have it open.
-    for (const name of await readdir(directory)) {
-      if (name !== folder && name !== stateFile) {
-        await rm(join(directory, name), { recursive: true, force: true });
-      }
-    }
     return { state, content };
+  }
+
+  /** Removes former content, which other processes open by its path: not before the new one serves. */
+  async removeFormer(key: CatalogKey, state: StoredState): Promise<void> {
+    const directory = this.#directory(key);
+    const kept = [folderOf(state), stateFile];
+    for (const name of await readdir(directory)) {
+      if (kept.includes(name)) continue;
+      await rm(join(directory, name), { recursive: true, force: true });
+    }
   }
 
   /** Replaces the state of stored content. */

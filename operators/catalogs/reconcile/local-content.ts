@@ -68,7 +68,7 @@ export class LocalContent {
       this.note(work);
     }
     const stored = await store.open(key, uid);
-    if (stored !== undefined) await served.serve(key, stored);
+    if (stored !== undefined) await this.serve(work, stored);
   }
 
   /** Content by its digest: of the disk, or downloaded. @throws CatalogFailure */
@@ -89,7 +89,9 @@ export class LocalContent {
   }
 
   async serve({ key }: CatalogWork, stored: StoredContent): Promise<void> {
-    await this.#parts.served.serve(key, stored);
+    const { served, store } = this.#parts;
+    await served.serve(key, stored);
+    await store.removeFormer(key, stored.state);
   }
 
   /**
@@ -97,10 +99,11 @@ export class LocalContent {
    * status does not name yet would be taken back by the next leader, if this one is killed.
    */
   async serveNext(
-    { key }: CatalogWork,
+    work: CatalogWork,
     stored: StoredContent,
     write: () => Promise<void>,
   ): Promise<void> {
+    const { key } = work;
     const { served } = this.#parts;
     served.announce(key, stored.state.resolvedRef);
     try {
@@ -110,7 +113,7 @@ export class LocalContent {
       await stored.content[Symbol.asyncDispose]();
       throw error;
     }
-    await served.serve(key, stored);
+    await this.serve(work, stored);
   }
 
   /** Notes that the content, as it is, is also that of the spec's reference. */

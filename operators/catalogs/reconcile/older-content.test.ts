@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import {
   aCatalog,
@@ -151,6 +152,8 @@ describe('what a leader has just fetched', () => {
     patch.mockRejectedValueOnce(new Error('the API server is gone'));
     await expect(replica.reconcile()).rejects.toThrow('the API server is gone');
     expect([refs(), shown(), seen]).toEqual([[older], older, []]);
+    const [place] = replica.served.places(() => true);
+    expect(existsSync(place?.directory ?? '')).toBe(true);
     await replica.reconcile();
     expect(seen).toEqual([[[newer], [], newer]]);
     expect(replica.fetched.filter((ref) => ref === newer)).toHaveLength(1);
