@@ -1,4 +1,4 @@
-import { stat, writeFile } from 'node:fs/promises';
+import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CarriedPlaces, carriedNames } from '../../test/helpers/carried-places.ts';
@@ -8,6 +8,7 @@ import {
   pushImage,
   pushManifest,
 } from '../../test/helpers/push-image.ts';
+import type { CarryResult } from './index.ts';
 
 let places: CarriedPlaces;
 
@@ -109,3 +110,27 @@ describe('a damaged manifest of a directory', () => {
     expect(carriedNames(pushed)).toEqual(['two:v1']);
   });
 });
+
+test('a damaged blob of a directory is not blamed on the registry, and the way to repair it works', async () => {
+  const { layers } = JSON.parse(await manifestText(await places.fill('carried', ['one:v1']))) as {
+    readonly layers: readonly { readonly digest: string }[];
+  };
+  const digest = layers[1]?.digest ?? '';
+  const file = join(places.dir, 'carried/blobs', digest.replace(':', '/'));
+  await writeFile(file, Buffer.alloc((await stat(file)).size));
+  for (const run of ['first', 'second']) {
+    expect([...(await places.push('carried')).failures.values()], run).toEqual([
+      expect.stringMatching(
+        /^oci:\S+carried: blob sha256:\S+ has the digest \S+; the directory is damaged: delete the file of this blob in its folder blobs, fill it once more, and carry it$/,
+      ),
+    ]);
+  }
+  await rm(file);
+  await places.fill('carried', ['one:v1']);
+  expect([...(await places.push('carried')).failures]).toEqual([]);
+});
+
+async function manifestText({ record }: CarryResult): Promise<string> {
+  const digest = record.images[0]?.digest ?? '';
+  return await readFile(join(places.dir, 'carried/blobs', digest.replace(':', '/')), 'utf8');
+}

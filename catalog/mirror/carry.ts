@@ -1,6 +1,11 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { type ImagePlace, type ImageToRead, readWholeImage } from '../../core/registry/index.ts';
+import {
+  type ImagePlace,
+  type ImageToRead,
+  MismatchError,
+  readWholeImage,
+} from '../../core/registry/index.ts';
 import { type CarriedImage, type MirrorRegistry, repositoryPath } from './carried-images.ts';
 import { carriedPlace } from './carried-place.ts';
 import {
@@ -82,7 +87,10 @@ export async function pushCarried(
     const { images } = record;
     const mountFrom = repositoriesOf(record.earlier, registry);
     const isPart = record.earlier.size > 0;
-    const hint = isPart ? '; push the earlier directory or tar first' : '';
+    const hint = (error: unknown): string => {
+      if (error instanceof MismatchError) return `; ${repairOf(path)}`;
+      return isPart ? '; push the earlier directory or tar first' : '';
+    };
     const lossesOf = lossesFor(options);
     const run = new MirrorRun(options, { mountFrom, hint, lossesOf });
     const targets = registryTargets(registry, options);
@@ -97,6 +105,13 @@ export async function pushCarried(
   } finally {
     await place.close();
   }
+}
+
+/** A further run does not read again what a directory or tar has. */
+function repairOf(path: string): string {
+  return carriedPlace(path).kind === 'archive'
+    ? 'the tar is damaged: fill a new one, and carry it'
+    : 'the directory is damaged: delete the file of this blob in its folder blobs, fill it once more, and carry it';
 }
 
 interface Filled {

@@ -33,7 +33,7 @@ export interface RunDetails {
   /** Returns the repository on the target's host that may have a blob. */
   readonly mountFrom?: ((digest: string) => string | undefined) | undefined;
   /** Text to append to the problem of an image that cannot be copied. */
-  readonly hint?: string | undefined;
+  readonly hint?: ((error: unknown) => string) | undefined;
   /** Returns a sentence about what clusters lose with a catalog; undefined for nothing. */
   readonly lossesOf?: ((catalog: ReplacedCatalog) => Promise<string | undefined>) | undefined;
 }
@@ -43,7 +43,7 @@ interface Attempt {
   readonly source: string;
   readonly bundle?: string | undefined;
   readonly host?: string | undefined;
-  readonly hint?: string | undefined;
+  readonly hint?: ((error: unknown) => string) | undefined;
 }
 
 /** A place for images; not all places have tags. */
@@ -84,9 +84,9 @@ export class MirrorRun {
   }
 
   /** Records and reports an image that cannot be copied. */
-  fail({ source, bundle, hint = '' }: Attempt, error: unknown): void {
+  fail({ source, bundle, hint }: Attempt, error: unknown): void {
     const named = bundle === undefined ? '' : ` (bundle ${bundle} names it)`;
-    const problem = `${errorMessage(error)}${named}${hint}`;
+    const problem = `${errorMessage(error)}${named}${hint?.(error) ?? ''}`;
     this.#failed.set(source, problem);
     this.#options.onEvent({ kind: 'failed', source, problem });
   }

@@ -91,6 +91,7 @@ export {
   DeniedError,
   isMissing,
   layerError,
+  MismatchError,
   RefusedRequest,
   UnavailableError,
 } from './registry-errors.ts';

@@ -1,7 +1,12 @@
 import type { ImagePlace } from '../configuration/place.ts';
 import type { Descriptor } from '../manifest.ts';
+import { MismatchError } from '../registry-errors.ts';
 
-/** A blob's bytes, verified at their end: a reader that stops early has no guarantee. */
+/**
+ * A blob's bytes, the last of them only after all are verified: a reader that stops early has no
+ * guarantee.
+ * @throws MismatchError that names the place
+ */
 export async function* blobBytes(
   place: ImagePlace,
   descriptor: Descriptor,
@@ -9,8 +14,16 @@ export async function* blobBytes(
 ): AsyncGenerator<Uint8Array> {
   const blob = place.blob(descriptor, signal);
   try {
-    yield* blob;
+    let last: Uint8Array | undefined;
+    for await (const chunk of blob) {
+      if (last !== undefined) yield last;
+      last = chunk;
+    }
     await blob.verify();
+    if (last !== undefined) yield last;
+  } catch (error) {
+    if (!(error instanceof MismatchError)) throw error;
+    throw new MismatchError(`${place.name}: ${error.message}`, { cause: error });
   } finally {
     blob.close();
   }

@@ -17,6 +17,7 @@ import {
   connectionError,
   DeniedError,
   isConnectionLost,
+  MismatchError,
   UnavailableError,
 } from '../registry-errors.ts';
 import { type HostOptions, HostRules } from './host-rules.ts';
@@ -45,6 +46,8 @@ export interface TransportRequest {
   readonly answerTimeout?: number;
   readonly signal: AbortSignal;
 }
+
+const bodyErrors = [TerminalError, UnavailableError, MismatchError] as const;
 
 const maxRedirects = 5;
 const connectTimeout = 10_000;
@@ -154,7 +157,7 @@ export class Transport {
     } catch (error) {
       wanted.signal.throwIfAborted();
       // The body to send has failed, not the connection.
-      if (error instanceof TerminalError || error instanceof UnavailableError) throw error;
+      if (bodyErrors.some((each) => error instanceof each)) throw error;
       throw isConnectionLost(error) ? error : connectionError(this.#nameOf(url), error);
     }
   }
