@@ -124,11 +124,25 @@ export class RegistryAccess {
    */
   async open(named: string | NamedPlace, signal: AbortSignal): Promise<OpenedImage> {
     const place = typeof named === 'string' ? parsePlace(named) : named;
-    if (place.kind === 'registry') return await this.#fromRegistry(place.reference, signal);
+    if (place.kind === 'registry') {
+      return await this.read(place.reference, signal, async (image) => image);
+    }
     if (place.kind === 'layout' || place.kind === 'archive') {
       return await openLayout(place.kind, place.path, { name: place.name, signal });
     }
     throw new TerminalError(`${place.path} is a ${place.kind} and no OCI layout`);
+  }
+
+  /** Reads an image at the first mirror, or its registry, where all of the work succeeds. */
+  async read<T>(
+    reference: ImageReference,
+    signal: AbortSignal,
+    work: (image: OpenedImage) => Promise<T>,
+  ): Promise<T> {
+    const repository = repositoryName(reference);
+    return await this.#atAnyPlace(reference, signal, async (place) =>
+      work(await this.#openAt(place, repository, signal)),
+    );
   }
 
   /**
@@ -172,15 +186,12 @@ export class RegistryAccess {
     return new RegistryTarget(this.#client({ reference, insecure: false }, 'pull,push'));
   }
 
-  async #fromRegistry(reference: ImageReference, signal: AbortSignal): Promise<OpenedImage> {
-    const repository = repositoryName(reference);
-    return await this.#atAnyPlace(reference, signal, async (place) => {
-      const client = this.#client(place, 'pull');
-      const manifest = await client.manifest(manifestReference(place.reference), signal);
-      const { digest } = manifest;
-      await this.#options.verifier?.verify({ repository, digest, client }, signal);
-      return { place: client, manifest };
-    });
+  async #openAt(place: PullPlace, repository: string, signal: AbortSignal): Promise<OpenedImage> {
+    const client = this.#client(place, 'pull');
+    const manifest = await client.manifest(manifestReference(place.reference), signal);
+    const { digest } = manifest;
+    await this.#options.verifier?.verify({ repository, digest, client }, signal);
+    return { place: client, manifest };
   }
 
   /** The result of the first place where the work succeeds. */

@@ -206,6 +206,44 @@ describe('a digest', () => {
   });
 });
 
+describe('an image of which a mirror has the manifest alone', () => {
+  let mirror: FakeRegistry;
+  let digest: string;
+  let download: () => Promise<void>;
+
+  beforeEach(async () => {
+    mirror = await FakeRegistry.start();
+    onTestFinished(() => mirror.stop());
+    for (const each of [registry, mirror]) {
+      ({ digest } = await each.addImage('v1', [{ files: { a: 'x' } }]));
+    }
+    mirror.intercept = withoutBlobs;
+    const rule = { prefix: registry.host, location: undefined, blocked: false };
+    const mirrors = [{ location: mirror.host, insecure: true, pullFrom: 'all' as const }];
+    const registries = [{ ...rule, insecure: true, mirrorByDigestOnly: false, mirrors }];
+    const mirrored = images({ registries: { registries } });
+    const ref = `${registry.host}/shop@${digest}`;
+    download = () => mirrored.download(ref, { request: request(ref), directory, signal });
+  });
+
+  const withoutBlobs: FakeRegistry['intercept'] = (asked, response) => {
+    if (asked.url?.includes('/blobs/') !== true) return false;
+    response.writeHead(404).end();
+    return true;
+  };
+
+  test('comes from the registry', async () => {
+    await download();
+    expect(await readdir(join(directory, 'blobs/sha256'))).toHaveLength(3);
+  });
+
+  test('fails with what each place has said, if the registry does not have it either', async () => {
+    registry.intercept = withoutBlobs;
+    const { message } = await failureOf(download());
+    for (const { host } of [mirror, registry]) expect(message).toContain(host);
+  });
+});
+
 test('a registry that answers half is tried again later', async () => {
   const { digest } = await registry.addImage('v1', [{ files: { a: 'x'.repeat(100) } }]);
   registry.intercept = (asked, response) => {

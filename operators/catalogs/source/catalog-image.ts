@@ -3,8 +3,10 @@ import { errorMessage, type Logger, type SecretReader } from '../../../core/cont
 import {
   blobBytes,
   type ImageReference,
+  type ImageTarget,
   isMissing,
   manifestParts,
+  type OpenedImage,
   parseImageReference,
   RefusedRequest,
   type RegistryAccess,
@@ -58,30 +60,32 @@ export class CatalogImages {
   ): Promise<void> {
     const registry = await this.#registry(request, signal);
     try {
-      const kind = 'registry';
-      const image = await registry.open({ kind, reference: parsed(resolvedRef) }, signal);
-      const { content, manifest } = await platformManifest(image, signal);
-      const blobs = [manifest.config, ...manifest.layers];
-      this.#checkSize(blobs);
-      const { target } = await registry.openTarget(
-        { kind: 'layout', path: directory },
-        { isTemporary: true },
-      );
-      try {
-        for (const descriptor of new Map(blobs.map((blob) => [blob.digest, blob])).values()) {
-          const open = () => blobBytes(image.place, descriptor, signal);
-          await target.pushBlob({ descriptor, open }, signal);
+      await registry.read(parsed(resolvedRef), signal, async (image) => {
+        const place = { kind: 'layout', path: directory } as const;
+        const { target } = await registry.openTarget(place, { isTemporary: true });
+        try {
+          await this.#copy(image, target, signal);
+        } finally {
+          await target.close();
         }
-        const { mediaType } = manifestParts(content);
-        await target.pushManifest({ bytes: content.bytes, mediaType }, signal);
-      } finally {
-        await target.close();
-      }
+      });
     } catch (error) {
       signal.throwIfAborted();
       const message = `error fetching remote image "${request.ref}": ${textOf(error)}`;
       throw new CatalogFailure('image', message, { cause: error, isMissing: isMissing(error) });
     }
+  }
+
+  async #copy(image: OpenedImage, target: ImageTarget, signal: AbortSignal): Promise<void> {
+    const { content, manifest } = await platformManifest(image, signal);
+    const blobs = [manifest.config, ...manifest.layers];
+    this.#checkSize(blobs);
+    for (const descriptor of new Map(blobs.map((blob) => [blob.digest, blob])).values()) {
+      const open = () => blobBytes(image.place, descriptor, signal);
+      await target.pushBlob({ descriptor, open }, signal);
+    }
+    const { mediaType } = manifestParts(content);
+    await target.pushManifest({ bytes: content.bytes, mediaType }, signal);
   }
 
   #checkSize(blobs: readonly { readonly size: number }[]): void {
