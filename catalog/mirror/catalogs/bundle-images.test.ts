@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { parseObjects } from '../../../core/sdk.ts';
 import { realBundleDirectory, realBundlesArePresent } from '../../../test/helpers/real-bundles.ts';
 import type { OlmBundle } from '../../blobs/index.ts';
-import { imagesOfBlob, imagesOfManifests } from './bundle-images.ts';
+import { imagesOfBlob, imagesOfManifests, imagesOfPods } from './bundle-images.ts';
 
 const version = {
   kind: 'ClusterServiceVersion',
@@ -46,6 +46,19 @@ const named = [
 
 test('a ClusterServiceVersion names images in four places', () => {
   expect(imagesOfManifests([version, { kind: 'Service' }, version])).toEqual(named);
+});
+
+test('pods name the images of their volumes too', () => {
+  const volumes = [
+    { name: 'model', image: { reference: 'quay.example/model:v1', pullPolicy: 'IfNotPresent' } },
+    { name: 'other', emptyDir: {} },
+  ];
+  const pod = { containers: [{ name: 'a', image: 'quay.example/a:v1' }], volumes };
+  const deployment = { kind: 'Deployment', spec: { template: { spec: pod } } };
+  const images = ['quay.example/a:v1', 'quay.example/model:v1'];
+  expect(imagesOfPods([deployment])).toEqual(images);
+  const install = { spec: { deployments: [{ name: 'a', spec: deployment.spec }] } };
+  expect(imagesOfManifests([{ kind: 'ClusterServiceVersion', spec: { install } }])).toEqual(images);
 });
 
 describe('a blob of a catalog', () => {

@@ -38,7 +38,8 @@ function podsOf(manifest: JsonObject): readonly (JsonValue | undefined)[] {
 
 function imagesOfPod(pod: JsonValue | undefined): readonly (JsonValue | undefined)[] {
   const containers = [...maps(field(pod, 'initContainers')), ...maps(field(pod, 'containers'))];
-  return containers.flatMap(imagesOfContainer);
+  const volumes = maps(field(pod, 'volumes')).map(({ image }) => field(image, 'reference'));
+  return [...containers.flatMap(imagesOfContainer), ...volumes];
 }
 
 /** An inlined manifest; empty if invalid, which is up to the validation of the catalog. */
