@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringAt } from '../../../api/json-fields.ts';
 import { errorMessage, TerminalError } from '../../../core/errors.ts';
-import { parseObjects } from '../../../core/manifests/index.ts';
+import { parseManifests } from '../../../core/manifests/index.ts';
 import type { RegistryAccess } from '../../../core/registry/index.ts';
 import { unpackTemporarily } from '../../images/index.ts';
 import { firstDocument } from '../../render/index.ts';
@@ -58,7 +58,7 @@ async function serviceVersions(folder: string): Promise<readonly unknown[]> {
 async function allManifests(folder: string): Promise<readonly unknown[]> {
   const found: unknown[] = [];
   for await (const { name, content } of filesIn(folder)) {
-    found.push(...readable(name, () => parseObjects(content)));
+    found.push(...readable(name, () => parseManifests(name, content)));
   }
   return found;
 }

@@ -120,7 +120,8 @@ test('the images of a plain bundle are those of the pods in its manifests', asyn
   const registry = source.host;
   const image = (name: string) => `${registry}/painter/${name}:v1`;
   const pod = (name: string) => ({ containers: [{ name, image: image(name) }] });
-  for (const repository of ['painter/web', 'painter/job', 'painter/init', 'painter/db']) {
+  for (const name of ['web', 'job', 'init', 'db', 'list']) {
+    const repository = `painter/${name}`;
     await pushImage({ registry, repository, tag: 'v1', layers: [{ files: { a: repository } }] });
   }
   const objects = [
@@ -136,6 +137,10 @@ test('the images of a plain bundle are those of the pods in its manifests', asyn
   const files = {
     'manifests/app.yaml': objects.map((each) => JSON.stringify(each)).join('\n---\n'),
     'manifests/db.yaml': `# A pod\n---\n${JSON.stringify({ kind: 'Pod', spec: pod('db') })}`,
+    'manifests/list.yaml': JSON.stringify({
+      kind: 'List',
+      items: [{ kind: 'Pod', spec: pod('list') }],
+    }),
   };
   await pushImage({ registry, repository: 'painter/bundle', tag: 'v1', layers: [{ files }] });
   const blobs = [
@@ -168,6 +173,7 @@ test('the images of a plain bundle are those of the pods in its manifests', asyn
     'painter/db:v1',
     'painter/init:v1',
     'painter/job:v1',
+    'painter/list:v1',
     'painter/web:v1',
   ]);
 });
