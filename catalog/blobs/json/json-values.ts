@@ -1,4 +1,5 @@
 import { maxBlobBytes } from '../blob-size.ts';
+import { goText } from './utf8.ts';
 
 /** The next JSON value of a stream, as Go's decoder finds it. */
 export interface JsonPiece {
@@ -67,7 +68,7 @@ export class OversizedValue extends Error {
 function pieceUntil(bytes: Buffer, start: number, end: number): JsonPiece | undefined {
   if (end <= start) return undefined;
   try {
-    return { start, end, value: JSON.parse(textOf(bytes, start, end)) };
+    return { start, end, value: JSON.parse(goText(bytes.subarray(start, end))) };
   } catch {
     return undefined;
   }
@@ -118,32 +119,4 @@ function isEscaped(bytes: Buffer, at: number): boolean {
 
 function endsWord(code: number | undefined): boolean {
   return code === undefined || !/[-+.\w]/.test(String.fromCharCode(code));
-}
-
-/** Text of JSON; as in Go, each invalid UTF-8 byte is a replacement character of its own. */
-export function textOf(bytes: Buffer, start: number, end: number): string {
-  const text = bytes.toString('utf8', start, end);
-  return text.includes('\ufffd') ? decodeBytewise(bytes.subarray(start, end)) : text;
-}
-
-function decodeBytewise(bytes: Buffer): string {
-  const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-  let text = '';
-  for (let at = 0; at < bytes.length; ) {
-    const width = widthOf(bytes[at] ?? 0);
-    try {
-      text += strict.decode(bytes.subarray(at, at + width));
-      at += width;
-    } catch {
-      text += '\ufffd';
-      at += 1;
-    }
-  }
-  return text;
-}
-
-function widthOf(first: number): number {
-  if (first < 0xc0) return 1;
-  if (first < 0xe0) return 2;
-  return first < 0xf0 ? 3 : 4;
 }
