@@ -18,7 +18,8 @@ export { blobOfValue } from './blob-value.ts';
 export { decodeBundle, decodeChannel, decodeDeprecations, decodePackage } from './decode.ts';
 export { goYaml } from './go-yaml/go-yaml.ts';
 export { iconMediaType } from './icon-type.ts';
-export { htmlEscaped, indentedText, jsonText, stringText } from './json/json-text.ts';
+export { endOfString, indentedText } from './json/json-marks.ts';
+export { htmlEscaped, jsonText, stringText } from './json/json-text.ts';
 export { ownText } from './json/own-text.ts';
 export {
   any,

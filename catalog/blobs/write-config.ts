@@ -1,7 +1,8 @@
 import { type JsonObject, type JsonValue, parseJson } from '../../api/json.ts';
 import type { CatalogConfig } from './blob.ts';
 import { goYaml } from './go-yaml/go-yaml.ts';
-import { indentedText, inKeyOrder, jsonText, nativeJson, RawJson } from './json/json-text.ts';
+import { indentedText } from './json/json-marks.ts';
+import { inKeyOrder, jsonText, nativeJson, RawJson } from './json/json-text.ts';
 import { withGoNumbers } from './json/numbers.ts';
 import { type WrittenFields, writtenBlobs } from './written-blobs.ts';
 

@@ -1,4 +1,5 @@
 import { TerminalError } from '../../core/errors.ts';
+import { endOfString } from '../blobs/index.ts';
 
 /**
  * Splits JSON text without changing a character: numbers, the order of keys and escapes stay as
@@ -34,11 +35,26 @@ export function elementTexts(json: string): readonly string[] {
   return elements;
 }
 
-const blankOrString = /[ \t\r\n]+|"(?:[^"\\]|\\.)*"/g;
+const blankOrQuote = /[ \t\r\n"]/g;
 
 /** The text without white space between its parts. */
 export function compacted(json: string): string {
-  return json.replace(blankOrString, (part) => (part.startsWith('"') ? part : ''));
+  const pieces: string[] = [];
+  let copied = 0;
+  let at = 0;
+  for (;;) {
+    blankOrQuote.lastIndex = at;
+    const found = blankOrQuote.exec(json);
+    if (found === null) break;
+    if (found[0] === '"') at = endOfString(json, found.index);
+    else {
+      pieces.push(json.slice(copied, found.index));
+      at = skipSpace(json, found.index);
+      copied = at;
+    }
+  }
+  pieces.push(json.slice(copied));
+  return pieces.join('');
 }
 
 function skipSpace(json: string, from: number): number {
@@ -74,18 +90,5 @@ function endOfNested(json: string, start: number): number {
     at = character === '"' ? endOfString(json, found.index) : found.index + 1;
     if (character !== '"') depth += character === '{' || character === '[' ? 1 : -1;
     if (depth === 0) return at;
-  }
-}
-
-const quoteOrEscape = /["\\]/g;
-
-function endOfString(json: string, start: number): number {
-  let at = start + 1;
-  for (;;) {
-    quoteOrEscape.lastIndex = at;
-    const found = quoteOrEscape.exec(json);
-    if (found === null) throw new TerminalError('unexpected end of JSON input');
-    if (found[0] === '"') return found.index + 1;
-    at = found.index + 2;
   }
 }

@@ -87,34 +87,6 @@ export function indentedJson(value: JsonValue | undefined, indent: string): stri
   return members.length === 0 ? '{}' : `{\n${inner}${members.join(`,\n${inner}`)}\n${indent}}`;
 }
 
-const stringOrBracket = /"(?:[^"\\]|\\.)*"|[[\]{},:]/g;
-
-/** Compact JSON over several lines; strings, numbers and order stay unchanged. */
-export function indentedText(json: string, indent: string): string {
-  let depth = 0;
-  const line = (): string => `\n${indent}${'    '.repeat(depth)}`;
-  let empty = false;
-  return json.replace(stringOrBracket, (part, at: number) => {
-    const wasEmpty = empty;
-    empty = part === '{' || part === '[';
-    switch (part) {
-      case '{':
-      case '[':
-        depth += 1;
-        empty = '}]'.includes(json.charAt(at + 1));
-        return empty ? part : `${part}${line()}`;
-      case '}':
-      case ']':
-        depth -= 1;
-        return wasEmpty ? part : `${line()}${part}`;
-      case ',':
-        return `,${line()}`;
-      default:
-        return part === ':' ? ': ' : part;
-    }
-  });
-}
-
 /**
  * The value with members of objects sorted by name, as Go writes them; the same value if they are.
  * Undefined if a JavaScript object cannot have that order, or JSON.stringify writes another text.

@@ -124,6 +124,20 @@ test('writes the blob with the escapes of embedded objects and the order of opm'
 `);
 });
 
+test('writes a manifest of any size that a blob may have', async () => {
+  const large = 'x'.repeat(16_000_000);
+  const folder = await aBundle({ 'manifests/map.yaml': `kind: ConfigMap\ndata: {a: ${large}}\n` });
+  const { bundle } = await renderBundle(folder, noImage, noWarning);
+  const rest = { packages: [], channels: [], deprecations: [], others: [] };
+  const text = [...writeJson({ ...rest, bundles: [bundle] })].join('');
+  const written = JSON.parse(text) as { properties: { value: { data: string } }[] };
+  const manifests = written.properties.map(({ value }) => value.data ?? '');
+  const [manifest = ''] = manifests.filter(({ length }) => length > large.length);
+  expect(Buffer.from(manifest, 'base64').toString()).toBe(
+    `{"data":{"a":"${large}"},"kind":"ConfigMap"}`,
+  );
+});
+
 test('keeps the text of an annotated property, and escapes one of YAML', async () => {
   const annotated = csv.replace(
     'name: a.v1.0.0',
