@@ -104,3 +104,19 @@ test.each([
 ])('refuses %j', async (fields, message) => {
   await expect(rendered(fields)).rejects.toThrow(message);
 });
+
+test('refuses a field that is there twice, of which only the last one would count', async () => {
+  const text = `schema: olm.semver
+stable:
+  bundles: [{image: 'q/a:1.0.0'}]
+stable:
+  bundles:
+  - image: q/a:1.1.0
+    image: q/a:1.2.0
+`;
+  await expect(renderTemplate(Buffer.from(text), bundleOf)).rejects.toThrow(
+    `${reading}error converting YAML to JSON: yaml: unmarshal errors:
+  line 7: key "image" already set in map
+  line 5: key "stable" already set in map`,
+  );
+});

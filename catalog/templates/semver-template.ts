@@ -4,6 +4,7 @@ import { isMap, listOf, stringAt } from '../../api/json-fields.ts';
 import { errorMessage, TerminalError } from '../../core/errors.ts';
 import { parseYaml } from '../../core/manifests/index.ts';
 import { decodeAs, flag, listOfShape, type StructShape, struct, text } from '../blobs/index.ts';
+import { checkRepeatedKeys } from './repeated-keys.ts';
 
 /** Levels of stability of channels, from the lowest to the highest. */
 export const archetypes = ['candidate', 'fast', 'stable'] as const;
@@ -36,7 +37,8 @@ const template = struct('semver.SemverTemplateData', {
 
 /**
  * Reads a template of schema `olm.semver`.
- * @throws TerminalError in opm's words for other schemas, unknown fields and conflicting settings.
+ * @throws TerminalError in opm's words for other schemas, unknown and repeated fields, and conflicting
+ * settings.
  */
 export function readSemverTemplate(content: Uint8Array): SemverTemplate {
   const data = decoded(content);
@@ -60,6 +62,7 @@ export function readSemverTemplate(content: Uint8Array): SemverTemplate {
 
 function decoded(content: Uint8Array): JsonObject {
   const value = parseYaml(content);
+  checkRepeatedKeys(content);
   const before = 'error unmarshaling JSON: while decoding JSON: ';
   try {
     const data = (decodeAs(template, value) ?? {}) as JsonObject;

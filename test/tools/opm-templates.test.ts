@@ -104,6 +104,7 @@ const semver = [
   `stable: ${bundles('1.0.0', '1.0.0')}`,
   'foo: 1',
   'stable: {bundle: []}',
+  `stable: ${bundles('1.0.0')}\nfast: {}\nstable: {bundles: [{image: x, image: y}]}`,
   'stable: x',
   'generateMajorChannels: x',
   'generateMajorChannels: true\ndefaultChannelTypePreference: minor',
