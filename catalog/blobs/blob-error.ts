@@ -32,11 +32,15 @@ export function bounded(text: string): string {
   return text.length <= longestShown ? text : `${text.slice(0, longestShown)}…`;
 }
 
-/** Prefixes the text of a BlobError, or of an error caused by one, with file and line. */
+/**
+ * Prefixes the text of a BlobError, or of an error caused by one, with file and line, if it is one of
+ * a file: blobs of templates and of stored catalogs are not.
+ */
 export function placedError(error: unknown): unknown {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (!(cause instanceof BlobError)) continue;
     const { file, line } = cause.place;
+    if (file === '') return error;
     return new TerminalError(`${file}:${line}: ${errorMessage(error)}`, { cause: error });
   }
   return error;

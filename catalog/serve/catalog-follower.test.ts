@@ -85,6 +85,17 @@ describe('a catalog that is followed', () => {
     await follower.catalog.close();
   });
 
+  test('names the file and the line of a blob that cannot be read', async () => {
+    await write(first);
+    const follower = await following(join(directory, 'catalog'));
+    await write(`${first}{"b":1}\n`);
+    await looks(follower, 3);
+    expect(events).toEqual([
+      `shop: catalog.json:2: object '{"b":1}\n' is missing root schema field`,
+    ]);
+    await follower.catalog.close();
+  });
+
   test('stays what it was while it is gone, and follows another directory of its name', async () => {
     await write(first);
     const follower = await following(join(directory, 'catalog'));

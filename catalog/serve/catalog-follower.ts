@@ -1,5 +1,6 @@
 import { errorMessage, TerminalError } from '../../core/errors.ts';
 import type { Clock } from '../../core/platform/clock.ts';
+import { placedError } from '../blobs/index.ts';
 import type { OpenCatalogOptions } from '../load/index.ts';
 import { type CatalogPlace, contentOfPlace, fixedPlace, stateOfPlace } from './catalog-place.ts';
 import type { ContentCache } from './content-cache.ts';
@@ -90,8 +91,9 @@ export class CatalogFollower {
 
   #fail(error: unknown): void {
     if (this.#options.signal.aborted) return;
-    const problem = errorMessage(error);
-    if (problem !== this.#problem) this.#options.onFailure(this.catalog, error);
+    const placed = placedError(error);
+    const problem = errorMessage(placed);
+    if (problem !== this.#problem) this.#options.onFailure(this.catalog, placed);
     this.#problem = problem;
   }
 }

@@ -12,17 +12,23 @@ import {
 /** Types of templates that can be made from a catalog. */
 export type CatalogTemplateType = 'basic' | 'substitutes';
 
+/** A file of a catalog; the name is for errors. */
+export interface CatalogFile {
+  readonly name: string;
+  readonly content: Uint8Array;
+}
+
 /**
  * A template of the blobs of a catalog's file, as text: type basic keeps only schema and image of
  * bundles. Like opm, it accepts blobs without a schema.
  * @throws BlobError
  */
 export function templateOfCatalog(
-  content: Uint8Array,
+  { name, content }: CatalogFile,
   type: CatalogTemplateType,
   format: 'json' | 'yaml',
 ): string {
-  const blobs = [...readObjects('', content)].map((blob) =>
+  const blobs = [...readObjects(name, content)].map((blob) =>
     type === 'basic' ? basicEntry(blob) : jsonText(blob.value),
   );
   const entries = blobs.length === 0 ? 'null' : `[${blobs.join(',')}]`;

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { Argument, Command, Option } from 'commander';
-import type { CatalogTemplateType } from '../../../catalog/templates/index.ts';
+import type { CatalogFile, CatalogTemplateType } from '../../../catalog/templates/index.ts';
 import { stopSignal } from '../../../core/platform/stop-signal.ts';
 import { addRegistryFlags, type RegistryFlags } from '../../flags/registry-flags.ts';
 import { writeOutput } from '../output/output.ts';
@@ -35,14 +35,16 @@ export function templateCommand(): Command {
 }
 
 async function template(file: string, flags: TemplateFlags): Promise<void> {
-  const content = file === '-' ? await buffer(process.stdin) : await readFile(file);
-  await writeOutput(await textOf(content, flags), process.stdout);
+  const isInput = file === '-';
+  const content = isInput ? await buffer(process.stdin) : await readFile(file);
+  const name = isInput ? 'standard input' : file;
+  await writeOutput(await textOf({ name, content }, flags), process.stdout);
 }
 
-async function textOf(content: Uint8Array, flags: TemplateFlags): Promise<Iterable<string>> {
+async function textOf(read: CatalogFile, flags: TemplateFlags): Promise<Iterable<string>> {
   const templates = await import('../../../catalog/templates/index.ts');
   const { of, output, migrateLevel } = flags;
-  if (of !== undefined) return [templates.templateOfCatalog(content, of, output)];
+  if (of !== undefined) return [templates.templateOfCatalog(read, of, output)];
   const [{ writeJson, writeYaml }, { migrationsUpTo, renderBundleImage }] = await Promise.all([
     import('../../../catalog/blobs/index.ts'),
     import('../../../catalog/render/index.ts'),
@@ -51,7 +53,7 @@ async function textOf(content: Uint8Array, flags: TemplateFlags): Promise<Iterab
   const migrations = migrationsUpTo(migrateLevel);
   const registry = async () =>
     await (await import('../../registry-access.ts')).registryAccess(flags);
-  const config = await templates.renderTemplate(content, async (image) => {
+  const config = await templates.renderTemplate(read.content, async (image) => {
     return await renderBundleImage(image, { registry, signal, migrations });
   });
   return (output === 'yaml' ? writeYaml : writeJson)(config);

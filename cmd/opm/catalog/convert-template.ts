@@ -50,7 +50,7 @@ async function convert(type: CatalogTemplateType, { args, flags }: CobraCall): P
   const { templateOfCatalog } = await import('../../../catalog/templates/index.ts');
   let text: string;
   try {
-    text = templateOfCatalog(content, type, output);
+    text = templateOfCatalog({ name: '', content }, type, output);
   } catch (error) {
     throw new Error(`converting: ${errorMessage(error)}`, { cause: error });
   }
