@@ -7,8 +7,8 @@ import { conversionError, maxNesting, nestingError, shortened, yamlError } from 
 type YamlNode = Node | null | undefined;
 
 /**
- * Maximum additions by aliases to a document: nodes, with one more per 64 characters of a text. No
- * API server accepts an object of this size.
+ * Maximum additions by aliases to a document: nodes and keys, with one more per 64 characters of a
+ * text. No API server accepts an object of this size.
  */
 const maxAliasedNodes = 250_000;
 
@@ -87,11 +87,9 @@ export class NodeReader {
     const node = this.#follow(key);
     if (node === null || node === undefined) return undefined;
     if (!isScalar(node)) throw yamlError('invalid map key: only scalars can be keys');
-    const anchor = isAlias(key) ? undefined : node.anchor;
-    if (anchor !== undefined && this.#aliases === 0) this.#anchors.set(anchor, node);
-    if (node.tag === undefined) return isPlain(node) ? plainKey(textOf(node)) : textOf(node);
-    const value = resolveTagged(node.tag, textOf(node));
-    return typeof value === 'string' ? value : plainKey(textOf(node));
+    if (isAlias(key) || this.#aliases > 0) this.#countAliased(node);
+    else if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);
+    return readKey(node);
   }
 
   #follow(node: YamlNode): YamlNode {
@@ -122,6 +120,13 @@ export class NodeReader {
       throw yamlError('document contains excessive aliasing');
     }
   }
+}
+
+function readKey(node: Scalar): string | undefined {
+  const text = textOf(node);
+  if (node.tag === undefined) return isPlain(node) ? plainKey(text) : text;
+  const value = resolveTagged(node.tag, text);
+  return typeof value === 'string' ? value : plainKey(text);
 }
 
 function readScalar(node: Scalar): JsonValue {

@@ -66,6 +66,16 @@ describe('hostile documents cost little and end in an error', { timeout: 300_000
       `s: &s ${'x'.repeat(1_000_000)}\nl: [${Array(1000).fill('*s').join(', ')}]\n`,
       'excessive aliasing',
     ],
+    [
+      'many keys that are an alias of a long text',
+      `a0: &a0 ${'x'.repeat(100_000)}\na: [${Array(1_000).fill('{? *a0 : 1}').join(', ')}]\n`,
+      'excessive aliasing',
+    ],
+    [
+      'many aliases of a map with a long key',
+      `m: &m\n  '${'x'.repeat(1_000_000)}': 1\nl:\n${'- *m\n'.repeat(1_000)}`,
+      'excessive aliasing',
+    ],
     ['aliases that nest', `a0: &a0 x\n${chain.join('\n')}\n`, 'exceeded max depth of 256'],
     ['brackets', `a: ${'['.repeat(100_000)}\n`, 'exceeded max depth of 256'],
     ['braces', `a: ${'{a: '.repeat(100_000)}\n`, 'exceeded max depth of 256'],

@@ -3,8 +3,8 @@ import { setMember } from '../scalars.ts';
 import { type Cursor, unsupported } from './cursor.ts';
 
 /**
- * Maximum additions by aliases here: nodes, with one more per 64 characters of a text. The `yaml`
- * package's reader handles larger documents, and reports too large ones.
+ * Maximum additions by aliases here: nodes and keys, with one more per 64 characters of a text. The
+ * `yaml` package's reader handles larger documents, and reports too large ones.
  */
 const maxCopied = 10_000;
 
@@ -39,15 +39,20 @@ export class Anchors {
   }
 
   #copy(value: JsonValue): JsonValue {
-    this.#copied += 1 + (typeof value === 'string' ? value.length >> 6 : 0);
-    if (this.#copied > maxCopied) throw unsupported;
+    this.#count(typeof value === 'string' ? value : '');
     if (typeof value !== 'object' || value === null) return value;
     if (Array.isArray(value)) return value.map((item: JsonValue) => this.#copy(item));
     const copy = {};
     for (const [key, member] of Object.entries(value)) {
+      this.#count(key);
       setMember(copy, key, this.#copy(member as JsonValue));
     }
     return copy;
+  }
+
+  #count(text: string): void {
+    this.#copied += 1 + (text.length >> 6);
+    if (this.#copied > maxCopied) throw unsupported;
   }
 }
 
