@@ -33,6 +33,8 @@ function isNumber(text: string): boolean {
 /** True for signed or unsigned integers of 64 bits. */
 function isInRange(text: string): boolean {
   const digits = text.replace(/^[-+]/, '').replace(/^0(?=[0-7])/, '0o');
+  // BigInt takes minutes for the digits of a large text.
+  if (digits.replace(/^0[xXbBoO]?0*/, '').length > 64) return false;
   return BigInt(digits) <= (text.startsWith('-') ? 2n ** 63n : 2n ** 64n - 1n);
 }
 

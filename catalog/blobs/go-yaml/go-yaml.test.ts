@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../../api/json.ts';
+import { cpuTime } from '../../../test/helpers/cpu-time.ts';
 import { goYaml } from './go-yaml.ts';
 
 const long = 'words '.repeat(20).trim();
@@ -17,6 +18,11 @@ test.each([
   ['2020-01-01', '"2020-01-01"\n'],
   ['2020-13-01', '2020-13-01\n'],
   ['0x1g', '0x1g\n'],
+  ['0xffffffffffffffff', '"0xffffffffffffffff"\n'],
+  ['0x10000000000000000', '0x10000000000000000\n'],
+  [`0b${'0'.repeat(9)}${'1'.repeat(64)}`, `"0b${'0'.repeat(9)}${'1'.repeat(64)}"\n`],
+  [`0b${'1'.repeat(65)}`, `0b${'1'.repeat(65)}\n`],
+  [`-0${'0'.repeat(70)}1`, `"-0${'0'.repeat(70)}1"\n`],
   ['', '""\n'],
   ['a\nb\n', '|\n  a\n  b\n'],
   ['a\nb', '|-\n  a\n  b\n'],
@@ -59,4 +65,11 @@ test.each<[JsonObject, string]>([
   [{}, '{}\n'],
 ])('%o is written as by go-yaml', (value, text) => {
   expect(goYaml(value)).toBe(text);
+});
+
+test('a text of digits is written in proportion to its length', () => {
+  const digits = '1'.repeat(5_000_000);
+  const start = cpuTime();
+  expect(goYaml({ v: digits }).length).toBe(digits.length + 'v: ""\n'.length);
+  expect(cpuTime() - start).toBeLessThan(2_000);
 });
