@@ -6,7 +6,7 @@ import { systemClock } from '../../../core/platform/clock.ts';
 import { emptyKeychain, RegistryAccess } from '../../../core/registry/index.ts';
 import { FakeRegistry } from '../../../test/helpers/fake-registry.ts';
 import { writeJson } from '../../blobs/index.ts';
-import { imageTemplate, migrationsUpTo, partsOfReference } from '../index.ts';
+import { embeddedCsv, imageTemplate, migrationsUpTo, partsOfReference } from '../index.ts';
 import { renderBundle } from './bundle-directory.ts';
 
 const folders: string[] = [];
@@ -281,4 +281,21 @@ test('renders links of an image to its own files, and no file outside of it', as
   } finally {
     await registry.stop();
   }
+});
+
+test('the ClusterServiceVersion of a blob is the first, beside objects that cannot be read', () => {
+  const object = (data: string, name = 'data') => ({
+    type: 'olm.bundle.object',
+    value: { [name]: Buffer.from(data).toString('base64') },
+  });
+  const properties = [
+    object('{"kind": "ClusterServiceVersion", oops: ['),
+    object('{"kind":"Service"}'),
+    object('{"kind":"ClusterServiceVersion","spec":1}', 'Data'),
+    object('{"kind":"ClusterServiceVersion","spec":2}'),
+  ];
+  const names = { schema: 'olm.bundle', name: 'a', package: 'a', image: 'q/a' } as const;
+  expect(embeddedCsv({ ...names, properties, relatedImages: [] })).toBe(
+    '{"kind":"ClusterServiceVersion","spec":1}',
+  );
 });

@@ -1,8 +1,9 @@
 import { goQuote } from '../../../api/go-quote.ts';
-import { isMap, stringAt } from '../../../api/json-fields.ts';
+import type { JsonValue } from '../../../api/json.ts';
+import { stringAt } from '../../../api/json-fields.ts';
 import { TerminalError } from '../../../core/errors.ts';
 import { parseYaml } from '../../../core/manifests/index.ts';
-import { jsonText, type OlmBundle } from '../../blobs/index.ts';
+import { decodeAs, jsonText, type OlmBundle, struct, text } from '../../blobs/index.ts';
 import { csvMetadata, displayNameOf, isCsv } from '../csv/csv-metadata.ts';
 
 /** A change of format in newer catalogs; the list has the oldest first. */
@@ -52,9 +53,22 @@ export function operatorNameOf(bundle: OlmBundle): string {
 /** JSON of the ClusterServiceVersion that a bundle embeds; empty if there is none. */
 export function embeddedCsv({ properties }: OlmBundle): string {
   for (const { type, value } of properties) {
-    if (type !== 'olm.bundle.object' || !isMap(value)) continue;
-    const object = parseYaml(Buffer.from(stringAt(value, 'data') ?? '', 'base64'));
+    if (type !== 'olm.bundle.object') continue;
+    const object = objectIn(value);
     if (isCsv(object)) return jsonText(object, { escapeHtml: true, sorted: true });
   }
   return '';
+}
+
+const bundleObject = struct('property.BundleObject', { data: text });
+
+/** Null for an object that cannot be read: opm passes over it, too. */
+function objectIn(value: JsonValue | undefined): JsonValue {
+  try {
+    const data = stringAt(decodeAs(bundleObject, value), 'data') ?? '';
+    return parseYaml(Buffer.from(data, 'base64'));
+  } catch (error) {
+    if (error instanceof TerminalError) return null;
+    throw error;
+  }
 }
