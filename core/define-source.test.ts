@@ -124,6 +124,14 @@ describe('a fetch that pins nothing', () => {
   });
 });
 
+test('a fetch that returns nothing fails with the name of its source', async () => {
+  const fetch = async () => undefined as unknown as { files: typeof files; pin: string };
+  const careless = defineSource({ ...definition, type: 'acme-shelf', fetch });
+  await expect(careless.fetch(aShelf(), aSourceContext())).rejects.toThrow(
+    'source type "acme-shelf" returned no content: its fetch must return files and pin',
+  );
+});
+
 test('only a parameter that is a text pins content', () => {
   const fetch = async () => ({ files, pin: '1' });
   // @ts-expect-error a number

@@ -107,8 +107,14 @@ export function defineSource<Parameters extends object>(
       secret: (source: BundleSource) => ask(source, (each) => definition.secret?.(each)),
     }),
     fetch: async (source, context) => {
-      const { files, pin: value } = await definition.fetch(checked(definition, source), context);
-      return { files, resolvedSource: pinned(definition, source, value) };
+      const wanted = checked(definition, source);
+      const fetched: FetchedContent | null | undefined = await definition.fetch(wanted, context);
+      if (fetched === undefined || fetched === null) {
+        throw new Error(
+          `source type "${type}" returned no content: its fetch must return files and pin`,
+        );
+      }
+      return { files: fetched.files, resolvedSource: pinned(definition, source, fetched.pin) };
     },
   };
 }

@@ -105,6 +105,24 @@ function outside(path: string): TerminalError {
   );
 }
 
+/** What a value lacks of a tree of files, if no compiler has checked it; undefined for a tree. */
+export function faultOfFiles(result: unknown): string | undefined {
+  if (typeof result !== 'object' || result === null) return 'it is not an object';
+  const { files, directories } = result as { files?: unknown; directories?: unknown };
+  if (!(files instanceof Map)) return '"files" is not a Map of paths and bytes';
+  if (!(directories instanceof Set)) return '"directories" is not a Set of paths';
+  for (const [path, content] of files as ReadonlyMap<unknown, unknown>) {
+    if (typeof path !== 'string') return 'a path in "files" is not a string';
+    if (!(content instanceof Uint8Array)) {
+      return `the content of "${path.slice(0, 200)}" is not a Uint8Array`;
+    }
+  }
+  for (const path of directories as ReadonlySet<unknown>) {
+    if (typeof path !== 'string') return 'a path in "directories" is not a string';
+  }
+  return undefined;
+}
+
 /** Refuses a tree above a limit with a TerminalError: it could be stored, but never loaded. */
 export function checkFiles({ files, directories }: BundleFiles, limits: ContentLimits): void {
   const builder = new BundleFilesBuilder(limits);

@@ -10,6 +10,7 @@ export {
   BundleFilesBuilder,
   checkFiles,
   defaultLimits,
+  faultOfFiles,
   storedLimits,
 } from './bundle-files-builder.ts';
 export { ByteReader, type ByteStream } from './byte-reader.ts';

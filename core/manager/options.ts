@@ -26,8 +26,8 @@ export interface ManagerOptions {
   /** Default: one process does both. */
   readonly zone?: Zone | undefined;
   /**
-   * Sources in addition to those of core (image, git, http and configMaps); one with the type of a
-   * core source replaces that.
+   * Sources in addition to those of core (image, git, http and configMaps), with different types; one
+   * with the type of a core source replaces that.
    */
   readonly sources?: readonly Source[];
   /** How core's image source connects to registries. */

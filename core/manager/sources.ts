@@ -1,7 +1,8 @@
 import { extname } from 'node:path';
 import { fetchInWorkers } from '../classes/index.ts';
+import { checkFiles, faultOfFiles } from '../content/index.ts';
 import type { Logger } from '../contracts/logger.ts';
-import type { Source } from '../contracts/source.ts';
+import type { Source, SourceResult } from '../contracts/source.ts';
 import { type AddressPolicy, proxyFromEnvironment } from '../platform/net/index.ts';
 import type { ByteBudget } from '../platform/runtime/index.ts';
 import {
@@ -37,10 +38,13 @@ const gitProcessesPerWorker = 2;
 // The same extension as this file: TypeScript from a checkout, JavaScript from dist.
 const gitModule = new URL(`../sources/git/git-source${extname(import.meta.url)}`, import.meta.url);
 
-/** Core's sources, and the given ones. */
+/**
+ * Core's sources, and the given ones.
+ * @throws Error that names a given one which is no source, or two of one type.
+ */
 export async function openSources(options: SourcesOptions): Promise<OpenSources> {
   const { sources = [], registries = {}, workers, memory, logger } = options;
-  for (const source of sources) checkSource(source);
+  checkSources(sources);
   const addresses = options.sourceAddresses ?? {};
   const settings = { proxy: proxyFromEnvironment(), addresses };
   const image = await imagePullerOptions(registries, (text) => logger.info({}, text));
@@ -55,9 +59,23 @@ export async function openSources(options: SourcesOptions): Promise<OpenSources>
   ];
   const replaced = new Set(sources.map(({ type }) => type));
   return {
-    sources: [...ours.filter(({ type }) => !replaced.has(type)), ...sources],
+    sources: [
+      ...ours.filter(({ type }) => !replaced.has(type)),
+      ...sources.map(withCheckedContent),
+    ],
     close: () => git.close(),
   };
+}
+
+function checkSources(sources: readonly Source[]): void {
+  const types = new Set<string>();
+  for (const source of sources) {
+    checkSource(source);
+    if (types.has(source.type)) {
+      throw new Error(`two sources have the type "${source.type}": rename one`);
+    }
+    types.add(source.type);
+  }
 }
 
 /** No compiler checks sources in JavaScript, or those for an earlier contract. */
@@ -66,6 +84,30 @@ function checkSource({ type, pin, host, shareable }: Partial<Source>): void {
   throw new Error(
     `source type "${type}" does not define pin, host and shareable: make it with defineSource (docs/howto/write-a-source.md)`,
   );
+}
+
+/**
+ * The source with a `fetch` that rejects for content that core could not store: text instead of bytes
+ * has no size, and would leave the memory budget of all Bundles without a number.
+ */
+function withCheckedContent(given: Source): Source {
+  const { type, pin, shareable, secretsListHosts } = given;
+  return {
+    type,
+    pin,
+    shareable,
+    ...(secretsListHosts !== undefined && { secretsListHosts }),
+    host: (source) => given.host(source),
+    ...(given.secret && { secret: (source) => given.secret?.(source) }),
+    fetch: async (source, context) => {
+      const result = await given.fetch(source, context);
+      const fault = faultOfFiles((result as SourceResult | undefined)?.files);
+      // Not terminal: its process may start again with a corrected source.
+      if (fault !== undefined) throw new Error(`source type "${type}" returned no files: ${fault}`);
+      checkFiles(result.files, context.limits);
+      return result;
+    },
+  };
 }
 
 /**

@@ -1,6 +1,6 @@
 import { type JsonObject, type JsonValue, stringifyJson } from '../../../api/json.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { checkFiles } from '../../content/index.ts';
+import { checkFiles, faultOfFiles } from '../../content/index.ts';
 import type { BundleFiles, ContentLimits } from '../../contracts/bundle-files.ts';
 import { TerminalError } from '../../errors.ts';
 import {
@@ -27,27 +27,10 @@ export interface ResultOptions {
  */
 export function checkedFiles(result: unknown, { callee, limits }: ResultOptions): BundleFiles {
   if (result === undefined) throw new Error('the handler returned no files');
-  const problem = problemOfFiles(result);
+  const problem = faultOfFiles(result);
   if (problem !== undefined) throw new TerminalError(`${callee} returned no files: ${problem}`);
   checkFiles(result as BundleFiles, limits);
   return result as BundleFiles;
-}
-
-function problemOfFiles(result: unknown): string | undefined {
-  if (typeof result !== 'object' || result === null) return 'it is not an object';
-  const { files, directories } = result as { files?: unknown; directories?: unknown };
-  if (!(files instanceof Map)) return '"files" is not a Map of paths and bytes';
-  if (!(directories instanceof Set)) return '"directories" is not a Set of paths';
-  for (const [path, content] of files as ReadonlyMap<unknown, unknown>) {
-    if (typeof path !== 'string') return 'a path in "files" is not a string';
-    if (!(content instanceof Uint8Array)) {
-      return `the content of "${path.slice(0, 200)}" is not a Uint8Array`;
-    }
-  }
-  for (const path of directories as ReadonlySet<unknown>) {
-    if (typeof path !== 'string') return 'a path in "directories" is not a string';
-  }
-  return undefined;
 }
 
 /**
