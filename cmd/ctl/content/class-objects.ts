@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { annotation } from '../../../api/v1alpha1/labels.ts';
 import type { Validation } from '../../../catalog/bundle-checks/index.ts';
 import type { DeploymentContext, Provisioner } from '../../../core/contracts/provisioner.ts';
 import { errorMessage, TerminalError } from '../../../core/errors.ts';
 import { checkObjectCount, withoutLeftOut } from '../../../core/manifests/index.ts';
 import {
+  type Bundle,
   type BundleFiles,
   defaultLimits,
   type InputReference,
@@ -25,8 +27,11 @@ interface ClassContent {
   readonly bundleClass: Provisioner;
   readonly deploymentClass: Provisioner;
   readonly deployment: BundleDeployment;
-  /** Reads the facts and inputs that the deployment's class declares. */
-  readonly facts: (references: readonly InputReference[]) => Promise<RenderFacts>;
+  /** Reads the inputs of the deployment's class, and the facts that either class uses. */
+  readonly facts: (
+    references: readonly InputReference[],
+    uses: ReadonlySet<'cluster' | 'seed'>,
+  ) => Promise<RenderFacts>;
   readonly signal: AbortSignal;
 }
 
@@ -37,20 +42,48 @@ interface ClassContent {
  */
 export async function classObjects(content: ClassContent): Promise<readonly KubernetesObject[]> {
   const { files, bundleClass, deploymentClass, deployment, signal } = content;
+  checkConfig(content);
   const context: ProvisionerContext = { signal, logger: warningLogger, limits: defaultLimits };
-  const { apiVersion, metadata, spec } = deployment;
-  const object = { apiVersion, kind: 'Bundle', metadata: { name: metadata.name ?? '' } } as const;
-  const bundle = { ...object, spec: spec.template.spec };
-  const stored = (await bundleClass.bundle?.(files, bundle, context)) ?? files;
+  const stored = (await bundleClass.bundle?.(files, bundleOf(content), context)) ?? files;
   const references = (await deploymentClass.inputs?.(deployment, context)) ?? [];
-  const given = { ...context, ...(await content.facts(references)) };
-  const adapted =
-    (await bundleClass.configure?.(stored, deployment, { ...given, inputs: [] })) ?? stored;
+  const uses = new Set([bundleClass, deploymentClass].flatMap((each) => each.uses ?? []));
+  const facts = await content.facts(references, uses);
+  const ofBundle = { ...context, ...used(bundleClass, facts), inputs: [] };
+  const adapted = (await bundleClass.configure?.(stored, deployment, ofBundle)) ?? stored;
+  const given = { ...context, ...used(deploymentClass, facts) };
   const objects = await deploymentClass.deployment?.(adapted, deployment, given);
   if (objects !== undefined) return objects;
   throw new TerminalError(
     `class "${deploymentClass.className}" serves Bundles, and makes no objects of their content`,
   );
+}
+
+/** The same refusal as core's: a class that deploys its own Bundles has the config in `deployment`. */
+function checkConfig({ bundleClass, deploymentClass, deployment }: ClassContent): void {
+  const { className, configure } = bundleClass;
+  if (deployment.spec.config === undefined || configure !== undefined) return;
+  if (className === deploymentClass.className) return;
+  throw new TerminalError(
+    `spec.config cannot be applied to content of class "${className}": the class has no handler "configure". Add the handler to the class, or remove spec.config`,
+  );
+}
+
+/** The Bundle that core would make, as far as classes depend on it. */
+function bundleOf({ bundleClass, deployment }: ClassContent): Bundle {
+  const { apiVersion, metadata, spec } = deployment;
+  const isConfigured = spec.config !== undefined && bundleClass.configure !== undefined;
+  const marks = isConfigured ? { annotations: { [annotation.configured]: 'true' } } : {};
+  const { name = '' } = metadata;
+  return { apiVersion, kind: 'Bundle', metadata: { name, ...marks }, spec: spec.template.spec };
+}
+
+/** A class has no other facts in a cluster: with them it would render here alone. */
+function used({ uses = [] }: Provisioner, { inputs, cluster, seed }: RenderFacts): RenderFacts {
+  return {
+    inputs,
+    ...(cluster !== undefined && uses.includes('cluster') ? { cluster } : {}),
+    ...(seed !== undefined && uses.includes('seed') ? { seed } : {}),
+  };
 }
 
 /**

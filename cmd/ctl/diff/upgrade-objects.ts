@@ -127,12 +127,13 @@ async function liveObjects(
       `BundleDeployment "${owner.metadata.name}" is of class "${spec.provisionerClassName}": only what class ${builtIn} or a module of --provisioner makes can be foreseen`,
     );
   }
-  const facts = async (references: readonly InputReference[]): Promise<RenderFacts> => ({
+  const facts = async (
+    references: readonly InputReference[],
+    uses: ReadonlySet<string>,
+  ): Promise<RenderFacts> => ({
     inputs: await readInputs({ deployment, references }, { client, systemNamespace }, signal),
     cluster,
-    ...(deploymentClass.uses?.includes('seed') === true
-      ? { seed: await seedOf({ client }, content) }
-      : {}),
+    ...(uses.has('seed') ? { seed: await seedOf({ client }, content) } : {}),
   });
   // Always found, because an earlier check looked the name up.
   const bundleClass = classNamed(classes, className) ?? plain;
