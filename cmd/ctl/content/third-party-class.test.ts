@@ -1,9 +1,10 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type CtlResult, rukpakctl } from '../../../test/helpers/rukpakctl.ts';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { eventually } from '../../../test/helpers/eventually.ts';
+import { type CtlResult, rukpakctl, spawnRukpakctl } from '../../../test/helpers/rukpakctl.ts';
 
 const sdk = fileURLToPath(new URL('../../../core/sdk.ts', import.meta.url));
 
@@ -31,6 +32,8 @@ beforeAll(() => {
   for (const [path, content] of [
     ['class/greeter.ts', greeter],
     ['class/package.json', '{"name": "greeter", "type": "module"}'],
+    ['looping/class.ts', 'console.log(`loops in ${process.pid}.`);\nfor (;;) {}\n'],
+    ['looping/package.json', '{"name": "looping", "type": "module"}'],
     ['good/greeting', 'hello '],
     ['bad/other', 'x'],
     ['config.yaml', 'to: you\n'],
@@ -73,4 +76,31 @@ describe('a class that is no built-in one', { tags: ['process'] }, () => {
     expect(stdout).toContain('there is no file greeting');
     expect(stdout).toContain('not valid as acme-greeter: 1 error, 0 warnings\n');
   });
+  test.each(['SIGINT', 'SIGHUP'] as const)('ends with the command at %s', async (signal) => {
+    let pid = 0;
+    onTestFinished(() => {
+      if (pid !== 0 && isAlive(pid)) process.kill(pid, 'SIGKILL');
+    });
+    const module = join(folder, 'looping/class.ts');
+    const args = ['render', join(folder, 'good'), '--provisioner', module];
+    const { code, stdout } = await spawnRukpakctl(args, {
+      onStart: (child) => {
+        child.stderr?.on('data', (text: string) => {
+          pid ||= Number(/loops in (\d+)\./.exec(text)?.[1] ?? 0);
+          if (pid !== 0) child.kill(signal);
+        });
+      },
+    });
+    expect(pid).not.toBe(0);
+    await eventually(() => expect(isAlive(pid)).toBe(false), { within: 10_000 });
+    expect({ code, stdout }).toEqual({ code: 128 + constants.signals[signal], stdout: '' });
+  });
 });
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}

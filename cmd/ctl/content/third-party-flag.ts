@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import type { Command } from 'commander';
 import type { Provisioner } from '../../../core/contracts/provisioner.ts';
 import { TerminalError } from '../../../core/errors.ts';
@@ -41,12 +42,28 @@ export async function withThirdParties<T>(
     ]);
   const memory = new ByteBudget({ bytes: defaultMemoryBudget(), clock: systemClock });
   const flags = { provisioner, provisionerMemory: memoryOfClass };
+  using _ended = endWithSignals();
   const opened = await openProvisioners(flags, builtInClasses, { memory, logger: warningLogger });
   try {
     return await work(opened.provisioners);
   } finally {
     await opened.close();
   }
+}
+
+/**
+ * Ends this process at a signal as the default does, but with the handlers of its exit, which end the
+ * processes of classes: one in an endless loop would not notice that this one has gone.
+ */
+function endWithSignals(): Disposable {
+  const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  const end = (name: (typeof names)[number]): never => process.exit(128 + constants.signals[name]);
+  for (const name of names) process.on(name, end);
+  return {
+    [Symbol.dispose]: () => {
+      for (const name of names) process.off(name, end);
+    },
+  };
 }
 
 /**

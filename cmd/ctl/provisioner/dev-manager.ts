@@ -76,7 +76,8 @@ export class DevManager {
     const child = spawn(process.execPath, words, {
       env: { ...process.env, KUBECONFIG: cluster.kubeconfig },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-      // Ctrl-C goes to this process only, which then stops the manager in order.
+      // Ctrl-C goes to this process only, which then stops the manager in order. Its processes are a
+      // group of their own.
       detached: true,
     });
     this.#process = child;
@@ -84,6 +85,7 @@ export class DevManager {
       createInterface({ input }).on('line', (line) => say(readableLine(line)));
     }
     child.once('exit', () => {
+      endGroup(child);
       if (this.#process === child) say('the manager has ended; the next save starts it again');
     });
     return child;
@@ -107,6 +109,19 @@ export class DevManager {
   async #isReady(): Promise<boolean> {
     const answer = await fetch(`http://127.0.0.1:${this.#ports[1]}/readyz`).catch(() => undefined);
     return answer?.ok === true;
+  }
+}
+
+/**
+ * Ends what a killed manager has left: it ends its worker processes itself otherwise, and one in an
+ * endless loop would not notice that it has gone.
+ */
+function endGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It has left none.
   }
 }
 
