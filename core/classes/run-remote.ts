@@ -12,8 +12,8 @@ import { isSmallContent, runInWorkers } from './run-in-workers.ts';
 
 export interface RemoteProvisionerOptions extends RemoteClassOptions {
   /**
-   * Counts the memory of the process that reads large answers; that of the manager (default: a budget of
-   * its own, 1 GiB).
+   * Counts the memory of answers, and of the process that reads large ones; that of the manager
+   * (default: a budget of its own, 1 GiB).
    */
   readonly memory?: ByteBudget;
   /** Receives what that process prints (default: JSON lines on stderr, from level info). */
@@ -48,7 +48,7 @@ export async function createRemoteProvisioner({
   try {
     const readObjects = host.provisioners[0]?.deployment;
     if (readObjects === undefined) throw new Error(`${answerReader.href} reads no objects`);
-    return await openRemoteClass(remote, { readObjects, close: () => host.close() });
+    return await openRemoteClass(remote, { readObjects, memory, close: () => host.close() });
   } catch (error) {
     await host.close();
     throw error;

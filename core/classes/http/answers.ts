@@ -6,7 +6,8 @@ import type { BundleFiles } from '../../contracts/bundle-files.ts';
 import type { InputReference, ProvisionerContext } from '../../contracts/provisioner.ts';
 import type { ContentMemory } from '../../contracts/source.ts';
 import { TerminalError, WaitingError } from '../../errors.ts';
-import type { InTurn, Turn } from '../../platform/runtime/index.ts';
+import type { Turn } from '../../platform/runtime/index.ts';
+import type { AnswerMemory } from './answer-memory.ts';
 import type { ClassAddress } from './class-address.ts';
 import type { ClassAnswer } from './class-connection.ts';
 
@@ -34,8 +35,16 @@ export function checkBody(answer: ClassAnswer, types: readonly string[]): void {
   }
 }
 
-/** @throws Error when the body is longer; errors of the connection pass through */
-export async function readBody({ body }: ClassAnswer, maxBytes: number): Promise<Buffer> {
+/**
+ * Reads a body; one that may be large asks for its memory as it arrives.
+ * @throws Error when the body is longer; errors of the connection pass through
+ */
+export async function readBody(
+  { body }: ClassAnswer,
+  maxBytes: number,
+  memory?: AnswerMemory,
+): Promise<Buffer> {
+  memory?.restart();
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of body as AsyncIterable<Uint8Array>) {
@@ -43,6 +52,7 @@ export async function readBody({ body }: ClassAnswer, maxBytes: number): Promise
     if (length > maxBytes) {
       throw new Error(`the answer is larger than the limit of ${maxBytes} bytes`);
     }
+    await memory?.take(chunk.byteLength);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, length);
@@ -51,14 +61,15 @@ export async function readBody({ body }: ClassAnswer, maxBytes: number): Promise
 /** The content of an answer. */
 export async function contentIn(
   answer: ClassAnswer,
-  { limits, signal, turn }: InTurn<ProvisionerContext>,
+  { limits, signal }: ProvisionerContext,
+  memory: ContentMemory,
 ): Promise<BundleFiles> {
   checkBody(answer, ['application/x-tar']);
-  return await unpackTar(answer.body, { limits, signal, memory: countedBy(turn) });
+  return await unpackTar(answer.body, { limits, signal, memory });
 }
 
 /** Tells the turn of all bytes so far, and never waits: who holds content must come to an end. */
-function countedBy(turn: Turn | undefined): ContentMemory {
+export function countedBy(turn: Turn | undefined): ContentMemory {
   let bytes = 0;
   return {
     take: async (more) => {
@@ -72,10 +83,11 @@ function countedBy(turn: Turn | undefined): ContentMemory {
 export async function manifestIn(
   answer: ClassAnswer,
   { limits }: ProvisionerContext,
+  memory: AnswerMemory,
 ): Promise<BundleFiles> {
   checkBody(answer, ['application/json', 'application/yaml']);
   const name = mediaTypeOf(answer) === 'application/json' ? 'answer.json' : 'answer.yaml';
-  const body = await readBody(answer, limits.maxBytes);
+  const body = await readBody(answer, limits.maxBytes, memory);
   return { files: new Map([[name, body]]), directories: new Set() };
 }
 

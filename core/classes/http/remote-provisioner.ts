@@ -8,15 +8,18 @@ import {
   type DeploymentHandler,
   type ProvisionerContext,
 } from '../../contracts/provisioner.ts';
+import type { ContentMemory } from '../../contracts/source.ts';
 import { errorMessage, WaitingError } from '../../errors.ts';
 import { type Clock, systemClock } from '../../platform/clock.ts';
 import type { ProxyConfig } from '../../platform/net/index.ts';
-import { Countdown, type InTurn, type Turn } from '../../platform/runtime/index.ts';
-import { contentIn, manifestIn, referencesIn } from './answers.ts';
+import type { ByteBudget, InTurn } from '../../platform/runtime/index.ts';
+import { inMemory } from './answer-memory.ts';
+import { contentIn, countedBy, manifestIn, referencesIn } from './answers.ts';
 import { type ClassAddressOptions, classAddress } from './class-address.ts';
 import { ClassConnection } from './class-connection.ts';
 import { ClassServer } from './class-server.ts';
 import { type RequestContent, requestArchive } from './request-archive.ts';
+import { withinLimit } from './within-limit.ts';
 
 export interface RemoteClassOptions extends ClassAddressOptions {
   /** Folder with the keys of a mounted Secret: `token`, `tls.crt` with `tls.key`, `ca.crt`. */
@@ -33,6 +36,8 @@ export interface RemoteProvisioner extends DefinedProvisioner {
 /** Reads answers with objects. */
 export interface AnswerReader {
   readonly readObjects: DeploymentHandler;
+  /** Counts the bytes of answers until they are read. */
+  readonly memory: Pick<ByteBudget, 'open'>;
   close(): Promise<void>;
 }
 
@@ -48,7 +53,7 @@ export async function openRemoteClass(
   const address = classAddress(options);
   const connection = await ClassConnection.open({ address, credentials, proxy });
   const server = new ClassServer({ address, connection, clock });
-  const remote = new RemoteClass(server, reader.readObjects);
+  const remote = new RemoteClass(server, reader);
   return {
     contractVersion,
     className,
@@ -74,22 +79,20 @@ interface ContentRequest extends RequestContent {
 /** The handlers of a class; each sends a request to its server. */
 class RemoteClass {
   readonly #server: ClassServer;
-  readonly #readObjects: DeploymentHandler;
+  readonly #reader: AnswerReader;
 
-  constructor(server: ClassServer, readObjects: DeploymentHandler) {
+  constructor(server: ClassServer, reader: AnswerReader) {
     this.#server = server;
-    this.#readObjects = readObjects;
+    this.#reader = reader;
   }
 
   async bundle(files: BundleFiles, object: Bundle, given: ProvisionerContext) {
-    return await this.#withinLimit(given, async (context) => {
+    return await withinLimit(this.#server.name, given, async (context) => {
       const { handlers } = await this.#server.describe(context);
       if (!handlers.includes('bundle')) throw this.#notServed('Bundles', handlers);
-      const { limits } = context;
-      return await this.#content(
-        { path: 'v1/bundle', object, context: { limits }, files },
-        context,
-      );
+      const { limits, turn } = context;
+      const sent = { path: 'v1/bundle', object, context: { limits }, files };
+      return await this.#content(sent, context, () => countedBy(turn));
     });
   }
 
@@ -98,14 +101,19 @@ class RemoteClass {
    * @throws Error otherwise when spec.config would be ignored (ADR 51)
    */
   async configure(files: BundleFiles, object: BundleDeployment, given: DeploymentContext) {
-    return await this.#withinLimit(given, async (context) => {
+    return await withinLimit(this.#server.name, given, async (context) => {
       const { handlers, uses } = await this.#server.describe(context);
       if (!handlers.includes('configure')) {
         this.#checkConfig(object);
         return files;
       }
       const sent = { object, context: this.#contextOf(context, uses), files };
-      return await this.#content({ path: 'v1/configure', ...sent }, context);
+      return await inMemory(this.#reader.memory, context, async (held, memory) =>
+        this.#content({ path: 'v1/configure', ...sent }, held, () => {
+          memory.restart();
+          return memory;
+        }),
+      );
     });
   }
 
@@ -114,28 +122,41 @@ class RemoteClass {
     object: BundleDeployment,
     given: DeploymentContext,
   ): Promise<readonly KubernetesObject[]> {
-    return await this.#withinLimit(given, async (context) => {
+    return await withinLimit(this.#server.name, given, async (context) => {
       const { handlers, uses } = await this.#server.describe(context);
       if (!handlers.includes('deployment')) throw this.#notServed('BundleDeployments', handlers);
       const sent = { object, context: this.#contextOf(context, uses), files };
       const archive = await requestArchive(sent);
-      const accept = 'application/json, application/yaml';
-      const { signal, turn } = context;
-      const wanted = { path: 'v1/deployment', accept, archive, signal, turn };
-      const answer = await this.#server.call(wanted, (given) => manifestIn(given, context));
-      try {
-        return await this.#readObjects(answer, object, context);
-      } catch (error) {
-        context.signal.throwIfAborted();
-        // Never terminal: somebody may repair the server, and core gets no event of that.
-        throw new Error(`${this.#server.name}: ${errorMessage(error)}`, { cause: error });
-      }
+      return await inMemory(this.#reader.memory, context, async (held, memory) => {
+        const { signal, turn } = held;
+        const accept = 'application/json, application/yaml';
+        const wanted = { path: 'v1/deployment', accept, archive, signal, turn };
+        const answer = await this.#server.call(wanted, (each) => manifestIn(each, held, memory));
+        memory.arrived();
+        return await this.#objectsOf(answer, object, held);
+      });
     });
+  }
+
+  async #objectsOf(
+    answer: BundleFiles,
+    object: BundleDeployment,
+    context: DeploymentContext,
+  ): Promise<readonly KubernetesObject[]> {
+    try {
+      return await this.#reader.readObjects(answer, object, context);
+    } catch (error) {
+      context.signal.throwIfAborted();
+      // Its process was ended for the memory of others.
+      if (error instanceof WaitingError) throw error;
+      // Never terminal: somebody may repair the server, and core gets no event of that.
+      throw new Error(`${this.#server.name}: ${errorMessage(error)}`, { cause: error });
+    }
   }
 
   /** Sends a request only if the server declares inputs. */
   async inputs(object: BundleDeployment, given: ProvisionerContext) {
-    return await this.#withinLimit(given, async (context) => {
+    return await withinLimit(this.#server.name, given, async (context) => {
       const { handlers } = await this.#server.describe(context);
       if (!handlers.includes('inputs')) return [];
       const { limits, signal, turn } = context;
@@ -149,12 +170,13 @@ class RemoteClass {
   async #content(
     { path, ...sent }: ContentRequest,
     context: InTurn<ProvisionerContext>,
+    memoryOf: () => ContentMemory,
   ): Promise<BundleFiles> {
     const archive = await requestArchive(sent);
     const { signal, turn } = context;
     const wanted = { path, accept: 'application/x-tar', archive, signal, turn };
     return await this.#server.call(wanted, async (answer) => {
-      if (answer.status !== 204) return await contentIn(answer, context);
+      if (answer.status !== 204) return await contentIn(answer, context, memoryOf());
       await answer.body.dump();
       return sent.files;
     });
@@ -196,40 +218,6 @@ class RemoteClass {
       `${this.#server.name} serves no ${kind}: its handlers are [${handlers.join(', ')}]; name another class in spec.provisionerClassName`,
     );
   }
-
-  /**
-   * Runs all requests of one call within the time limit, so that the message can blame the server;
-   * the reconciler has the same limit for classes that exceed it. Waits for a place do not count.
-   */
-  async #withinLimit<C extends ProvisionerContext, T>(
-    given: InTurn<C>,
-    work: (context: InTurn<C>) => Promise<T>,
-  ): Promise<T> {
-    const { signal, limits, turn } = given;
-    const countdown = new Countdown(limits.timeout);
-    const either = AbortSignal.any([signal, countdown.signal]);
-    try {
-      return await work({ ...given, signal: either, turn: withCountdown(turn, countdown) });
-    } catch (error) {
-      if (!countdown.signal.aborted || signal.aborted) throw error;
-      throw new Error(
-        `${this.#server.name} took longer than the limit of ${limits.timeout / 1000} s (--content-timeout)`,
-        { cause: error },
-      );
-    } finally {
-      countdown.end();
-    }
-  }
-}
-
-/** The turn whose waits neither its own countdown nor this one counts. */
-function withCountdown(turn: Turn = { creator: 'core' }, own: Countdown): Turn {
-  const { countdown: outer } = turn;
-  const uncounted: Countdown['uncounted'] = async (waiting) =>
-    await own.uncounted(
-      async () => await (outer === undefined ? waiting() : outer.uncounted(waiting)),
-    );
-  return { ...turn, countdown: { uncounted } };
 }
 
 function base64(bytes: Uint8Array): string {
