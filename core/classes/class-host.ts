@@ -1,3 +1,4 @@
+import { meantField } from '../../api/spec-config.ts';
 import {
   contractVersion,
   type DefinedProvisioner,
@@ -29,8 +30,12 @@ export interface ClassDescription {
   readonly className?: string | undefined;
   readonly contractVersion?: number | undefined;
   readonly handlers: readonly string[];
+  /** Names of its functions that are no handlers. */
+  readonly others?: readonly string[] | undefined;
   readonly uses: readonly string[];
 }
+
+const handlerNames = ['bundle', 'configure', 'deployment', 'inputs'] as const;
 
 const longestName = 63;
 
@@ -42,6 +47,7 @@ export function checkedClass({
   className,
   contractVersion: version,
   handlers,
+  others = [],
   uses,
 }: ClassDescription): Pick<Provisioner, 'className' | 'uses'> {
   const fix = 'its default export must be defineProvisioner({ className, … })';
@@ -59,6 +65,7 @@ export function checkedClass({
       `class "${className}" is written for contract version ${version}, and this rukpak has ${contractVersion}: use an sdk of its release`,
     );
   }
+  checkMisspelt(className, others);
   checkHandlers(className, handlers);
   const odd = uses.find((use) => use !== 'cluster' && use !== 'seed');
   if (odd !== undefined) {
@@ -76,13 +83,31 @@ export function checkedClass({
  */
 export function checkLoaded(provisioner: Provisioner & Partial<DefinedProvisioner>): void {
   const { className, contractVersion: version = contractVersion, uses = [] } = provisioner;
-  const handlers = (['bundle', 'configure', 'deployment', 'inputs'] as const).filter(
-    (name) => provisioner[name] !== undefined,
+  const handlers = handlerNames.filter((name) => provisioner[name] !== undefined);
+  const names: readonly string[] = handlerNames;
+  const others = Object.entries(provisioner).flatMap(([name, value]: [string, unknown]) =>
+    typeof value === 'function' && !names.includes(name) ? [name] : [],
   );
-  checkedClass({ className, contractVersion: version, handlers, uses: [...uses] });
+  checkedClass({ className, contractVersion: version, handlers, others, uses: [...uses] });
+}
+
+/** Nothing else would say that core calls a handler by another name. */
+function checkMisspelt(className: string, others: readonly string[]): void {
+  for (const name of others) {
+    const meant = meantField(name, handlerNames);
+    if (meant === undefined) continue;
+    throw new Error(
+      `class "${className}" has a function "${name}", which core never calls: did you mean ${meant}?`,
+    );
+  }
 }
 
 function checkHandlers(className: string, handlers: readonly string[]): void {
+  if (handlers.includes('inputs') && !handlers.includes('deployment')) {
+    throw new Error(
+      `class "${className}" has an inputs handler and no deployment handler: core gives inputs to deployment only`,
+    );
+  }
   if (handlers.includes('bundle')) return;
   if (handlers.includes('configure')) {
     throw new Error(

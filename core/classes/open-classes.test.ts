@@ -40,6 +40,16 @@ it.each([
     [{ ...acme, configure: async (files) => files }],
     'class "acme" has a configure handler and no bundle handler: only the class that a Bundle is unpacked by adapts its content',
   ],
+  [
+    'a class that asks for inputs of which it makes nothing',
+    [{ className: 'acme', bundle: async (files) => files, inputs: async () => [] }],
+    'class "acme" has an inputs handler and no deployment handler: core gives inputs to deployment only',
+  ],
+  [
+    'a misspelt handler beside another one',
+    [{ ...acme, bundel: async () => bundleFiles({}) } as Provisioner],
+    'class "acme" has a function "bundel", which core never calls: did you mean bundle?',
+  ],
 ])('are refused where there is %s', async (_, given, text) => {
   await expect(openClasses(given, parts)).rejects.toThrow(new Error(text));
 });
@@ -141,7 +151,12 @@ it('may be modules, which run in processes of their own', async () => {
 it.each([
   [
     'misspelt handler',
-    'deploymnet: async () => []',
+    'bundle: async (files) => files, deploymnet: async () => []',
+    'class "acme" has a function "deploymnet", which core never calls: did you mean deployment?',
+  ],
+  [
+    'helper and no handler',
+    'help: async () => []',
     'class "acme" has neither a bundle nor a deployment handler',
   ],
   [

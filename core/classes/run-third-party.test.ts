@@ -312,6 +312,10 @@ describe.concurrent('a class is refused', () => {
     [exporting({ contractVersion: undefined }), 'does not say for which contract it is written'],
     [exporting({ contractVersion: 2 }), 'class "acme" is written for contract version 2, and this'],
     [exporting({ bundle: 5 }), 'class "acme" has neither a bundle nor a deployment handler'],
+    [
+      'export default { className: "acme", contractVersion: 1, bundle: () => 0, configur: () => 0 };',
+      'class "acme" has a function "configur", which core never calls: did you mean configure?',
+    ],
     [exporting({ uses: ['secrets'] }), 'class "acme" uses "secrets": there are "cluster" and'],
     ['throw new Error("not today");', 'not today'],
     ['throw 5;', 'refused.ts: 5'],

@@ -1,4 +1,5 @@
 import { fail } from 'node:assert';
+import { meantField } from '../../api/spec-config.ts';
 import type { DefinedProvisioner, Provisioner } from '../../core/sdk.ts';
 import type { ProvisionerFixtures } from './fixtures.ts';
 
@@ -11,7 +12,11 @@ export async function checkDefinition(
   provisioner: Provisioner,
   fixtures: ProvisionerFixtures,
 ): Promise<void> {
-  const faults = [...faultsOf(provisioner), ...lackingFixtures(provisioner, fixtures)];
+  const faults = [
+    ...faultsOf(provisioner),
+    ...lackingFixtures(provisioner, fixtures),
+    ...uselessFixtures(provisioner, fixtures),
+  ];
   if (faults.length > 0) fail(faults.join('; '));
 }
 
@@ -28,9 +33,24 @@ function faultsOf(provisioner: Provisioner): readonly string[] {
       `its class name has ${className.length} characters, and may have ${longestName}`,
     ),
     ...when(contractVersion !== 1, 'it is not defined with defineProvisioner'),
+    ...misspelt(provisioner),
     ...when((bundle ?? deployment) === undefined, 'it has neither bundle nor deployment'),
     ...faultsOfDeploying(provisioner),
   ];
+}
+
+const handlers: readonly string[] = ['bundle', 'configure', 'deployment', 'inputs'];
+
+/** Core refuses such a class, because it would never call the function. */
+function misspelt(provisioner: Provisioner): readonly string[] {
+  return Object.entries(provisioner).flatMap(([name, value]: [string, unknown]) => {
+    if (typeof value !== 'function' || handlers.includes(name)) return [];
+    const meant = meantField(name, handlers);
+    return when(
+      meant !== undefined,
+      `it has a function "${name}", which core never calls: did you mean ${meant}?`,
+    );
+  });
 }
 
 function faultsOfDeploying(provisioner: Provisioner): readonly string[] {
@@ -68,6 +88,27 @@ function lackingFixtures(
     ...when(
       deployment !== undefined && deployments.length === 0,
       'the fixtures have no deployment',
+    ),
+  ];
+}
+
+/** A fixture without its handler would try nothing. */
+function uselessFixtures(
+  { bundle, configure, deployment }: Provisioner,
+  { bundles = [], configured = [], deployments = [] }: ProvisionerFixtures,
+): readonly string[] {
+  return [
+    ...when(
+      bundle === undefined && bundles.length > 0,
+      'the fixtures have a bundle, and it has no bundle',
+    ),
+    ...when(
+      configure === undefined && configured.length > 0,
+      'the fixtures have configured content, and it has no configure',
+    ),
+    ...when(
+      deployment === undefined && deployments.length > 0,
+      'the fixtures have a deployment, and it has no deployment',
     ),
   ];
 }

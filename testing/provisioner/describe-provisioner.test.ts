@@ -135,6 +135,16 @@ describe('the suite for classes', () => {
     });
   });
 
+  it('asks for the handler of each fixture, which would try nothing without it', async () => {
+    const { deployment, ...others } = aClass();
+    const misspelt = { ...others, deploymnt: deployment };
+    const configured = [{ name: 'x', files }];
+    const title = 'acme: is a class, with something to try it with';
+    expect((await complaints(misspelt, { configured }))[title]).toBe(
+      'it has a function "deploymnt", which core never calls: did you mean deployment?; the fixtures have configured content, and it has no configure; the fixtures have a deployment, and it has no deployment',
+    );
+  });
+
   it.each([[undefined], [[]]])(
     'needs nothing refused (%j) of a class that refuses nothing',
     async (refused) => {
@@ -271,10 +281,10 @@ describe('a class that adapts content', () => {
     const refused = [{ name: 'a number', files, config: { size: 5 }, message: 'size is a number' }];
     const { deployment: _, ...adapting } = aClass({ configure });
     const limits = ['acme: configure "x" stays within the limits'];
-    for (const provisioner of [adapting, aClass({ configure })]) {
-      const found = await complaints(provisioner, { configured, refused });
-      expect(Object.keys(found)).toEqual(limits);
-    }
+    const both = await complaints(aClass({ configure }), { configured, refused });
+    expect(Object.keys(both)).toEqual(limits);
+    const alone = await complaints(adapting, { configured, refused, deployments: [] });
+    expect(Object.keys(alone)).toEqual(limits);
   });
 
   it('sees a mark on the Bundle when there is a config', async () => {

@@ -267,6 +267,7 @@ describe('what a server says of itself', () => {
     ],
     [{ handlers: ['deployment'] }, 'serves no Bundles: its handlers are [deployment]'],
     [{ handlers: ['configure'] }, 'its handlers have "configure" and not "bundle"'],
+    [{ handlers: ['bundle', 'inputs'] }, 'its handlers have "inputs" and not "deployment"'],
   ])('a server that says of itself %j fails the object', async (description, text) => {
     const fixture = await RemoteClassFixture.start();
     fixture.describing(description);

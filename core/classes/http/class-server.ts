@@ -197,5 +197,10 @@ function checkedDescription(answer: unknown, className: string): ClassDescriptio
       'its handlers have "configure" and not "bundle": only the class that a Bundle is unpacked by adapts its content',
     );
   }
+  if (data.handlers.includes('inputs') && !data.handlers.includes('deployment')) {
+    throw new Error(
+      'its handlers have "inputs" and not "deployment": core gives inputs to deployment only',
+    );
+  }
   return data;
 }

@@ -255,7 +255,7 @@ describe('inputs', () => {
   });
 
   test('must be an array', async () => {
-    fixture.describing({ handlers: ['inputs'] });
+    fixture.describing({ handlers: ['inputs', 'deployment'] });
     fixture.answering('/v1/inputs', (response) => answerJson(response, reference));
     await expect(fixture.provisioner.inputs!(fixture.deployment, aContext())).rejects.toThrow(
       'is not an array',

@@ -121,11 +121,14 @@ async function answerWithDescription({ message, sender }: RunningCall): Promise<
     ...(typeof className === 'string' ? { className } : {}),
     ...(typeof contractVersion === 'number' ? { contractVersion } : {}),
     handlers: handlerNames.filter((name) => typeof fields[name] === 'function'),
+    others: Object.keys(fields).filter(
+      (name) => typeof fields[name] === 'function' && !handlerNames.includes(name),
+    ),
     uses: Array.isArray(uses) ? uses.map(String) : [],
   });
 }
 
-const handlerNames = ['bundle', 'configure', 'deployment', 'inputs'] as const;
+const handlerNames: readonly string[] = ['bundle', 'configure', 'deployment', 'inputs'];
 
 async function loadClass({ message }: RunningCall): Promise<Provisioner> {
   return (await loadModule(message.module)) as Provisioner;

@@ -93,6 +93,7 @@ const description = z.object({
   className: z.string().optional(),
   contractVersion: z.number().optional(),
   handlers: z.array(z.string()),
+  others: z.array(z.string()).optional(),
   uses: z.array(z.string()),
 });
 
