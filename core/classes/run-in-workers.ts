@@ -12,6 +12,8 @@ import { handlersInPool, WorkerPool } from './worker/worker-pool.ts';
 export interface WorkerOptions {
   /** Modules whose default export is a provisioner. */
   readonly modules: readonly URL[];
+  /** What messages call them (default: the class by its name). */
+  readonly callee?: string;
   /** Number of processes (default: two), at most the number of processors. */
   readonly size?: number;
   /** Counts the memory of the processes. */
@@ -65,7 +67,8 @@ export async function runInWorkers(options: WorkerOptions): Promise<ClassHost> {
   return {
     provisioners: served.map(({ module, provisioner }) => {
       const { className, bundle, configure, deployment, inputs, uses } = provisioner;
-      const there = handlersInPool({ module, callee: `class "${className}"`, pool });
+      const { callee = `class "${className}"` } = options;
+      const there = handlersInPool({ module, callee, pool });
       return {
         className,
         ...(bundle && { bundle: nearOrFar(bundle, there.bundle, inProcess) }),

@@ -39,6 +39,7 @@ export async function createRemoteProvisioner({
 }: RemoteProvisionerOptions): Promise<RemoteProvisioner> {
   const host = await runInWorkers({
     modules: [answerReader],
+    callee: 'its answer',
     inProcess: isSmallContent,
     size: 1,
     sandboxed: true,

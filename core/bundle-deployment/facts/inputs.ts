@@ -45,7 +45,8 @@ export async function readInputs(
     references.map(async (reference) => {
       const value = await valueOf(reference, contentOf);
       if (value === undefined && reference.optional !== true) {
-        throw missing(reference, options.systemNamespace);
+        const { provisionerClassName: className } = deployment.spec;
+        throw missing(reference, { className, namespace: options.systemNamespace });
       }
       return value;
     }),
@@ -74,10 +75,14 @@ async function contentIn(
   return (await createSecretReader(client, systemNamespace).read(name, signal))?.data;
 }
 
-function missing(reference: InputReference, namespace: string): Error {
+/** A class may ask for what spec.config names, or for what it always needs. */
+function missing(
+  reference: InputReference,
+  { className, namespace }: { readonly className: string; readonly namespace: string },
+): Error {
   const { key } = reference;
   return new Error(
-    `spec.config asks for key "${key}" of ${nameOf(reference)} in namespace "${namespace}", which does not exist: create it, or mark it as optional`,
+    `class "${className}" asks for key "${key}" of ${nameOf(reference)} in namespace "${namespace}", which does not exist: create it, or correct spec.config if that names it`,
   );
 }
 

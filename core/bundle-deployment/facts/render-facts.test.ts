@@ -100,7 +100,7 @@ describe('inputs', () => {
 
   test('that are missing are named', async () => {
     await expect(inputTexts()).rejects.toThrow(
-      'spec.config asks for key "password" of Secret "login" in namespace "rukpak-system", which does not exist: create it, or mark it as optional',
+      'class "plain" asks for key "password" of Secret "login" in namespace "rukpak-system", which does not exist: create it, or correct spec.config if that names it',
     );
   });
 
