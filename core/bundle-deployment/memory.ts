@@ -11,7 +11,7 @@ import type { Installation } from './transitions.ts';
 /** All that this process remembers of one deployment. */
 export interface DeploymentMemory {
   readonly durations: Durations;
-  rendered?: RenderedEntry;
+  rendered?: readonly RenderedEntry[];
   /** A rendering that would fail again. */
   failedRendering?: FailureEntry;
   lastApplied?: AppliedEntry;

@@ -163,19 +163,16 @@ describe('the same content is kept in place', () => {
 
 describe('with upgradePolicy Manual', () => {
   const changes = [{ action: 'Create', group: 'batch', kind: 'Job', name: 'migrate' }] as const;
+  const cluster = { apiVersions: ['v1'], version: 'v1.37.0', systemNamespace: 'rukpak-system' };
   const plan = { digest: 'd', changes, unchanged: 1, problems: [], warnings: [] };
 
   test.each<[string, (fixture: BundleDeploymentFixture) => void]>([
     ['another config', (fixture) => fixture.changeSpec({ config: { a: 2 } })],
-    ['other APIs of the cluster', (fixture) => give(fixture, { inputsDigest: 'a' })],
+    ['other APIs of the cluster', (fixture) => give(fixture, { inputsDigest: 'a', cluster })],
   ])('an approved plan of %s is rolled out', async (_, change) => {
     const fixture = await anInstalled({ upgradePolicy: 'Manual' });
     fixture.applier.plan.mockResolvedValue(plan);
     fixture.handler.mockResolvedValue([...objects, anObject('ConfigMap', { name: 'new' })]);
-    fixture.facts.prepare.mockResolvedValueOnce({
-      version: 'next',
-      read: async () => ({ inputs: [], inputsDigest: 'a' }),
-    });
     change(fixture);
     await settle(fixture);
     await settle(fixture);

@@ -75,6 +75,17 @@ test('remembers what one version of a deployment made of one Bundle', () => {
   expect(rendered.get(rendering('a'))).toBeUndefined();
 });
 
+test('remembers also what stands in for a Bundle that is refused, and no third one', () => {
+  const rendered = new RenderedObjects(memories);
+  const of = (uid: string) => rendering('a', { bundle: aBundle(uid) });
+  const [first, second, third] = ['1', '2', '3'].map((uid) => made('a', objects, of(uid)));
+  for (const each of [first, second]) rendered.set(each!, 1000);
+  expect([rendered.get(of('1')), rendered.get(of('2'))]).toEqual([first, second]);
+  rendered.get(of('1'));
+  rendered.set(third!, 1000);
+  expect([rendered.get(of('1')), rendered.get(of('2'))]).toEqual([first, undefined]);
+});
+
 test('forgets the longest unused beyond its capacity', () => {
   const rendered = new RenderedObjects(memories, 2500);
   for (const name of ['a', 'b']) rendered.set(made(name), 1000);

@@ -59,21 +59,28 @@ export class RenderedObjects {
 
   /** The remembered objects for exactly these inputs. */
   get(rendering: Rendering): Rendered | undefined {
-    const entry = this.#memories.of(rendering.deployment.metadata.name).rendered;
-    if (entry === undefined || entry.key !== keyOf(rendering)) return undefined;
+    const { rendered = [] } = this.#memories.of(rendering.deployment.metadata.name);
+    const key = keyOf(rendering);
+    const entry = rendered.find((each) => each.key === key);
+    if (entry === undefined) return undefined;
     entry.usedAt = ++this.#uses;
     return entry.rendered;
   }
 
-  /** Remembers objects, and counts their size or that of their content, whichever is larger. */
+  /**
+   * Remembers objects, and counts their size or that of their content, whichever is larger. Of one
+   * deployment two are remembered: while its Bundle is refused, the active one stands in for it.
+   */
   set(rendered: Rendered, contentBytes: number): void {
     const { recipe, objects, leftOut } = rendered;
     const memory = this.#memories.of(recipe.deployment.metadata.name);
-    delete memory.rendered;
     const key = keyOf(recipe);
+    const others = (memory.rendered ?? []).filter((each) => each.key !== key);
+    const kept = others.toSorted((a, b) => b.usedAt - a.usedAt).slice(0, 1);
+    memory.rendered = kept;
     const bytes = Math.max(contentBytes, roughSize([objects, leftOut], this.#capacity));
     if (bytes > this.#capacity || key === undefined) return;
-    memory.rendered = { key, rendered, bytes, usedAt: ++this.#uses };
+    memory.rendered = [{ key, rendered, bytes, usedAt: ++this.#uses }, ...kept];
     while (this.#bytes() > this.#capacity) this.#dropOldest();
   }
 
@@ -93,17 +100,23 @@ export class RenderedObjects {
 
   #bytes(): number {
     let bytes = 0;
-    for (const { rendered } of this.#memories.all()) bytes += rendered?.bytes ?? 0;
+    for (const memory of this.#memories.all()) {
+      for (const entry of memory.rendered ?? []) bytes += entry.bytes;
+    }
     return bytes;
   }
 
   #dropOldest(): void {
-    let oldest: DeploymentMemory | undefined;
+    let oldest: RenderedEntry | undefined;
+    let of: DeploymentMemory | undefined;
     for (const memory of this.#memories.all()) {
-      const { usedAt = Number.POSITIVE_INFINITY } = memory.rendered ?? {};
-      if (usedAt < (oldest?.rendered?.usedAt ?? Number.POSITIVE_INFINITY)) oldest = memory;
+      for (const entry of memory.rendered ?? []) {
+        if (entry.usedAt > (oldest?.usedAt ?? Number.POSITIVE_INFINITY)) continue;
+        oldest = entry;
+        of = memory;
+      }
     }
-    delete oldest?.rendered;
+    if (of !== undefined) of.rendered = (of.rendered ?? []).filter((entry) => entry !== oldest);
   }
 }
 
