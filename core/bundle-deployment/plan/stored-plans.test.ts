@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../api/meta.ts';
+import { FakeKubeClient } from '../../../test/helpers/fake-kube-client.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import type { Forecast, ForecastChange } from '../../contracts/applier.ts';
 import { fullPlan, planStatus } from './full-plan.ts';
-import { parsePlan, planJson, planSecret, planSecretName } from './stored-plans.ts';
+import { parsePlan, planJson, planSecret, planSecretName, StoredPlans } from './stored-plans.ts';
 
 const subject = {
   deployment: 'demo',
@@ -49,6 +50,20 @@ test('a plan comes back as it was stored, in a Secret that goes with the deploym
   // With an owner's labels it would count as content, and core would prune it.
   expect(secret.metadata).not.toHaveProperty('labels');
   expect(await reread(secret)).toEqual(plan);
+});
+
+test.each([
+  ['a plan', 'core.rukpak.io/plan', undefined],
+  ['of somebody else', 'Opaque', 'rukpak-plan-demo'],
+])('of the Secrets of that name, one that is %s is deleted or kept', async (_, type, left) => {
+  const client = new FakeKubeClient();
+  const metadata = { name: 'rukpak-plan-demo', namespace: 'system' };
+  client.put({ apiVersion: 'v1', kind: 'Secret', metadata, type });
+  const plans = new StoredPlans({ client, systemNamespace: 'system' });
+  const { signal } = new AbortController();
+  await plans.remove('demo', signal);
+  expect(client.peek(metadata)?.metadata.name).toBe(left);
+  await plans.remove('other', signal);
 });
 
 test('a plan that is too large keeps its first changes, and says so', async () => {

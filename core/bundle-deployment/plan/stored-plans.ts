@@ -44,9 +44,15 @@ export class StoredPlans {
     return secret === undefined ? undefined : await planJson(secret);
   }
 
+  /** Deletes the plan; a Secret of its name that is none is somebody else's. */
   async remove(deployment: string, signal: AbortSignal): Promise<void> {
+    const { client } = this.#options;
+    const key = this.#keyOf(deployment);
+    const secret = await liveObject(client, { resource: secretResource, key }, signal);
+    if (secret?.['type'] !== planType) return;
+    const { uid = '' } = secret.metadata;
     try {
-      await this.#options.client.delete(secretResource, this.#keyOf(deployment), { signal });
+      await client.delete(secretResource, key, { uid, signal });
     } catch (error) {
       if (!isNotFound(error)) throw error;
     }
@@ -67,6 +73,7 @@ const maxLength = 8 * 1024 * 1024;
 
 const maxName = 253;
 const dataKey = 'plan.json.gz';
+const planType = 'core.rukpak.io/plan';
 
 /** `rukpak-plan-<name>`; with a digest instead of a name that would be too long. */
 export function planSecretName(deployment: string): string {
@@ -94,7 +101,7 @@ export async function planSecret(
       namespace,
       ownerReferences: [{ apiVersion, kind, name, uid }],
     },
-    type: 'core.rukpak.io/plan',
+    type: planType,
     data: { [dataKey]: (await fittingBytes(plan)).toString('base64') },
   };
 }
