@@ -6,6 +6,7 @@ import type { Extension } from '../extension.ts';
 import type { Choice, ChoiceRequest, Chooser } from '../findings.ts';
 import { type Chosen, choose } from './choose.ts';
 import { begunUpgrade, bundlesWithoutCatalog } from './kept-bundle.ts';
+import { missingCatalog } from './missing-catalog.ts';
 import type { Revisions } from './neighbours.ts';
 
 interface Remembered extends Omit<Chosen, 'isWorthRetry'> {
@@ -132,6 +133,7 @@ export class ChoiceMemory implements Chooser {
       subject.installation.installed ?? null,
       bundlesWithoutCatalog(subject, contents),
       begunUpgrade(subject.installation) ?? null,
+      missingCatalog(subject.extension, contents) ?? null,
       serving.map(({ name, priority }) => [name, priority]),
       absent.map(({ name, state, problem }) => [name, state, problem]),
       choice === undefined ? [] : revisionsOf(choice, ofNeighbours),

@@ -22,6 +22,7 @@ import {
   objectionTo,
   takenBack,
 } from './kept-bundle.ts';
+import { missingCatalog } from './missing-catalog.ts';
 
 export interface Subject {
   readonly extension: Extension;
@@ -76,7 +77,10 @@ export async function choose(
     },
     signal,
   );
-  const choice = choiceOf(extension.request.packageName, answer);
+  const choice = withCatalogAdvice(
+    choiceOf(extension.request.packageName, answer),
+    missingCatalog(extension, contents),
+  );
   const objection =
     objectionOf(answer) ??
     objectionTo(choice, subject, contents) ??
@@ -138,6 +142,12 @@ function choiceOf(
     ofCatalogs.find((each) => each.catalog === catalog.name)?.deprecations ?? [];
   const found = { bundle, catalog, newest, dependencies, deprecations };
   return { kind: 'resolved', packageName, ...found };
+}
+
+/** The package's name is not to blame where no catalog could have it. */
+function withCatalogAdvice(choice: Choice, advice: string | undefined): Choice {
+  if (choice.kind !== 'failed' || choice.reason !== 'no-candidates') return choice;
+  return advice === undefined ? choice : { ...choice, advice };
 }
 
 /** A catalog that cannot be read puts any other answer in doubt. */
