@@ -4,6 +4,7 @@ import { inOrder } from '../phase.ts';
 import { awaitApproval, closePlan } from '../plan/await-approval.ts';
 import { keepGenerated } from '../rendering/keep-generated.ts';
 import { loadOrKeepActive } from '../rendering/load-objects.ts';
+import { orKeepActive } from '../revisions/keep-active.ts';
 import { apply, certify, noteCertified } from './apply.ts';
 import { awaitDependencies } from './await-dependencies.ts';
 import { checkHealth, noteHealthy, retireBundles } from './check-health.ts';
@@ -12,7 +13,6 @@ import { awaitDependents, release, removeObjects } from './delete.ts';
 import { noteOrphaning } from './deletion-policy.ts';
 import { ensureBundle } from './ensure-bundle.ts';
 import { guardDeletion, keepNamespace, pause } from './guard.ts';
-import { orKeepActive } from './keep-active.ts';
 import { noteInstalled } from './note-installed.ts';
 import { awaitClassForHooks } from './unserved-deletion.ts';
 

@@ -8,10 +8,10 @@ import {
   type Phase,
   type PhaseContext,
 } from '../phase.ts';
+import { apply, certify, noteCertified } from '../phases/apply.ts';
 import { isNewContent } from '../rendering/applied-content.ts';
 import { secretsDigest } from '../rendering/generated-values.ts';
 import { loadLastApplied, loadObjects, standInFor } from '../rendering/load-objects.ts';
-import { apply, certify, noteCertified } from './apply.ts';
 
 /**
  * The phase, which rolls out new content. When that is refused before anything of it is applied,
