@@ -22,10 +22,9 @@ import type { SharedNamespaces, UsedNamespaces } from './ownership/shared-namesp
 import type { Transfers } from './ownership/transfers.ts';
 import { kindsOf, type Run } from './plan/plan.ts';
 import type { Planner } from './plan/planner.ts';
-import { askedKeys } from './prune/asked-deletions.ts';
+import { askedKeys, spared } from './prune/asked-deletions.ts';
 import { hookObjects } from './prune/prune-plan.ts';
-import type { Pruner } from './prune/pruner.ts';
-import { spared } from './prune/spared.ts';
+import type { PruneResult, Pruner } from './prune/pruner.ts';
 import type { SetWriter } from './set-writer.ts';
 import { checkRestored } from './state/outdated-owner.ts';
 import type { OwnerStates } from './state/owner-states.ts';
@@ -112,7 +111,8 @@ export class RollOut {
   /** Prunes after everything is written; from then on the owner has exactly this set. */
   async #prune(run: Run, { unknown, ...written }: Written): Promise<ApplyResult> {
     const { pruner, optionalKinds, inventory } = this.#options;
-    const pruned = run.standsIn ? spared(pruner.unwanted(run)) : await pruner.prune(run);
+    const unasked = run.standsIn ? spared(pruner.unwanted(run)) : undefined;
+    const pruned: PruneResult = unasked ?? (await pruner.prune(run));
     const { changes, held, blocked, heldPrune, unserved: lost = [] } = pruned;
     run.state.waitingPrunes = new Set(held.map(({ id }) => id));
     const unserved = [...unknown, ...lost];

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { ApplyRequest } from '../../contracts/applier.ts';
+import { progressReason } from '../../../api/v1alpha1/conditions.ts';
+import type { ApplyRequest, Blocked } from '../../contracts/applier.ts';
+import { shortList } from '../../short-list.ts';
 import { type InventoryEntry, identity } from '../inventory/entry.ts';
-import type { GroupKind } from '../objects/object-id.ts';
+import { type GroupKind, objectPath } from '../objects/object-id.ts';
 
 /** As in `ApplyRequest`. */
 export interface AskedBefore extends Pick<ApplyRequest, 'deletionsAsked'> {
@@ -48,4 +50,28 @@ function keyOf(entry: InventoryEntry): string {
 
 function kindKey({ group, kind }: GroupKind): string {
   return `${kind}.${group}`;
+}
+
+const namedObjects = 5;
+
+interface Spared {
+  readonly changes: 0;
+  readonly held: readonly InventoryEntry[];
+  readonly blocked: Blocked | undefined;
+}
+
+/**
+ * The result where a set stands in for another one: nobody has asked to delete what it lacks, and the
+ * other one may have it.
+ */
+export function spared(held: readonly InventoryEntry[]): Spared {
+  return { changes: 0, held, blocked: held.length === 0 ? undefined : because(held) };
+}
+
+function because(held: readonly InventoryEntry[]): Blocked {
+  const objects = held.map(({ resource, key }) => objectPath(resource.kind, key));
+  return {
+    reason: progressReason.pruneHeld,
+    message: `not deleted: ${shortList(objects, namedObjects)}: core only keeps the active Bundle in place, and decides about them when it can roll out the present spec`,
+  };
 }
