@@ -339,6 +339,7 @@ test('what is installed is repaired while the next version is refused, also afte
   });
   await edit('drift-mine', { key: 'edited' });
   await eventually(async () => expect(await dataOf('drift-mine')).toEqual({ key: 'mine' }));
+  await system.kill();
   await system.restart();
   await kubectl.deleteNamed('configmap', ['drift-mine'], {});
   await eventually(async () => expect(await dataOf('drift-mine')).toEqual({ key: 'mine' }));
