@@ -88,8 +88,7 @@ export class RegistryServer {
     return await new Promise((resolve, reject) => {
       this.#server.bindAsync(where, ServerCredentials.createInsecure(), (error, bound) => {
         if (error === null) resolve(bound);
-        else
-          reject(new TerminalError(`failed to listen: ${errorMessage(error)}`, { cause: error }));
+        else reject(new TerminalError(`failed to listen: ${bindError(error)}`, { cause: error }));
       });
     });
   }
@@ -166,6 +165,12 @@ export class RegistryServer {
     const code = error instanceof Refusal ? error.code : status.UNKNOWN;
     return { code, details: errorMessage(error) };
   }
+}
+
+/** The system's error, which the library puts into a list of those of all addresses. */
+function bindError(error: Error): string {
+  const message = errorMessage(error);
+  return / errors: \[(.*)\]$/s.exec(message)?.[1] ?? message;
 }
 
 function hostText(host: string): string {

@@ -116,19 +116,23 @@ async function serveUntil(
   }
   const catalogs = followers.map(({ catalog }) => catalog);
   const http = new serving.CatalogHttpServer({ catalogs, address: flags.address, onError: say });
-  const listening = await http.listen();
   const [only] = catalogs;
   const grpc =
     flags.grpcAddress === undefined || only === undefined
       ? undefined
       : new serving.RegistryServer({ catalog: only, address: flags.grpcAddress, onError: say });
-  const lines = catalogs.map(({ name }) => `serving ${urlOf(listening)}/catalogs/${name}/\n`);
-  const port = await grpc?.listen();
-  if (port !== undefined) lines.push(`serving gRPC on port ${port}\n`);
-  await writeOutput(lines, process.stdout);
-  await Promise.all(followers.map((each) => each.follow(flags.pollInterval, systemClock)));
-  await Promise.all([http.close(), grpc?.close()]);
-  for (const catalog of catalogs) await catalog.close();
+  try {
+    const listening = await http.listen();
+    const lines = catalogs.map(({ name }) => `serving ${urlOf(listening)}/catalogs/${name}/\n`);
+    const port = await grpc?.listen();
+    if (port !== undefined) lines.push(`serving gRPC on port ${port}\n`);
+    await writeOutput(lines, process.stdout);
+    await Promise.all(followers.map((each) => each.follow(flags.pollInterval, systemClock)));
+  } finally {
+    // A server that listens would keep the process alive after an error.
+    await Promise.all([http.close(), grpc?.close()]);
+    for (const catalog of catalogs) await catalog.close();
+  }
 }
 
 function urlOf({ address: host, family, port }: AddressInfo): string {
