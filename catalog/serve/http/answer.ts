@@ -7,6 +7,7 @@ import {
   acceptsGzip,
   conditionalStatus,
   entityTag,
+  namesGzip,
   type RequestedRange,
   requestedRange,
   type Validators,
@@ -40,6 +41,10 @@ export async function answer(
   response.setHeader('Vary', 'Accept-Encoding');
   const status = conditionalStatus(request.headers, validators);
   if (status !== undefined) {
+    // A cache finds its answer by the ETag: that of the other encoding would be another one.
+    if (namesGzip(request.headers, validators)) {
+      response.setHeader('ETag', entityTag(validators, true));
+    }
     response.writeHead(status).end();
     return;
   }

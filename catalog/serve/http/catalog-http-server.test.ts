@@ -143,6 +143,12 @@ describe('a catalog over HTTP', () => {
     expect(headers['content-encoding']).toBe('gzip');
     expect(headers['etag']).toMatch(/-gzip"$/);
     expect(gunzipSync(body).toString()).toBe(large);
+    const tag = String(headers['etag']);
+    const same = await raw({
+      ...path,
+      headers: { 'accept-encoding': 'gzip', 'if-none-match': `"x", ${tag}` },
+    });
+    expect([same.statusCode, same.headers['etag']]).toEqual([304, tag]);
     const plain = await raw({ ...path, headers: { 'accept-encoding': 'gzip;q=0' } });
     expect([plain.headers['content-encoding'], plain.body.length]).toEqual([
       undefined,

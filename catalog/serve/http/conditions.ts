@@ -31,6 +31,11 @@ export function conditionalStatus(
   return since !== undefined && seconds(validators.modified) <= seconds(since) ? 304 : undefined;
 }
 
+/** Whether the client has the content compressed. */
+export function namesGzip(headers: IncomingHttpHeaders, validators: Validators): boolean {
+  return headers['if-none-match']?.includes(entityTag(validators, true)) === true;
+}
+
 function matches(list: string, { tag }: Validators): boolean {
   if (list.trim() === '*') return true;
   return list.split(',').some((item) => {
