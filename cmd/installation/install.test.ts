@@ -6,7 +6,7 @@ import { fieldAt } from '../../api/json-fields.ts';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { ApiError, type ObjectKey, type Resource } from '../../core/platform/kube/index.ts';
 import { installManifests } from '../../deploy/install-manifests.ts';
-import { FakeApiServer } from '../../test/helpers/fake-api-server.ts';
+import { anObjectOf, FakeApiServer } from '../../test/helpers/fake-api-server.ts';
 import { applyBinding } from './bindings.ts';
 import { install } from './install.ts';
 import { narrowedObject } from './narrowed-objects.ts';
@@ -221,6 +221,29 @@ describe('an installation on one whose webhooks run outside the cluster', () => 
   test.each([webhookUrl, 'https://192.0.2.2:9443'])('goes on with %s', async (url) => {
     putOutside();
     await install({ ...options, kubeconfig: api.kubeconfig, webhookUrl: url }, output);
+  });
+});
+
+describe('an installation with --webhook-url on one whose webhooks run in the cluster', () => {
+  const options = { systemNamespace: 'rukpak-system', guardCrdDeletion: false, dryRun: false };
+  const webhookUrl = 'https://127.0.0.1:9443';
+  const services = { group: '', version: 'v1', kind: 'Service', plural: 'services' };
+
+  test('applies nothing: the API server would no longer reach them', async () => {
+    putInstalled();
+    const metadata = { namespace: 'rukpak-system' };
+    const service = { ...services, namespaced: true };
+    api.put(service, anObjectOf(service, 'rukpak-webhook-service', { metadata }));
+    const run = install({ ...options, webhookUrl, kubeconfig: api.kubeconfig }, output);
+    await expect(run).rejects.toThrow(
+      `nothing is applied: MutatingWebhookConfiguration "rukpak-mutating-webhook-configuration" calls Service "rukpak-system/rukpak-webhook-service", which exists, and this installation would call ${webhookUrl} instead: name the cluster that you mean with --context or --kubeconfig, or first run "rukpak uninstall", which keeps everything that is installed`,
+    );
+    expect(api.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+
+  test('goes on if their Service is gone, as after an uninstallation', async () => {
+    putInstalled();
+    await install({ ...options, webhookUrl, kubeconfig: api.kubeconfig }, output);
   });
 });
 

@@ -1,6 +1,11 @@
 import { listOf, stringAt } from '../../api/json-fields.ts';
 import type { KubernetesObject } from '../../api/meta.ts';
-import { type KubeClient, liveObject } from '../../core/platform/kube/index.ts';
+import {
+  formatKey,
+  type KubeClient,
+  liveObject,
+  type ObjectKey,
+} from '../../core/platform/kube/index.ts';
 
 const resource = {
   group: 'admissionregistration.k8s.io',
@@ -8,12 +13,22 @@ const resource = {
   namespaced: false,
 } as const;
 
+const serviceResource = {
+  group: '',
+  version: 'v1',
+  kind: 'Service',
+  plural: 'services',
+  namespaced: true,
+} as const;
+
+type Reader = Pick<KubeClient, 'get'>;
+
 /**
- * Why the API server would no longer reach webhooks that run outside the cluster, and then refuse what
- * they check; undefined when it would.
+ * Why the API server would no longer reach the webhooks of the cluster, wherever they run, and then
+ * refuse what they check; undefined when it would.
  */
 export async function lostWebhook(
-  client: Pick<KubeClient, 'get'>,
+  client: Reader,
   manifests: readonly KubernetesObject[],
 ): Promise<string | undefined> {
   for (const manifest of manifests) {
@@ -23,23 +38,49 @@ export async function lostWebhook(
     const { name = '' } = metadata;
     const live = await liveObject(client, { resource: place, key: { name } });
     for (const webhook of listOf(manifest['webhooks'])) {
-      const base = baseOf(webhook, live);
-      if (base === undefined) continue;
-      const [namespace, service] = ['namespace', 'name'].map((field) =>
-        stringAt(webhook, 'clientConfig', 'service', field),
-      );
-      return `${kind} "${name}" calls ${base}, and this installation would call Service "${namespace}/${service}" instead: pass --webhook-url=${base}, or delete the configuration first`;
+      const now = listOf(live?.['webhooks']).find((each) => nameOf(each) === nameOf(webhook));
+      const change = lostOutside(webhook, now) ?? (await lostInside(webhook, now, client));
+      if (change !== undefined) return `${kind} "${name}" calls ${change}`;
     }
   }
   return undefined;
 }
 
-/** The URL without the path at which the live webhook is called, if the other is called at a Service. */
-function baseOf(webhook: unknown, live: KubernetesObject | undefined): string | undefined {
-  const name = stringAt(webhook, 'name');
-  const now = listOf(live?.['webhooks']).find((each) => stringAt(each, 'name') === name);
+function nameOf(webhook: unknown): string | undefined {
+  return stringAt(webhook, 'name');
+}
+
+/** Of webhooks that run outside the cluster, with an installation that names no URL. */
+function lostOutside(webhook: unknown, now: unknown): string | undefined {
   const url = stringAt(now, 'clientConfig', 'url');
   const path = stringAt(webhook, 'clientConfig', 'service', 'path');
   if (url === undefined || path === undefined) return undefined;
+  const base = baseOf(url, path);
+  return `${base}, and this installation would call Service "${formatKey(serviceOf(webhook))}" instead: pass --webhook-url=${base}, or delete the configuration first`;
+}
+
+/** Of webhooks in the cluster, with an installation that names a URL: another cluster may be meant. */
+async function lostInside(
+  webhook: unknown,
+  now: unknown,
+  client: Reader,
+): Promise<string | undefined> {
+  const url = stringAt(webhook, 'clientConfig', 'url');
+  const path = stringAt(now, 'clientConfig', 'service', 'path');
+  if (url === undefined || path === undefined) return undefined;
+  const target = { resource: serviceResource, key: serviceOf(now) };
+  if ((await liveObject(client, target)) === undefined) return undefined;
+  return `Service "${formatKey(serviceOf(now))}", which exists, and this installation would call ${baseOf(url, path)} instead: name the cluster that you mean with --context or --kubeconfig, or first run "rukpak uninstall", which keeps everything that is installed`;
+}
+
+/** The URL without the path of the webhook. */
+function baseOf(url: string, path: string): string {
   return url.endsWith(path) ? url.slice(0, -path.length) : new URL(url).origin;
+}
+
+function serviceOf(webhook: unknown): ObjectKey {
+  const [namespace, name = ''] = ['namespace', 'name'].map((field) =>
+    stringAt(webhook, 'clientConfig', 'service', field),
+  );
+  return { namespace, name };
 }
