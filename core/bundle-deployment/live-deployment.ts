@@ -37,6 +37,7 @@ export class LiveDeployment {
   readonly #dependencies: LiveDependencies;
   readonly #context: LiveContext;
   #announcing = Promise.resolve();
+  #atWork: string | undefined;
 
   constructor(deployment: BundleDeployment, dependencies: LiveDependencies, context: LiveContext) {
     this.#stored = deployment;
@@ -114,15 +115,22 @@ export class LiveDeployment {
    * Runs a handler of a class, and announces it in the status when it takes long; the status is
    * written only after that. Ready stays True, because every class works again after a restart.
    */
-  async whileAtWork<T>(doing: string, handler: () => Promise<T>): Promise<T> {
+  async whileAtWork<T>(name: string, handler: () => Promise<T>): Promise<T> {
     const timer = setTimeout(() => {
-      this.#announcing = this.#announce(doing);
+      this.#announcing = this.#announce(`${name} is at work`);
     }, patience);
+    this.#atWork = name;
     try {
       return await handler();
     } finally {
+      this.#atWork = undefined;
       clearTimeout(timer);
     }
+  }
+
+  /** Name of the handler that is at work, if any. */
+  get atWork(): string | undefined {
+    return this.#atWork;
   }
 
   /**

@@ -160,7 +160,7 @@ describe('HasValidBundle', () => {
     fixture.handler.mockReturnValue(new Promise(() => undefined));
     expect(await fixture.failure()).toBeInstanceOf(Error);
     expect(fixture.conditions).toEqual([
-      'HasValidBundle False BundleLoadFailed: took longer than the limit of 0.01 s (--content-timeout)',
+      'HasValidBundle False BundleLoadFailed: class "plain", deployment(): took longer than the limit of 0.01 s (--content-timeout)',
     ]);
   });
 });

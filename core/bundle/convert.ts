@@ -31,7 +31,12 @@ export async function convert(
         const run = () => handler(fetched.files, bundle, given);
         return nameClass(provisioner, 'bundle', run);
       },
-      { limit: limits.timeout, grace: limits.timeout / 20, signal: context.signal },
+      {
+        limit: limits.timeout,
+        grace: limits.timeout / 20,
+        signal: context.signal,
+        by: () => handlerOf(provisioner, 'bundle'),
+      },
     );
     if (state.converted !== fetched.files) {
       checkFiles(state.converted, limits);

@@ -300,7 +300,7 @@ describe('a time limit holds', () => {
     expect(await fixture.failure()).toBeInstanceOf(Error);
     expect(fixture.status).toMatchObject({
       phase: 'Failing',
-      conditions: [{ reason: 'UnpackFailed', message: tooLong }],
+      conditions: [{ reason: 'UnpackFailed', message: `class "plain", bundle(): ${tooLong}` }],
     });
   });
 

@@ -182,7 +182,8 @@ test('a class that does not come to an end holds up deployments of its own only'
   const source = await pushContent({ registry, name, version: 1, files });
   await kubectl.apply(aBundleDeployment({ name, source }));
   await painted(name, 'plain');
-  const limit = 'took longer than the limit of 40 s (--content-timeout)';
+  const limit =
+    'class "paint", configure(): took longer than the limit of 40 s (--content-timeout)';
   // A turn is 40 s long, and few have theirs at a time.
   const time = { within: 600_000 };
   expect(await notValid('paint-endless-0', 'BundleLoadFailed', time)).toBe(limit);

@@ -155,8 +155,8 @@ test('what a hostile class does is its own affair, and is said', async () => {
     for (const name of ['loop', ...Object.keys(ofBundles)]) {
       await kubectl.apply(aBundle({ name: `${name}-bundle`, className: 'hostile', source }));
     }
-    await says('bundledeployment', 'loop-d', tooLong);
-    await says('bundle', 'loop-bundle', tooLong);
+    await says('bundledeployment', 'loop-d', `${inDeployment}${tooLong}`);
+    await says('bundle', 'loop-bundle', `${inBundle}${tooLong}`);
     // They would be tried again, before others of their class.
     await kubectl.deleteNamed('bundledeployment', ['loop-d']);
     await kubectl.deleteNamed('bundle', ['loop-bundle']);

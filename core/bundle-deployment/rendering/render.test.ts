@@ -432,6 +432,8 @@ describe('what the class of the Bundle says is told', () => {
     const fixture = aFixture({ configure }, { ...defaultLimits, timeout: 10 });
     configure.mockReturnValue(new Promise(() => undefined));
     await fixture.failure();
-    expect(fixture.conditions[0]).toContain('took longer than the limit of 0.01 s');
+    expect(fixture.conditions[0]).toContain(
+      'class "plain", configure(): took longer than the limit of 0.01 s',
+    );
   });
 });

@@ -96,24 +96,25 @@ export async function renderWithOtherSeed(
 
 interface RenderLimit extends ProvisionerContext {
   readonly creator: string;
+  readonly live: Pick<LiveDeployment, 'atWork'>;
 }
 
 function limitOf(
   deployment: BundleDeployment,
   { limits }: Pick<ReconcileDependencies, 'limits'>,
-  { signal, logger }: PhaseContext,
+  { signal, logger, live }: PhaseContext,
 ): RenderLimit {
-  return { limits, signal, logger, creator: creatorOf(deployment) };
+  return { limits, signal, logger, live, creator: creatorOf(deployment) };
 }
 
 async function limited<T>(
-  { creator, ...context }: RenderLimit,
+  { creator, live, ...context }: RenderLimit,
   run: (context: InTurn<ProvisionerContext>) => Promise<T>,
 ): Promise<T> {
   const { timeout } = context.limits;
   return await withTimeLimit(
     async (signal, countdown) => await run({ ...context, signal, turn: { creator, countdown } }),
-    { limit: timeout, grace: timeout / 20, signal: context.signal },
+    { limit: timeout, grace: timeout / 20, signal: context.signal, by: () => live.atWork },
   );
 }
 
@@ -229,12 +230,12 @@ async function objectsOf(
     const context = { ...used(ofBundle, given), inputs: [] };
     const run = () =>
       nameClass(ofBundle, 'configure', () => configure(stored, deployment, context));
-    files = await live.whileAtWork(`${handlerOf(ofBundle, 'configure')} is at work`, run);
+    files = await live.whileAtWork(handlerOf(ofBundle, 'configure'), run);
     if (files !== stored) checkFiles(files, given.limits);
   }
   const run = () =>
     nameClass(own, 'deployment', async () => own.deployment?.(files, deployment, used(own, given)));
-  const objects = await live.whileAtWork(`${handlerOf(own, 'deployment')} is at work`, run);
+  const objects = await live.whileAtWork(handlerOf(own, 'deployment'), run);
   checkObjectCount(objects.length, given.limits.maxEntries);
   return objects;
 }

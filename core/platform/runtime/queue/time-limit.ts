@@ -88,6 +88,8 @@ interface TimeLimit {
   readonly signal: AbortSignal;
   /** Name of the slow work in the message, when the content flag does not limit it. */
   readonly work?: string;
+  /** Who is at work at the end of the time, for the start of the message (default: nobody is named). */
+  readonly by?: () => string | undefined;
 }
 
 /**
@@ -96,14 +98,16 @@ interface TimeLimit {
  */
 export async function withTimeLimit<T>(
   work: (signal: AbortSignal, countdown: Countdown) => Promise<T>,
-  { limit, grace = 0, signal, work: name }: TimeLimit,
+  { limit, grace = 0, signal, work: name, by }: TimeLimit,
 ): Promise<T> {
   signal.throwIfAborted();
   const countdown = new Countdown(Math.ceil(limit + grace));
   const either = AbortSignal.any([signal, countdown.signal]);
   const aborted = Promise.withResolvers<never>();
   const abort = (): void =>
-    aborted.reject(countdown.signal.aborted ? tooLong(limit, name) : (signal.reason as Error));
+    aborted.reject(
+      countdown.signal.aborted ? tooLong(limit, { name, by: by?.() }) : (signal.reason as Error),
+    );
   either.addEventListener('abort', abort, { once: true });
   try {
     return await Promise.race([work(either, countdown), aborted.promise]);
@@ -113,7 +117,11 @@ export async function withTimeLimit<T>(
   }
 }
 
-function tooLong(limit: number, work?: string): Error {
-  if (work !== undefined) return new Error(`${work} took longer than ${limit / 1000} s`);
-  return new Error(`took longer than the limit of ${limit / 1000} s (--content-timeout)`);
+function tooLong(
+  limit: number,
+  { name, by }: { readonly name: string | undefined; readonly by: string | undefined },
+): Error {
+  if (name !== undefined) return new Error(`${name} took longer than ${limit / 1000} s`);
+  const start = by === undefined ? '' : `${by}: `;
+  return new Error(`${start}took longer than the limit of ${limit / 1000} s (--content-timeout)`);
 }
