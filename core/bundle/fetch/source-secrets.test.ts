@@ -161,3 +161,22 @@ describe('as long as nobody may read', () => {
     expect(() => secrets(given).of(bundle)).not.toThrow();
   });
 });
+
+test('a source reads no other Secret than it names: Bundles of other readers may share its fetch', async () => {
+  const source: BundleSource = { type: 'http', http: { url: 'https://files.corp/a.tgz' } };
+  for (const each of [source, http('https://files.corp/a.tgz')]) {
+    const reader = secrets({ hosts: ['files.corp'], account }).of(aStoredBundle({ source: each }));
+    await expect(reader.read('other', signal)).rejects.toThrow(
+      'source type "http" reads Secret "other", which its function "secret" does not name: let it name this Secret, or leave it out if the source reads several',
+    );
+  }
+});
+
+test.each([[['files.corp']], [undefined]])(
+  'a source that names no server for its parameters gets no Secret for hosts %j',
+  async (hosts) => {
+    await expect(reading({ type: 'acme', parameters: {} }, { hosts })).rejects.toThrow(
+      'Secret "login" of the system namespace is for hosts, and source type "acme" names none for this spec: its function "host" must name the server that gets the Secret',
+    );
+  },
+);

@@ -60,12 +60,14 @@ export class SourceSecrets {
     return {
       place: reader.place,
       read: async (name, signal) => {
+        checkNamed(name, source, sources);
         const secret = await read(() => reader.read(name, signal), name, account);
         if (sources.get(source.type)?.secretsListHosts) return secret;
         const { place = 'the system namespace' } = reader;
         if (secret === undefined && account === undefined) return undefined;
         if (secret === undefined) throw new Error(`Secret "${name}" not found in ${place}`);
-        this.#checkHost(secret, { name, place, hosts: credentialHosts(source, sources) });
+        const to = { type: source.type, hosts: credentialHosts(source, sources) };
+        this.#checkHost(secret, { name, place, ...to });
         return secret;
       },
     };
@@ -76,10 +78,16 @@ export class SourceSecrets {
     {
       name,
       place,
+      type,
       hosts: names,
-    }: { readonly name: string; readonly place: string; readonly hosts: readonly string[] },
+    }: Record<'name' | 'place' | 'type', string> & { readonly hosts: readonly string[] },
   ): void {
     if (hosts === undefined && this.#options.allowUnscoped) return;
+    if (names.length === 0) {
+      throw new Error(
+        `Secret "${name}" of ${place} is for hosts, and source type "${type}" names none for this spec: its function "host" must name the server that gets the Secret`,
+      );
+    }
     if (hosts?.some((host) => names.some((own) => matchesHost(host, own)))) return;
     const [host = ''] = names;
     const problem = hosts === undefined ? 'names no hosts' : `is not for host "${host}"`;
@@ -93,6 +101,18 @@ export class SourceSecrets {
 export function readsSecrets(source: BundleSource, sources: SourceTypes): boolean {
   const type = sources.get(source.type);
   return type?.secret === undefined || Boolean(type.secret(source));
+}
+
+/**
+ * Core shares the fetch of a Bundle without a named Secret with Bundles of all readers.
+ * @throws Error for a Secret that the source does not name.
+ */
+function checkNamed(name: string, source: BundleSource, sources: SourceTypes): void {
+  const type = sources.get(source.type);
+  if (type?.secret === undefined || type.secret(source) === name) return;
+  throw new Error(
+    `source type "${source.type}" reads Secret "${name}", which its function "secret" does not name: let it name this Secret, or leave it out if the source reads several`,
+  );
 }
 
 async function read(
