@@ -161,6 +161,28 @@ describe('mode Warn', () => {
     expect(woken).toBe(3);
   });
 
+  test.each([
+    ['that others have removed', { 'f:spec': { 'f:b': {} } }, ['spec.a', 'spec.c.d']],
+    [
+      'unless the API server omits them',
+      { 'f:spec': { 'f:a': {}, 'f:b': {}, 'f:c': { 'f:d': {} } } },
+      undefined,
+    ],
+  ])('reports fields with an empty value %s', (_, fieldsV1, fields) => {
+    const widget = aDesiredObject({
+      apiVersion: 'example.com/v1',
+      kind: 'Widget',
+      metadata: { name: 'w', namespace: 'n' },
+      spec: { a: false, b: 1, c: { d: 0 } },
+    });
+    const managedFields = [{ manager: 'rukpak-core', operation: 'Apply', fieldsV1 }];
+    const metadata = { ...widget.object.metadata, resourceVersion: '1', managedFields };
+    inventory.put(widget.resource, { ...widget.object, metadata, spec: { b: 1, c: {} } });
+    const drifted = [{ ...planned({ repair: true }), desired: widget }];
+    const told = noteDrift({ owner: aDeployment('Warn'), state }, { inventory, drift }, drifted);
+    expect(told?.[0]?.fields).toEqual(fields);
+  });
+
   test('reports missing objects', () => {
     inventory.sink(desired.resource).remove(live({}, []));
     expect(noted('Warn')).toEqual([{ object: 'ConfigMap/n/c', missing: true, fields: [] }]);

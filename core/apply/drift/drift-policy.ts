@@ -1,8 +1,10 @@
 import { fieldAt } from '../../../api/json-fields.ts';
+import { knownGroups } from '../../../api/kubernetes-kinds.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import type { DriftedObject } from '../../contracts/applier.ts';
 import { fieldPath, withoutFields } from '../fields/field-tree.ts';
+import { lostEmptyFields } from '../fields/live-match.ts';
 import { missingFields } from '../fields/missing-fields.ts';
 import { managedFieldsOf } from '../fields/projection.ts';
 import type { InventoryEntry } from '../inventory/entry.ts';
@@ -83,8 +85,23 @@ function differenceOf(
 ): DriftedObject | undefined {
   const path = objectPath(resource.kind, key);
   if (entry === undefined) return { object: path, missing: true, fields: [] };
-  const fields = missingFields(withoutFields(object, ignored?.tree), entry.object);
+  const missing = missingFields(withoutFields(object, ignored?.tree), entry.object);
+  const fields = [...missing, ...lostIn(entry, { object, ignored }, missing)];
   return fields.length === 0 ? undefined : { object: path, missing: false, fields };
+}
+
+/**
+ * Fields with an empty value that others have removed. Of its own kinds the API server omits such
+ * values itself; for a custom resource, `enabled: false` is another wish than none.
+ */
+function lostIn(
+  { resource, object: live }: InventoryEntry,
+  { object, ignored }: Pick<DesiredObject, 'object' | 'ignored'>,
+  missing: readonly string[],
+): readonly string[] {
+  if (knownGroups.some(({ group }) => group === resource.group)) return [];
+  const lost = lostEmptyFields(object, live, ignored);
+  return lost.filter((field) => !missing.some((above) => field.startsWith(above)));
 }
 
 export function driftMode({ spec }: BundleDeployment): 'Correct' | 'Warn' | 'Off' {

@@ -3,8 +3,10 @@ import type { KubernetesObject } from '../../../api/meta.ts';
 import {
   elementTree,
   type FieldTree,
+  fieldPath,
   type IgnoredTree,
   isItem,
+  itemPath,
   withoutFields,
 } from './field-tree.ts';
 import { isLeaf } from './managed-fields.ts';
@@ -26,7 +28,7 @@ export function isApplied(
   const asked = withoutFields(desired, ignored?.tree);
   return (
     isSubset(asked, live) &&
-    ownsOmitted(asked, { live, owned, typed: isTyped(desired) }) &&
+    lostEmptyFields(desired, live, ignored).length === 0 &&
     ownsNothingElse(owned, desired, ignored?.tree)
   );
 }
@@ -35,6 +37,7 @@ export function isApplied(
 const atomic = 'atomic';
 
 interface LivePlace {
+  readonly path: string;
   readonly live: unknown;
   /** Core's fields in fieldsV1; undefined when core owns nothing here. */
   readonly owned: unknown;
@@ -42,33 +45,47 @@ interface LivePlace {
 }
 
 /**
- * True when core owns each empty value that `live` lacks: the API server may have omitted what core
- * applied. An object lacks it as well when core has not applied it, as `enabled: false` of a later
- * version. Of values in an atomic list only the kind tells.
+ * Paths of empty values that `live` lacks and core does not own: core has not applied them, as
+ * `enabled: false` of a later version, or others have removed them. The API server may have omitted
+ * what core owns. Of values in an atomic list only the kind tells.
  */
-function ownsOmitted(desired: unknown, place: LivePlace): boolean {
-  const { live, owned, typed } = place;
+export function lostEmptyFields(
+  desired: KubernetesObject,
+  live: KubernetesObject,
+  ignored?: IgnoredTree,
+): readonly string[] {
+  const owned = managedFieldsOf(live);
+  if (owned === undefined) return [];
+  const asked = withoutFields(desired, ignored?.tree);
+  return lostEmpty(asked, { path: '', live, owned, typed: isTyped(desired) });
+}
+
+function lostEmpty(desired: unknown, place: LivePlace): readonly string[] {
+  const { path, live, owned, typed } = place;
   // Few objects omit anything, and a look for the owner of an item takes long.
-  if (omitsNothing(desired, live)) return true;
+  if (omitsNothing(desired, live)) return [];
   if (isMap(desired) && !isLeaf(desired)) {
-    return Object.entries(desired).every(([key, value]) =>
-      ownsOmitted(value, {
-        ...place,
+    return Object.entries(desired).flatMap(([key, value]) =>
+      lostEmpty(value, {
+        path: fieldPath(path, key),
         live: valueAt(live, key),
         owned: ownedBelow(owned, `f:${key}`),
+        typed,
       }),
     );
   }
   if (Array.isArray(desired) && desired.length > 0) {
-    return desired.every((item, index) =>
-      ownsOmitted(item, {
-        ...place,
+    return desired.flatMap((item, index) =>
+      lostEmpty(item, {
+        path: itemPath(path, index),
         live: listOf(live)[index],
         owned: ownedBelow(owned, elementOf(owned, item)),
+        typed,
       }),
     );
   }
-  return owned === atomic ? typed : owned !== undefined;
+  const isOwned = owned === atomic ? typed : owned !== undefined;
+  return isOwned ? [] : [path];
 }
 
 function omitsNothing(desired: unknown, live: unknown): boolean {
