@@ -1,9 +1,12 @@
-import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { TerminalError } from '../../core/errors.ts';
 
 /** Maximum size of a file: a Buffer of Node and its text must hold it. */
 const maxFileBytes = 512 * 1024 * 1024;
+
+/** Without waiting for the writer of a pipe: no signal would end that. */
+const flags = constants.O_RDONLY | constants.O_NONBLOCK;
 
 /** Larger files get a buffer of their own. */
 const sharedBytes = 1024 * 1024;
@@ -23,7 +26,7 @@ export class FileReader {
    */
   read(file: string): Buffer {
     try {
-      const descriptor = openSync(join(this.#directory, file), 'r');
+      const descriptor = openSync(join(this.#directory, file), flags);
       try {
         return this.#content(descriptor, file);
       } finally {
@@ -36,11 +39,14 @@ export class FileReader {
 
   #content(descriptor: number, file: string): Buffer {
     const stats = fstatSync(descriptor);
+    if (stats.isFIFO()) {
+      throw new TerminalError(`${file} is a named pipe: a catalog consists of files`);
+    }
     if (stats.size > maxFileBytes) {
       const message = `${file} has ${stats.size} bytes, more than ${maxFileBytes}: split it by package`;
       throw new TerminalError(message);
     }
-    // The size of a pipe is unknown until its end.
+    // A device, such as /dev/null, has no size; reading a directory fails.
     if (!stats.isFile()) return readFileSync(descriptor);
     const buffer = this.#memory(stats.size);
     let length = 0;

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -62,6 +63,16 @@ describe('a catalog in a directory', () => {
     await expect(schemas()).rejects.toThrow(
       new TerminalError('open link.json: too many levels of symbolic links'),
     );
+  });
+
+  test('has no named pipes: a read would wait for a writer, and nothing could stop it', async () => {
+    await write({ 'a.json': '{"schema":"a"}' });
+    execFileSync('mkfifo', [join(root, 'pipe')]);
+    await symlink('pipe', join(root, 'link'));
+    const refused = 'link is a named pipe: a catalog consists of files';
+    await expect(schemas()).rejects.toThrow(new TerminalError(refused));
+    await rm(join(root, 'link'));
+    await expect(schemas()).rejects.toThrow(refused.replace('link', 'pipe'));
   });
 
   test('leaves out what .indexignore files say, the last line that matches deciding', async () => {
