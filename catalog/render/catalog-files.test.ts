@@ -52,6 +52,11 @@ describe.each(['new', 'empty'])('a catalog in a directory that is %s', (state) =
 
   it.each([
     ['is not local', 'a/../../b', 'invalid package name "a/../../b": must be a single local path'],
+    [
+      'leads to the file of another',
+      'b/../a',
+      'invalid package name "b/../a": its file a/catalog.json is that of another package',
+    ],
     ['is no name of a file', 'n'.repeat(300), 'ENAMETOOLONG'],
   ])('is not begun where the name of one package %s', async (_case, name, problem) => {
     await expect(write('a', name)).rejects.toThrow(problem);

@@ -38,11 +38,25 @@ export async function writeCatalogFiles(
   await fillDirectory(dir, async (partial) => {
     for (const name of names) {
       await mkdir(join(partial, name), { recursive: true });
-      const file = join(partial, name, `catalog.${extension}`);
-      await writeFile(file, untilAborted(catalog.text(name), signal));
+      const file = join(name, `catalog.${extension}`);
+      const text = untilAborted(catalog.text(name), signal);
+      // Names such as `b/../a` and `a` lead to one file, and so do `A` and `a` on some file systems.
+      await writeFile(join(partial, file), text, { flag: 'wx' }).catch((error: unknown) => {
+        throw isThere(error) ? takenFile(name, file) : error;
+      });
     }
     await throwIfStopped(signal);
   });
+}
+
+function isThere(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EEXIST';
+}
+
+function takenFile(name: string, file: string): TerminalError {
+  return new TerminalError(
+    `invalid package name ${goQuote(name)}: its file ${file} is that of another package`,
+  );
 }
 
 function* untilAborted<T>(pieces: Iterable<T>, signal: AbortSignal): Generator<T> {
