@@ -5,6 +5,7 @@ import { listenForStop, throwIfStopped } from '../../../core/platform/stop-signa
 import { leaveOutTurboFan } from '../../favour-memory.ts';
 import { addRegistryFlags, type RegistryFlags } from '../../flags/registry-flags.ts';
 import { writeOutput } from '../output/output.ts';
+import { visibleText } from '../terminal/text.ts';
 import { withPlace } from './opened-catalog.ts';
 
 interface RenderFlags extends RegistryFlags {
@@ -49,7 +50,7 @@ async function render(references: readonly string[], flags: RenderFlags): Promis
     registry: async () => await (await import('../../registry-access.ts')).registryAccess(flags),
     imageTemplate: template === undefined ? undefined : imageTemplate(template),
     migrations: migrationsUpTo(flags.migrateLevel),
-    warn: (message: string) => void process.stderr.write(`warning: ${message}\n`),
+    warn: (message: string) => void process.stderr.write(`warning: ${visibleText(message)}\n`),
   };
   using catalog = new SpooledCatalog(flags.output === 'yaml' ? writeYaml : writeJson);
   await collect((signal) => renderedParts(references, { ...options, signal }), catalog);

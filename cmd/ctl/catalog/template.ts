@@ -5,6 +5,7 @@ import type { CatalogFile, CatalogTemplateType } from '../../../catalog/template
 import { stopSignal } from '../../../core/platform/stop-signal.ts';
 import { addRegistryFlags, type RegistryFlags } from '../../flags/registry-flags.ts';
 import { writeOutput } from '../output/output.ts';
+import { visibleText } from '../terminal/text.ts';
 import { withPlace } from './opened-catalog.ts';
 
 interface TemplateFlags extends RegistryFlags {
@@ -45,10 +46,11 @@ async function textOf(read: CatalogFile, flags: TemplateFlags): Promise<Iterable
   const templates = await import('../../../catalog/templates/index.ts');
   const { of, output, migrateLevel } = flags;
   if (of !== undefined) return [templates.templateOfCatalog(read, of, output)];
-  const [{ writeJson, writeYaml }, { migrationsUpTo, renderBundleImage }] = await Promise.all([
+  const [{ writeJson, writeYaml }, rendering] = await Promise.all([
     import('../../../catalog/blobs/index.ts'),
     import('../../../catalog/render/index.ts'),
   ]);
+  const { firstDocument, migrationsUpTo, renderBundleImage } = rendering;
   const signal = stopSignal();
   const migrations = migrationsUpTo(migrateLevel);
   const registry = async () =>
@@ -56,5 +58,9 @@ async function textOf(read: CatalogFile, flags: TemplateFlags): Promise<Iterable
   const config = await templates.renderTemplate(read.content, async (image) => {
     return await renderBundleImage(image, { registry, signal, migrations });
   });
+  if (firstDocument(read.content).more) {
+    const left = `found more than one document inside ${read.name}, using only the first one`;
+    process.stderr.write(`warning: ${visibleText(left)}\n`);
+  }
   return (output === 'yaml' ? writeYaml : writeJson)(config);
 }
