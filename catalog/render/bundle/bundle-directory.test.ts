@@ -124,6 +124,29 @@ test('writes the blob with the escapes of embedded objects and the order of opm'
 `);
 });
 
+test('warns of metadata that it leaves out', async () => {
+  const warnings: string[] = [];
+  const folder = await aBundle({
+    'metadata/.hidden': 'a: [',
+    'metadata/annotations.yaml': `${annotations}---\nannotations: {}\n`,
+    'metadata/broken.yaml': 'dependencies: [',
+    'metadata/dependencies.yaml': 'dependencies: [{type: olm.gvk, value: {}}, x]\n',
+    'metadata/empty.yaml': '',
+    'metadata/properties.yaml': 'properties: {type: x, value: y}\n',
+    'metadata/readme': 'text\n',
+  });
+  const { bundle } = await renderBundle(folder, noImage, (line) => warnings.push(line));
+  expect(bundle.properties.map(({ type }) => type)).toEqual(['olm.package', 'olm.bundle.object']);
+  expect(warnings).toEqual([
+    'found more than one document inside metadata/annotations.yaml, using only the first one',
+    expect.stringMatching(
+      /^failed to decode: error converting YAML .* \(metadata\/broken\.yaml\)$/,
+    ),
+    'failed to decode dependencies: an entry is no map (metadata/dependencies.yaml)',
+    'failed to decode properties: they are no list (metadata/properties.yaml)',
+  ]);
+});
+
 test('writes a manifest of any size that a blob may have', async () => {
   const large = 'x'.repeat(16_000_000);
   const folder = await aBundle({ 'manifests/map.yaml': `kind: ConfigMap\ndata: {a: ${large}}\n` });
@@ -184,6 +207,9 @@ test('reads the first document of each file, and warns of what it does not read'
   expect(warnings[0]).toMatch(/^failed to decode: error converting YAML to JSON: yaml: /);
   expect(warnings[1]).toBe(
     'found more than one document inside more.yaml, using only the first one',
+  );
+  expect(warnings[2]).toBe(
+    'z-second.yaml has another ClusterServiceVersion, using only the first one',
   );
 });
 

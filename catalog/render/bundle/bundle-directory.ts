@@ -42,7 +42,7 @@ export async function renderBundle(
     checkOwnedApis(apis, csv);
     return apis;
   });
-  const metadata = await bundleMetadata(join(dir, 'metadata'));
+  const metadata = await bundleMetadata(join(dir, 'metadata'), warn);
   const sources = { metadata, objects, csv, provided };
   const declared = step('failed to derive properties', () => declaredProperties(sources, warn));
   const bundleImage = image({

@@ -1,12 +1,12 @@
 import type { JsonValue } from '../../../api/json.ts';
-import { isMap, listOf } from '../../../api/json-fields.ts';
-import { TerminalError } from '../../../core/errors.ts';
+import { isMap } from '../../../api/json-fields.ts';
+import { errorMessage, TerminalError } from '../../../core/errors.ts';
 import { jsonText } from '../../blobs/index.ts';
 import { type FirstDocument, firstDocument } from '../first-document.ts';
 import { withYamlNumbers } from '../go-integers.ts';
 import { shortestFloat } from '../go-number.ts';
 import { elementTexts, memberTexts } from '../json-source.ts';
-import { filesOf } from './bundle-objects.ts';
+import { type BundleFile, filesOf, type Warn } from './bundle-objects.ts';
 
 /** A property or dependency with its value as JSON text, as Go keeps an undecoded value. */
 export interface RawProperty {
@@ -26,33 +26,60 @@ const prefix = 'operators.operatorframework.io.bundle.';
 
 /**
  * Reads the files of `metadata/` by content, whatever their names: the first one with annotations,
- * the first one with dependencies, the first one with properties.
+ * the first one with dependencies, the first one with properties. `warn` reports what is left out.
  * @throws TerminalError `Could not find annotations file`
  */
-export async function bundleMetadata(dir: string): Promise<BundleMetadata> {
+export async function bundleMetadata(dir: string, warn: Warn): Promise<BundleMetadata> {
   let packageName: string | undefined;
   let dependencies: readonly RawProperty[] = [];
   let properties: readonly RawProperty[] = [];
-  for await (const { content } of filesOf(dir)) {
-    const document = content instanceof Error ? undefined : documentOf(content);
+  for await (const file of filesOf(dir)) {
+    const reader = new MetadataReader(file, warn);
+    const document = reader.document(file.content);
     if (document === undefined) continue;
-    packageName ??= attempt(() => annotatedPackage(document.value));
-    if (dependencies.length === 0) dependencies = entriesOf(document, 'dependencies');
-    if (properties.length === 0) properties = entriesOf(document, 'properties');
+    packageName ??= reader.attempt('', () => annotatedPackage(document.value));
+    if (dependencies.length === 0) dependencies = reader.entries(document, 'dependencies');
+    if (properties.length === 0) properties = reader.entries(document, 'properties');
   }
   if (packageName === undefined) throw new TerminalError('Could not find annotations file');
   return { packageName, dependencies, properties };
 }
 
-function documentOf(content: Uint8Array): FirstDocument | undefined {
-  return attempt(() => firstDocument(content));
-}
+/** Reads a file as far as it can be decoded. */
+class MetadataReader {
+  readonly #file: string;
+  readonly #warn: Warn;
 
-function attempt<Value>(read: () => Value | undefined): Value | undefined {
-  try {
-    return read();
-  } catch {
-    return undefined;
+  constructor({ name }: BundleFile, warn: Warn) {
+    this.#file = `metadata/${name}`;
+    this.#warn = name.startsWith('.') ? () => undefined : warn;
+  }
+
+  document(content: BundleFile['content']): FirstDocument | undefined {
+    // Generated bundles have empty files.
+    if (!(content instanceof Error) && content.byteLength === 0) return undefined;
+    const document = this.attempt('', () => {
+      if (content instanceof Error) throw content;
+      return firstDocument(content);
+    });
+    if (document?.more === true) {
+      this.#warn(`found more than one document inside ${this.#file}, using only the first one`);
+    }
+    return document;
+  }
+
+  /** Empty if any entry cannot be decoded: the file then counts as one without them. */
+  entries(document: FirstDocument, name: string): readonly RawProperty[] {
+    return this.attempt(` ${name}`, () => entriesOf(document, name)) ?? [];
+  }
+
+  attempt<Value>(what: string, read: () => Value | undefined): Value | undefined {
+    try {
+      return read();
+    } catch (error) {
+      this.#warn(`failed to decode${what}: ${errorMessage(error)} (${this.#file})`);
+      return undefined;
+    }
   }
 }
 
@@ -85,14 +112,16 @@ function memberOf(value: JsonValue | undefined, name: string): JsonValue | undef
   return key === undefined ? undefined : value[key];
 }
 
-/** Empty if any entry cannot be decoded: the file then counts as one without them. */
+/** @throws TerminalError for anything but a list of entries */
 function entriesOf(document: FirstDocument, name: string): readonly RawProperty[] {
-  const values = listOf(memberOf(document.value, name)) as readonly JsonValue[];
+  const list = memberOf(document.value, name) ?? [];
+  if (!Array.isArray(list)) throw new TerminalError('they are no list');
+  const values = list as readonly JsonValue[];
   // JSON with a type that is not a string is read again as YAML.
   const isYaml =
     document.json === undefined || values.some((value) => !isText(memberOf(value, 'type')));
   const texts = isYaml ? [] : listTexts(document.json ?? '', name);
-  return attempt(() => values.map((value, index) => entryOf(value, texts[index]))) ?? [];
+  return values.map((value, index) => entryOf(value, texts[index]));
 }
 
 function isText(value: JsonValue | undefined): boolean {

@@ -44,8 +44,8 @@ export interface BundleObject {
 
 /**
  * Objects of the files of `manifests/` as opm reads them: the first document of each file, no
- * hidden files, only the first of several ClusterServiceVersions. Objects that cannot be decoded
- * are skipped with a warning.
+ * hidden files, only the first of several ClusterServiceVersions. `warn` reports others, and objects
+ * that cannot be decoded.
  */
 export async function bundleObjects(dir: string, warn: Warn): Promise<readonly BundleObject[]> {
   const objects: BundleObject[] = [];
@@ -53,8 +53,9 @@ export async function bundleObjects(dir: string, warn: Warn): Promise<readonly B
     if (file.name.startsWith('.')) continue;
     const object = readObject(file, warn);
     if (object === undefined) continue;
-    if (isServiceVersion(object) && objects.some(isServiceVersion)) continue;
-    objects.push(object);
+    if (isServiceVersion(object) && objects.some(isServiceVersion)) {
+      warn(`${file.name} has another ClusterServiceVersion, using only the first one`);
+    } else objects.push(object);
   }
   return objects;
 }
