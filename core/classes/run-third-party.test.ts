@@ -299,6 +299,18 @@ describe('what it does wrong is said', () => {
   });
 });
 
+test('a handler keeps the object that it belongs to', async () => {
+  const text = `export default {
+    className: 'acme',
+    contractVersion: 1,
+    objects: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'own' } }],
+    async deployment() { return this.objects; },
+  };`;
+  const own = basename(await mkdtemp(join(directory, 'own-')));
+  const acme = await start(text, join(own, 'own.ts'));
+  expect(await objectsOf(acme, 'any')).toMatchObject([{ metadata: { name: 'own' } }]);
+});
+
 // Each has a process of its own that is started and no more: together they wait less.
 describe.concurrent('a class is refused', () => {
   const whole = { className: 'acme', contractVersion: 1, bundle: 0 };

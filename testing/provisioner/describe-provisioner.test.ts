@@ -97,6 +97,18 @@ describe('the suite for classes', () => {
     expect(await complaints(aClass())).toEqual({});
   });
 
+  it('calls handlers as core does, with the object that they belong to', async () => {
+    const { deployment, ...others } = aClass();
+    const belonging: Provisioner & { readonly made: typeof deployment } = {
+      ...others,
+      made: deployment,
+      async deployment(...given) {
+        return (await this.made?.(...given)) ?? [];
+      },
+    };
+    expect(await complaints(belonging)).toEqual({});
+  });
+
   it.each([
     ['a name that is none', { ...aClass(), className: 'Acme' }, '"Acme" is not a class name'],
     [

@@ -144,13 +144,19 @@ function withFixturesOnly(
 function withDeadline(provisioner: Provisioner, timeout?: number): Provisioner {
   const { bundle, configure, inputs, deployment } = provisioner;
   const bounded: Partial<Provisioner> = {
-    ...(bundle && { bundle: (...given) => inTime('bundle', timeout, () => bundle(...given)) }),
-    ...(configure && {
-      configure: (...given) => inTime('configure', timeout, () => configure(...given)),
+    ...(bundle && {
+      bundle: (...given) => inTime('bundle', timeout, () => bundle.apply(provisioner, given)),
     }),
-    ...(inputs && { inputs: (...given) => inTime('inputs', timeout, () => inputs(...given)) }),
+    ...(configure && {
+      configure: (...given) =>
+        inTime('configure', timeout, () => configure.apply(provisioner, given)),
+    }),
+    ...(inputs && {
+      inputs: (...given) => inTime('inputs', timeout, () => inputs.apply(provisioner, given)),
+    }),
     ...(deployment && {
-      deployment: (...given) => inTime('deployment', timeout, () => deployment(...given)),
+      deployment: (...given) =>
+        inTime('deployment', timeout, () => deployment.apply(provisioner, given)),
     }),
   };
   const handlers = Object.entries(bounded).map(([name, value]) => [name, { value }] as const);

@@ -65,14 +65,13 @@ export function deploymentTrial(
 
 /** Calls one handler of a class; returns nothing for a missing one. */
 export async function callHandler(
-  { bundle, configure, inputs, deployment }: Provisioner,
+  provisioner: Provisioner,
   handler: HandlerName,
   { files, object, context }: Given,
 ): Promise<unknown> {
-  if (handler === 'bundle') return await bundle?.(files, object as Bundle, context);
-  if (handler === 'inputs') return await inputs?.(object as BundleDeployment, context);
-  const handle = handler === 'configure' ? configure : deployment;
-  return await handle?.(files, object as BundleDeployment, context);
+  if (handler === 'bundle') return await provisioner.bundle?.(files, object as Bundle, context);
+  if (handler === 'inputs') return await provisioner.inputs?.(object as BundleDeployment, context);
+  return await provisioner[handler]?.(files, object as BundleDeployment, context);
 }
 
 /** Whether a handler returns content; the others return lists. */

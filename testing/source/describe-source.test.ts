@@ -3,6 +3,7 @@ import { z } from 'zod';
 import {
   type BundleFiles,
   BundleFilesBuilder,
+  type BundleSource,
   defineSource,
   type Source,
   type SourceContext,
@@ -73,6 +74,22 @@ async function complaints(
 
 it('has nothing to say of a source that keeps the contract', async () => {
   expect(await complaints(aSource())).toEqual({});
+});
+
+it('takes a source that is an object of a class, with private fields', async () => {
+  class Shelf implements Source {
+    readonly #own = aSource();
+    readonly type = 'acme';
+    readonly pin = pin;
+    readonly shareable = true;
+    host(source: BundleSource) {
+      return this.#own.host(source);
+    }
+    async fetch(source: BundleSource, context: SourceContext) {
+      return await this.#own.fetch(source, context);
+    }
+  }
+  expect(await complaints(new Shelf())).toEqual({});
 });
 
 it('needs no spec that is refused but the empty one', async () => {

@@ -23,8 +23,7 @@ export function describeSource(
   { fetched, refused = [], timeout }: SourceFixtures,
   { test }: SuiteOptions,
 ): void {
-  const fetch: Source['fetch'] = (...call) => inTime('fetch', timeout, () => given.fetch(...call));
-  const source = Object.create(given, { fetch: { value: fetch } }) as Source;
+  const source = withDeadline(given, timeout);
   const declare = (title: string, run: () => Promise<void>): void => {
     test(`source ${source.type}: ${title}`, run);
   };
@@ -44,4 +43,18 @@ export function describeSource(
   for (const fixture of refused) {
     declare(`"${fixture.name}" is refused`, () => checkRefusal(source, fixture));
   }
+}
+
+/** The source, with an OverdueError for each fetch that does not end in time. */
+function withDeadline(given: Source, timeout?: number): Source {
+  const { type, pin, shareable, secretsListHosts } = given;
+  return {
+    type,
+    pin,
+    shareable,
+    ...(secretsListHosts !== undefined && { secretsListHosts }),
+    host: (source) => given.host(source),
+    ...(given.secret && { secret: (source) => given.secret?.(source) }),
+    fetch: (...call) => inTime('fetch', timeout, () => given.fetch(...call)),
+  };
 }

@@ -70,16 +70,20 @@ function* judgedObjects({ files }: BundleFiles): Generator<JudgedObject> {
 }
 
 async function answerWithStored(call: RunningCall): Promise<void> {
-  const { bundle } = await loadClass(call);
+  const provisioner = await loadClass(call);
   const object = call.message.object as Bundle;
-  await answerWithFiles(call, async (files) => await bundle?.(files, object, contextOf(call)));
+  const context = contextOf(call);
+  await answerWithFiles(call, async (files) => await provisioner.bundle?.(files, object, context));
 }
 
 async function answerWithConfigured(call: RunningCall): Promise<void> {
-  const { configure } = await loadClass(call);
+  const provisioner = await loadClass(call);
   const object = call.message.object as BundleDeployment;
   const context = deploymentContext(call);
-  await answerWithFiles(call, async (files) => await configure?.(files, object, context));
+  await answerWithFiles(
+    call,
+    async (files) => await provisioner.configure?.(files, object, context),
+  );
 }
 
 async function answerWithFiles(
@@ -96,18 +100,21 @@ async function answerWithFiles(
 
 async function answerWithObjects(call: RunningCall): Promise<void> {
   const { message, sender } = call;
-  const { deployment } = await loadClass(call);
+  const provisioner = await loadClass(call);
   const files = call.content.files();
   const object = message.object as BundleDeployment;
-  const result: unknown = await deployment?.(files, object, deploymentContext(call));
+  const result: unknown = await provisioner.deployment?.(files, object, deploymentContext(call));
   const { objectTexts } = await import('../results.ts');
   for (const texts of objectTexts(result, message)) await sender.sendObjects(texts);
 }
 
 async function answerWithInputs(call: RunningCall): Promise<void> {
   const { message, sender } = call;
-  const { inputs } = await loadClass(call);
-  const references = await inputs?.(message.object as BundleDeployment, contextOf(call));
+  const provisioner = await loadClass(call);
+  const references = await provisioner.inputs?.(
+    message.object as BundleDeployment,
+    contextOf(call),
+  );
   if (references === undefined) throw new Error('the handler returned no inputs');
   await sender.send({ type: 'inputs', references: [...references] });
 }
@@ -130,6 +137,7 @@ async function answerWithDescription({ message, sender }: RunningCall): Promise<
 
 const handlerNames: readonly string[] = ['bundle', 'configure', 'deployment', 'inputs'];
 
+/** Its handlers are called as its methods: they may use what else it has. */
 async function loadClass({ message }: RunningCall): Promise<Provisioner> {
   return (await loadModule(message.module)) as Provisioner;
 }
