@@ -58,11 +58,12 @@ export interface BundleDeploymentState {
 
 /**
  * Whether the target only stands in for what the deployment asks for, until that can be rolled out. A
- * rollback is the decision to go back.
+ * rollback is the decision to go back, until somebody changes the template.
  */
 export function standsIn({ target, bundle, kept, status }: BundleDeploymentState): boolean {
-  const { rollback } = status;
-  if (rollback !== undefined && rollback.to === target?.metadata.name) return false;
+  const { from, to } = status.rollback ?? {};
+  const isDecided = to !== undefined && from === bundle?.metadata.name;
+  if (isDecided && to === target?.metadata.name) return false;
   return kept === true || target?.metadata.uid !== bundle?.metadata.uid;
 }
 

@@ -15,7 +15,6 @@ import {
   longestWait,
   type PhaseContext,
   type Surroundings,
-  standsIn,
 } from '../phase.ts';
 import { notInstalled } from '../status.ts';
 import {
@@ -83,8 +82,8 @@ async function keepDrawn(state: BundleDeploymentState, surroundings: Surrounding
   return { blocked, ...((await loadInstalled(state, blocked, surroundings)) ?? { done: true }) };
 }
 
-function isRollback(state: BundleDeploymentState): boolean {
-  return state.target !== state.bundle && !standsIn(state);
+function isRollback({ target, bundle, status }: BundleDeploymentState): boolean {
+  return target !== bundle && target?.metadata.name === status.rollback?.to;
 }
 
 /** Undefined when nothing in use changes, or somebody has accepted that. */

@@ -400,6 +400,12 @@ describe('another template before a rollback is completed', () => {
     expect(progressing()).toBeUndefined();
   });
 
+  test('deletes nothing on the way back: the new one may have what the unhealthy one has made', async () => {
+    await fixture.failure();
+    expect(loaded()).toEqual([first]);
+    expect(fixture.applier.apply.mock.lastCall?.[0].standsIn).toBe(true);
+  });
+
   test('makes the Bundle again to which it goes back', async () => {
     const made = fixture.client.peek({ name: first })?.metadata.uid;
     fixture.client.drop({ name: first });
