@@ -32,6 +32,14 @@ test('saves that come together count once, and tests not at all', async () => {
   expect(await second).toEqual({ value: 'settings.ts', done: false });
 });
 
+test('a save before anybody looks is not lost: the class is started first', async () => {
+  save('class.ts');
+  const found = saves(folder, stop.signal);
+  save('class.ts');
+  save('settings.ts');
+  expect(await found.next()).toMatchObject({ done: false });
+});
+
 test('a save while nobody looks is not lost', async () => {
   const found = saves(folder, stop.signal);
   const first = found.next();

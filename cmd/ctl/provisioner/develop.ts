@@ -42,14 +42,16 @@ async function runOn(
   const { webhookUrl } = manager;
   const installed = { systemNamespace: 'rukpak-system', guardCrdDeletion: false, dryRun: false };
   await install({ kubeconfig, webhookUrl, ...installed }, { print: () => undefined, warn: say });
+  const sources = dirname(module);
+  // Before the class is loaded: what is saved meanwhile is not in it.
+  const saved = saves(sources, signal);
   try {
     await manager.start(signal);
     say(`export KUBECONFIG=${kubeconfig}    # for kubectl in another terminal`);
-    const sources = dirname(module);
     say(
       `npm run sample    # deploys sample/; a save in ${relative(folder, sources)}/ is taken up at once`,
     );
-    for await (const file of saves(sources, signal)) {
+    for await (const file of saved) {
       say(`${file} was saved`);
       await manager.stop();
       await manager.start(signal);
@@ -68,9 +70,20 @@ const interval = 200;
 /** Tests, hidden files and editors' temporary files do not change the running class. */
 const unrelated = /\.test\.[cm]?[jt]s$|(^|\/)\.|~$|\.sw.$|(^|\/)\d+$|(^|\/)node_modules(\/|$)/;
 
-/** The last saved file of the folder or below; yields once for simultaneous saves. */
-export async function* saves(folder: string, signal: AbortSignal): AsyncGenerator<string> {
-  let files = filesOf(folder);
+/**
+ * The last saved file of the folder or below, from now on, also before the first look; yields once
+ * for simultaneous saves.
+ */
+export function saves(folder: string, signal: AbortSignal): AsyncGenerator<string> {
+  return savesSince(filesOf(folder), folder, signal);
+}
+
+async function* savesSince(
+  before: ReadonlyMap<string, number>,
+  folder: string,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
+  let files = before;
   let saved: string | undefined;
   while (await passes(interval, signal)) {
     const now = filesOf(folder);
