@@ -9,6 +9,7 @@ import { withoutEffect } from './flag-values.ts';
 /** Flags of every program of the system. */
 export interface ProcessFlags {
   readonly kubeconfig?: string;
+  readonly context?: string;
   readonly systemNamespace?: string;
   readonly healthProbeBindAddress: string;
   readonly zapLogLevel: LogLevel;
@@ -23,6 +24,7 @@ export function addProcessFlags(
       '--kubeconfig <path>',
       'Path of the kubeconfig file (default: KUBECONFIG, else ~/.kube/config, else the pod’s ServiceAccount)',
     )
+    .option('--context <name>', 'Context of the kubeconfig (default: its current context)')
     .option(
       '--system-namespace <name>',
       'Namespace of Secrets and leases (default: the pod’s, else rukpak-system)',

@@ -55,8 +55,8 @@ export async function install(
     return;
   }
   const kube = connect({
-    ...(kubeconfig === undefined ? {} : { kubeconfig }),
-    ...(context === undefined ? {} : { context }),
+    kubeconfig,
+    context,
     userAgent: fieldManager,
   });
   try {

@@ -1,31 +1,19 @@
-import { readFile, rm, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
 import { FakeApiServer } from '../../test/helpers/fake-api-server.ts';
 import { silentLogger } from '../../test/helpers/silent-logger.ts';
+import { type TwoContexts, twoContexts } from '../../test/helpers/two-contexts.ts';
 import { runProgram } from '../program.ts';
 
 let api: FakeApiServer;
-/** Its current context is another cluster than that of `api`, which is context `mine`. */
+let two: TwoContexts;
 let kubeconfig: string;
 let server: string;
 
 beforeAll(async () => {
   api = await FakeApiServer.start();
-  const { clusters, users } = JSON.parse(await readFile(api.kubeconfig, 'utf8'));
-  server = clusters[0].cluster.server;
-  kubeconfig = `${api.kubeconfig}-of-two`;
-  const prod = { name: 'prod', cluster: { server: 'http://127.0.0.1:9' } };
-  const config = {
-    clusters: [...clusters, prod],
-    users,
-    contexts: [
-      { name: 'live', context: { cluster: 'prod', user: 'u' } },
-      { name: 'mine', context: { cluster: 'c', user: 'u' } },
-    ],
-    'current-context': 'live',
-  };
-  await writeFile(kubeconfig, JSON.stringify(config));
+  two = await twoContexts(api);
+  ({ kubeconfig, server } = two);
 });
 
 beforeEach(() => {
@@ -34,7 +22,7 @@ beforeEach(() => {
 });
 
 afterAll(async () => {
-  await rm(kubeconfig);
+  await two[Symbol.asyncDispose]();
   await api.stop();
 });
 
@@ -75,3 +63,12 @@ describe.each([
     expect(errors[0]).toContain(`rukpak: kubeconfig ${kubeconfig} has no `);
   });
 });
+
+test.each(['core', 'webhooks', 'crdvalidator', 'operators', 'all'])(
+  'rukpak %s asks no cluster with an unknown --context',
+  async (command) => {
+    const { code, errors } = await rukpak(command, '--context=mien');
+    expect([code, api.requests]).toEqual([1, []]);
+    expect(errors).toEqual([`rukpak: kubeconfig ${kubeconfig} has no context "mien"`]);
+  },
+);

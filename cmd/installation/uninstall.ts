@@ -50,8 +50,8 @@ export async function uninstall(
 ): Promise<void> {
   const { kubeconfig, context, systemNamespace, deleteWorkloads } = options;
   const kube = connect({
-    ...(kubeconfig === undefined ? {} : { kubeconfig }),
-    ...(context === undefined ? {} : { context }),
+    kubeconfig,
+    context,
     userAgent: 'rukpak-uninstall',
   });
   try {

@@ -15,7 +15,7 @@ const loopback = ['127.0.0.1', 'localhost', '0.0.0.0', undefined] as const;
 
 type ServerFlags = Pick<
   CoreFlags,
-  'kubeconfig' | 'httpBindAddress' | 'httpExternalAddress' | 'tlsCertFile'
+  'kubeconfig' | 'context' | 'httpBindAddress' | 'httpExternalAddress' | 'tlsCertFile'
 >;
 
 /**
@@ -50,9 +50,8 @@ async function localServer(flags: ServerFlags): Promise<LocalServer | undefined>
   if (flags.httpExternalAddress !== defaultContent.externalAddress) return undefined;
   const address = parseBindAddress(flags.httpBindAddress);
   if (flags.tlsCertFile !== undefined || !isLoopback(address)) return undefined;
-  const { files, cluster } = loadKubeconfig(
-    flags.kubeconfig === undefined ? {} : { kubeconfig: flags.kubeconfig },
-  );
+  const { kubeconfig, context } = flags;
+  const { files, cluster } = loadKubeconfig({ kubeconfig, context });
   const layout = await localControlPlane({ files, server: cluster.server });
   const certificate = layout && (await contentServerCertificate(layout));
   if (layout === undefined || certificate === undefined) return undefined;

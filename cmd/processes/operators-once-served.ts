@@ -36,12 +36,13 @@ export async function runOperatorsOnceServed(
 }
 
 async function untilServed(
-  { kubeconfig }: Pick<LocalOperatorsFlags, 'kubeconfig'>,
+  { kubeconfig, context }: Pick<LocalOperatorsFlags, 'kubeconfig' | 'context'>,
   logger: Logger,
   signal: AbortSignal,
 ): Promise<void> {
   const { client, close } = connect({
-    ...(kubeconfig === undefined ? {} : { kubeconfig }),
+    kubeconfig,
+    context,
     userAgent: 'rukpak-operators',
     logger,
   });

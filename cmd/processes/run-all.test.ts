@@ -9,6 +9,7 @@ import { definitionResource } from '../../core/platform/kube/index.ts';
 import { operatorKinds } from '../../operators/served-kinds.ts';
 import { anObjectOf, FakeApiServer } from '../../test/helpers/fake-api-server.ts';
 import { silentLogger } from '../../test/helpers/silent-logger.ts';
+import { twoContexts } from '../../test/helpers/two-contexts.ts';
 import { runProgram } from '../program.ts';
 
 /** Of a server that keeps it until the test has ended. */
@@ -29,6 +30,7 @@ test('ends with the sentence of the part that fails, also before webhooks and co
     await api.stop();
     await rm(folder, { recursive: true });
   });
+  await using two = await twoContexts(api);
   api.serve(...operatorKinds, bundleDeploymentResource, bundleResource);
   for (const { plural, group } of operatorKinds) {
     api.put(definitionResource, anObjectOf(definitionResource, `${plural}.${group}`));
@@ -38,7 +40,8 @@ test('ends with the sentence of the part that fails, also before webhooks and co
   const code = await runProgram(
     [
       'all',
-      `--kubeconfig=${api.kubeconfig}`,
+      `--kubeconfig=${two.kubeconfig}`,
+      '--context=mine',
       `--catalogs-server-addr=${address}`,
       `--cache-dir=${join(folder, 'catalogs')}`,
       `--provisioner-storage-dir=${join(folder, 'bundles')}`,

@@ -39,6 +39,7 @@ async function runTogether(
     runWebhooks(
       {
         kubeconfig: flags.kubeconfig,
+        context: flags.context,
         systemNamespace: systemNamespaceOf(flags),
         bindAddress: flags.webhookBindAddress,
         webhookHost: flags.webhookHost,

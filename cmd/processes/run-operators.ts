@@ -34,7 +34,8 @@ export async function runOperators(
 ): Promise<void> {
   const tls = tlsFiles(flags);
   const kube = connect({
-    ...(flags.kubeconfig === undefined ? {} : { kubeconfig: flags.kubeconfig }),
+    kubeconfig: flags.kubeconfig,
+    context: flags.context,
     userAgent: component,
     logger,
   });

@@ -24,9 +24,10 @@ export async function runCrdvalidator(
   signal: AbortSignal,
 ): Promise<void> {
   const clock = systemClock;
-  const { kubeconfig, guardCrdDeletion: guardDeletion, defaultDeletionPolicy } = flags;
+  const { kubeconfig, context, guardCrdDeletion: guardDeletion, defaultDeletionPolicy } = flags;
   const kube = connect({
-    ...(kubeconfig === undefined ? {} : { kubeconfig }),
+    kubeconfig,
+    context,
     userAgent: 'rukpak-crdvalidator',
   });
   try {

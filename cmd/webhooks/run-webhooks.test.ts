@@ -3,6 +3,7 @@ import { bundleDeploymentResource, bundleResource } from '../../api/v1alpha1/res
 import { configMapResource } from '../../core/platform/kube/index.ts';
 import { FakeApiServer } from '../../test/helpers/fake-api-server.ts';
 import { silentLogger } from '../../test/helpers/silent-logger.ts';
+import { twoContexts } from '../../test/helpers/two-contexts.ts';
 import { runProgram } from '../program.ts';
 
 test.each([
@@ -12,6 +13,7 @@ test.each([
   const [command, namespace, secret] = names;
   const api = await FakeApiServer.start();
   onTestFinished(() => api.stop());
+  await using two = await twoContexts(api);
   api.serve(bundleResource, bundleDeploymentResource, configMapResource);
   const asked = Promise.withResolvers<void>();
   api.answer(`/api/v1/namespaces/${namespace}/secrets/${secret}`, () => {
@@ -23,7 +25,8 @@ test.each([
   const running = runProgram(
     [
       command,
-      `--kubeconfig=${api.kubeconfig}`,
+      `--kubeconfig=${two.kubeconfig}`,
+      '--context=mine',
       '--webhook-bind-address=127.0.0.1:0',
       '--health-probe-bind-address=0',
       '--metrics-bind-address=0',

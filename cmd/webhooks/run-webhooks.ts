@@ -22,6 +22,7 @@ import type { WebhookClientFlags } from './webhook-clients.ts';
 
 interface WebhookOptions extends WebhookClientFlags {
   readonly kubeconfig?: string | undefined;
+  readonly context?: string | undefined;
   readonly systemNamespace: string;
   readonly bindAddress: string;
   /** Additional names and addresses of core's own certificate, besides the Service and loopback. */
@@ -50,10 +51,11 @@ const serviceName = 'rukpak-webhook-service';
 
 /** Answers admission requests until the signal is aborted. */
 export async function runWebhooks(options: WebhookOptions, signal: AbortSignal): Promise<void> {
-  const { kubeconfig, systemNamespace, logger } = options;
+  const { kubeconfig, context, systemNamespace, logger } = options;
   const clock = systemClock;
   const kube = connect({
-    ...(kubeconfig === undefined ? {} : { kubeconfig }),
+    kubeconfig,
+    context,
     userAgent: 'rukpak-webhooks',
   });
   try {

@@ -39,6 +39,8 @@ export interface ManagerOptions {
   readonly sourceAddresses?: AddressPolicy;
   /** Kubeconfig file (default: KUBECONFIG, ~/.kube/config or the pod's own account). */
   readonly kubeconfig?: string | undefined;
+  /** Context of the kubeconfig (default: its current context). */
+  readonly context?: string | undefined;
   /**
    * Namespace of Secrets, ConfigMaps and the Lease, and of objects that name none (default: the
    * pod's own namespace, `rukpak-system` outside of pods).

@@ -33,7 +33,8 @@ export async function runReconcilers(options: ManagerSettings, signal: AbortSign
   const { logger } = options;
   const clock = systemClock;
   const kube = connect({
-    ...(options.kubeconfig === undefined ? {} : { kubeconfig: options.kubeconfig }),
+    kubeconfig: options.kubeconfig,
+    context: options.context,
     userAgent: 'rukpak-core',
     logger,
   });

@@ -22,6 +22,7 @@ export interface ManagerSettings {
   readonly zone?: Zone | undefined;
   readonly sources: readonly Source[];
   readonly kubeconfig?: string | undefined;
+  readonly context?: string | undefined;
   readonly systemNamespace: string;
   readonly allowUnscopedSourceSecrets: boolean;
   readonly requireInstallNamespace: boolean;
@@ -59,6 +60,7 @@ export function settingsOf(options: ManagerOptions, parts: OpenParts): ManagerSe
     ...parts,
     zone: options.zone,
     kubeconfig: options.kubeconfig,
+    context: options.context,
     systemNamespace: options.systemNamespace ?? podNamespace(),
     allowUnscopedSourceSecrets: options.allowUnscopedSourceSecrets ?? false,
     requireInstallNamespace: options.requireInstallNamespace ?? false,

@@ -12,9 +12,9 @@ import {
 
 export interface KubeconfigOptions {
   /** Path of the file (default: KUBECONFIG, then ~/.kube/config, then the Pod's own account). */
-  readonly kubeconfig?: string;
+  readonly kubeconfig?: string | undefined;
   /** Default: the file's current-context. */
-  readonly context?: string;
+  readonly context?: string | undefined;
   /** User to impersonate, instead of the one that the file's user impersonates. */
   readonly as?: string;
   /** Groups to impersonate; only with `as`. */
