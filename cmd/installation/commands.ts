@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { isConfirmed } from '../confirmation.ts';
 import { durationOption } from '../flags/flag-values.ts';
 import { systemNamespaceOf } from '../flags/process-flags.ts';
 import { addCrdGuardFlags, type CrdGuardFlags } from '../flags/webhook-flags.ts';
@@ -21,6 +22,7 @@ interface UninstallFlags extends PlaceFlags {
   readonly deleteWorkloads?: boolean;
   readonly toRukpak?: boolean;
   readonly timeout: number;
+  readonly yes?: boolean;
   readonly dryRun?: boolean;
 }
 
@@ -81,12 +83,16 @@ function addUninstall(program: Command, { print }: CommandOutput): void {
       ).conflicts('deleteWorkloads'),
     )
     .addOption(durationOption('--timeout', 'Maximum time for each deletion', '5m'))
+    .option('-y, --yes', 'Do not ask for confirmation of --delete-workloads at a terminal')
     .option('--dry-run', 'Print what would be deleted and kept, and change nothing')
     .action(async (flags: UninstallFlags) => {
       const { deleteWorkloads = false, dryRun = false } = flags;
       const systemNamespace = systemNamespaceOf(flags);
       const { uninstall } = await import('./uninstall.ts');
-      await uninstall({ ...flags, systemNamespace, deleteWorkloads, dryRun }, print);
+      // A script has nobody to ask.
+      const isAsked = process.stdin.isTTY && flags.yes !== true;
+      const confirm = isAsked ? isConfirmed : undefined;
+      await uninstall({ ...flags, systemNamespace, deleteWorkloads, dryRun, confirm }, print);
     });
 }
 

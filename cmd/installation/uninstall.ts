@@ -2,6 +2,7 @@ import type { KubernetesObject } from '../../api/meta.ts';
 import {
   connect,
   definitionResource,
+  type KubeConnection,
   liveObject,
   type Resource,
 } from '../../core/platform/kube/index.ts';
@@ -29,11 +30,14 @@ interface UninstallOptions {
   /** Maximum milliseconds for a deletion. */
   readonly timeout: number;
   readonly dryRun: boolean;
+  /** Asked before workloads are deleted (default: nobody is asked). */
+  readonly confirm?: ((question: string) => Promise<boolean>) | undefined;
   /** RukPak v0.16 will manage the BundleDeployments next. */
   readonly toRukpak?: boolean;
 }
 
-interface Uninstallation extends UninstallOptions, Deletion {
+interface Uninstallation extends UninstallOptions, Omit<Deletion, 'kube'> {
+  readonly kube: KubeConnection;
   /** In the order in which their objects can be deleted. */
   readonly kinds: readonly Resource[];
 }
@@ -63,7 +67,7 @@ export async function uninstall(
     // Half an uninstallation has no webhooks, and core goes on.
     for (const object of inOrder(manifests)) await checkDeletion(object, run);
     // Core deletes the objects of its deployments, and removes their finalizers.
-    if (deleteWorkloads) for (const resource of kinds) await deleteAll(resource, run);
+    if (deleteWorkloads) await deleteAllWorkloads(run);
     await deletePrograms(manifests, run);
     const names = new Set(kinds.map(definitionName));
     const definitions = manifests.filter(
@@ -76,6 +80,25 @@ export async function uninstall(
   } finally {
     await kube.close();
   }
+}
+
+/** @throws Error before any deletion without a yes. */
+async function deleteAllWorkloads(run: Uninstallation): Promise<void> {
+  const { kinds, kube, confirm, dryRun } = run;
+  const found: string[] = [];
+  for (const resource of confirm === undefined || dryRun ? [] : kinds) {
+    const count = (await namesOf(resource, run)).length;
+    if (count > 0) found.push(countOf(resource, count));
+  }
+  if (found.length > 0) {
+    const question = `Delete ${found.join(', ')} and everything that they have installed from ${kube.cluster}?`;
+    if ((await confirm?.(question)) === false) throw new Error('nothing is deleted');
+  }
+  for (const resource of kinds) await deleteAll(resource, run);
+}
+
+function countOf({ kind }: Resource, count: number): string {
+  return `${count} ${kind}${count === 1 ? '' : 's'}`;
 }
 
 /** Deletes all but CRDs and namespaces, and warns of what the user may not expect. */
@@ -159,7 +182,7 @@ async function tellKept(
   }
   for (const resource of run.kinds) {
     const count = (await namesOf(resource, run)).length;
-    if (count > 0) run.print(`${count} ${resource.kind}${count === 1 ? '' : 's'} kept`);
+    if (count > 0) run.print(`${countOf(resource, count)} kept`);
   }
   run.print(
     'Everything that BundleDeployments have installed is kept. The next installation of RukPak continues with it.',

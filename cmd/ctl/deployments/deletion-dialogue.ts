@@ -1,7 +1,7 @@
-import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { TerminalError } from '../../../core/errors.ts';
+import { isConfirmed } from '../../confirmation.ts';
 import { durationOption } from '../../flags/flag-values.ts';
 import type { OutputFlags } from '../output/output.ts';
 import { visibleLine } from '../terminal/text.ts';
@@ -76,15 +76,6 @@ export async function confirmDeletion(
       'nothing is deleted: there is no terminal to ask for confirmation, so pass --yes',
     );
   }
-  const lines = createInterface({ input: process.stdin, output: process.stderr });
-  // Ctrl-D ends the input, and leaves the question without an answer.
-  const closed = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
-  try {
-    const question = lines.question(`Delete "${name}"? [y/N] `, { signal });
-    const answer = await Promise.race([question, closed]);
-    if (/^y(?:es)?$/i.test(answer.trim())) return;
-  } finally {
-    lines.close();
-  }
+  if (await isConfirmed(`Delete "${name}"?`, signal)) return;
   throw new TerminalError('nothing is deleted');
 }
