@@ -15,6 +15,7 @@ const label = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
 const labelPattern = new RegExp(`^${label}$`);
 const subdomainPattern = new RegExp(`^${label}(\\.${label})*$`);
 const longestPackageName = 63;
+const longestMatched = 100_000;
 
 /** Why a package name is invalid, in Kubernetes' words; empty for a valid one. */
 function packageNameProblems(name: string): readonly string[] {
@@ -22,8 +23,10 @@ function packageNameProblems(name: string): readonly string[] {
     Buffer.byteLength(name) > longestPackageName
       ? [`must be no more than ${longestPackageName} characters`]
       : [];
-  if (labelPattern.test(name)) return length;
-  if (subdomainPattern.test(name)) return [...length, 'must not contain dots'];
+  // V8 matches only texts of up to some megabytes.
+  const start = name.slice(0, longestMatched);
+  if (labelPattern.test(start)) return length;
+  if (subdomainPattern.test(start)) return [...length, 'must not contain dots'];
   return [
     ...length,
     `a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '${label}')`,

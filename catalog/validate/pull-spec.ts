@@ -8,12 +8,15 @@ const tag = /^\w[\w.-]{0,127}$/;
 const digest = /^[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}$/;
 const invalid = 'invalid reference format';
 const maxName = 255;
+/** No valid text is as long; V8 matches longer ones only up to some megabytes. */
+const longest = 100_000;
 
 /**
  * Why opm rejects a text as an image reference, in its library's words; undefined for a valid one.
  * Only for checking catalogs: `parseImageReference` reads what is pulled, and accepts addresses.
  */
 export function pullSpecProblem(text: string): string | undefined {
+  if (text.length > longest) return invalid;
   if (identifier.test(text)) {
     return `invalid repository name (${text}), cannot specify 64-byte hexadecimal strings`;
   }

@@ -34,6 +34,18 @@ it('follows a chain of 100,000 entries, and a cycle of that length', async () =>
   );
 });
 
+it('says what is wrong with names and images of any length', async () => {
+  const long = 'a.'.repeat(8_000_000);
+  const packageBlob = { schema: 'olm.package', name: 'a', defaultChannel: 'stable' };
+  const channel = { schema: 'olm.channel', package: 'a', name: 'stable', entries: [{ name: 'b' }] };
+  const property = { type: 'olm.package', value: { packageName: 'a', version: '1.0.0' } };
+  const bundle = { schema: 'olm.bundle', package: 'a', name: 'b', properties: [property] };
+  const image = await said([packageBlob, channel, { ...bundle, image: long }]);
+  expect(image.slice(-80)).toMatch(/: invalid reference format$/);
+  const named = await said([{ ...packageBlob, name: long }]);
+  expect(named).toContain('[must be no more than 63 characters a lowercase RFC 1123 label must');
+});
+
 async function said(values: readonly JsonObject[]): Promise<string> {
   const blobs = async function* () {
     for (const value of values) yield await Promise.resolve(blobOfValue(value));
