@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { isConfirmed } from '../confirmation.ts';
+import { isConfirmed } from '../flags/confirmation.ts';
 import { durationOption } from '../flags/flag-values.ts';
 import { systemNamespaceOf } from '../flags/process-flags.ts';
 import { addCrdGuardFlags, type CrdGuardFlags } from '../flags/webhook-flags.ts';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { TerminalError } from '../../../core/errors.ts';
-import { isConfirmed } from '../../confirmation.ts';
+import { isConfirmed } from '../../flags/confirmation.ts';
 import { durationOption } from '../../flags/flag-values.ts';
 import type { OutputFlags } from '../output/output.ts';
 import { visibleLine } from '../terminal/text.ts';
