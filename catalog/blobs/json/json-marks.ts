@@ -6,61 +6,72 @@ import { TerminalError } from '../../../core/errors.ts';
  * @throws TerminalError if the text ends before the string does
  */
 export function endOfString(json: string, start: number): number {
-  let at = start + 1;
-  for (;;) {
-    quoteOrEscape.lastIndex = at;
-    const found = quoteOrEscape.exec(json);
-    if (found === null) throw new TerminalError('unexpected end of JSON input');
-    if (found[0] === '"') return found.index + 1;
-    at = found.index + 2;
-  }
+  let end = start;
+  do end = json.indexOf('"', end + 1);
+  while (isEscaped(json, end));
+  if (end === -1) throw new TerminalError('unexpected end of JSON input');
+  return end + 1;
 }
 
-const quoteOrEscape = /["\\]/g;
+/** Whether an odd number of backslashes precedes the offset. */
+function isEscaped(json: string, at: number): boolean {
+  let before = at - 1;
+  while (json.charCodeAt(before) === code.backslash) before -= 1;
+  return (at - before) % 2 === 0;
+}
+
+const code = {
+  quote: 0x22,
+  comma: 0x2c,
+  colon: 0x3a,
+  leftBracket: 0x5b,
+  backslash: 0x5c,
+  rightBracket: 0x5d,
+  leftBrace: 0x7b,
+  rightBrace: 0x7d,
+} as const;
 
 /** Compact JSON over several lines; strings, numbers and order stay unchanged. */
 export function indentedText(json: string, indent: string): string {
-  const pieces: string[] = [];
+  const lines: string[] = [];
+  const line = (depth: number): string => (lines[depth] ??= `\n${indent}${'    '.repeat(depth)}`);
+  let text = '';
   let depth = 0;
   let copied = 0;
-  const line = (): string => `\n${indent}${'    '.repeat(depth)}`;
-  for (const at of marksOf(json)) {
-    const mark = json.charAt(at);
-    depth += depthChange(mark);
-    pieces.push(
-      json.slice(copied, at),
-      spaced(mark, json.slice(Math.max(at - 1, 0), at + 2), line),
-    );
-    copied = at + 1;
+  for (let at = 0; at < json.length; at += 1) {
+    switch (json.charCodeAt(at)) {
+      case code.quote:
+        at = endOfString(json, at) - 1;
+        break;
+      case code.leftBrace:
+      case code.leftBracket:
+        if (isClosing(json.charCodeAt(at + 1))) {
+          at += 1;
+          break;
+        }
+        depth += 1;
+        text += json.slice(copied, at + 1) + line(depth);
+        copied = at + 1;
+        break;
+      case code.rightBrace:
+      case code.rightBracket:
+        depth -= 1;
+        text += json.slice(copied, at) + line(depth);
+        copied = at;
+        break;
+      case code.comma:
+        text += json.slice(copied, at + 1) + line(depth);
+        copied = at + 1;
+        break;
+      case code.colon:
+        text += `${json.slice(copied, at + 1)} `;
+        copied = at + 1;
+        break;
+    }
   }
-  pieces.push(json.slice(copied));
-  return pieces.join('');
+  return text + json.slice(copied);
 }
 
-const quoteOrMark = /["[\]{},:]/g;
-
-/** Offsets of brackets, commas and colons outside of strings. */
-function* marksOf(json: string): Generator<number> {
-  let at = 0;
-  for (;;) {
-    quoteOrMark.lastIndex = at;
-    const found = quoteOrMark.exec(json);
-    if (found === null) return;
-    at = found[0] === '"' ? endOfString(json, found.index) : found.index + 1;
-    if (found[0] !== '"') yield found.index;
-  }
-}
-
-function depthChange(mark: string): number {
-  if (mark === '{' || mark === '[') return 1;
-  return mark === '}' || mark === ']' ? -1 : 0;
-}
-
-/** A mark with the breaks around it; `around` has the characters before and behind it, too. */
-function spaced(mark: string, around: string, line: () => string): string {
-  if (mark === ':') return ': ';
-  if (mark === ',') return `,${line()}`;
-  const isEmpty = around.includes('{}') || around.includes('[]');
-  if (isEmpty) return mark;
-  return mark === '{' || mark === '[' ? `${mark}${line()}` : `${line()}${mark}`;
+function isClosing(character: number): boolean {
+  return character === code.rightBrace || character === code.rightBracket;
 }
