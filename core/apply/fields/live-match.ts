@@ -28,7 +28,7 @@ export function isApplied(
   const asked = withoutFields(desired, ignored?.tree);
   return (
     isSubset(asked, live) &&
-    lostEmptyFields(desired, live, ignored).length === 0 &&
+    lostEmpty(asked, { path: '', live, owned, typed: isTyped(desired) }).length === 0 &&
     ownsNothingElse(owned, desired, ignored?.tree)
   );
 }
