@@ -119,11 +119,7 @@ async function applyFoundation(
     return { status: withGroupKinds(beginning.status, groupKinds) };
   } catch (error) {
     if (mustNotBeTold(error, signal)) throw error;
-    const { status, failed } = beginning;
-    if (failed) return { status, error };
-    const known = withGroupKinds(status, remembered.groupKinds);
-    const failure = installFailure({ status: known }, error, dependencies);
-    return { ...failure, ...(beginning.isNoted && { begun: true }) };
+    return beginning.failure(error, (status) => withGroupKinds(status, remembered.groupKinds));
   }
 }
 

@@ -97,14 +97,10 @@ export async function apply(
     if (result.complete && result.heldPrune !== undefined) lookAgain(state, dependencies, context);
     return foundBy(result, { ...state, status: beginning.status }, dependencies);
   } catch (error) {
-    const { status, failed } = beginning;
     if (mustNotBeTold(error, context.signal)) throw error;
-    if (failed) return { status, error };
     // The creation of a missing namespace or kind sends no event.
     if (isAboutMissing(error)) context.wakeAfter(longestWait);
-    const known = withRemembered({ ...state, status }, remembered);
-    const failure = installFailure({ status: known }, error, dependencies);
-    return { ...failure, ...(beginning.isNoted && { begun: true }) };
+    return beginning.failure(error, (status) => withRemembered({ ...state, status }, remembered));
   }
 }
 

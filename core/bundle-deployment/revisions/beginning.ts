@@ -5,12 +5,14 @@ import { OutdatedOwnerError } from '../../apply/index.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import {
   type BundleDeploymentState,
+  type Found,
   isDeletedSince,
   isOutdated,
   type PhaseContext,
 } from '../phase.ts';
 import { isOther, waitingOf } from '../rendering/applied-content.ts';
 import type { Recipe } from '../rendering/rendered-objects.ts';
+import { installFailure } from '../status.ts';
 
 /**
  * Records what core is about to apply, and where, when the engine has checked everything: from then
@@ -42,13 +44,18 @@ export class Beginning {
     return this.#status ?? this.#state.status;
   }
 
-  get isNoted(): boolean {
-    return this.#status !== undefined;
-  }
-
-  /** The note could not be written, and nothing was applied. */
-  get failed(): boolean {
-    return this.#failed;
+  /**
+   * The findings of an apply that has failed. When the note could not be written, nothing was applied,
+   * and the status tells nothing of it. `remembered` adds to the status what the apply has found.
+   */
+  failure(
+    error: unknown,
+    remembered: (status: BundleDeploymentStatus) => BundleDeploymentStatus,
+  ): Pick<BundleDeploymentState, 'status'> & Pick<Found, 'error' | 'begun'> {
+    const { status } = this;
+    if (this.#failed) return { status, error };
+    const failure = installFailure({ status: remembered(status) }, error, this.#dependencies);
+    return this.#status === undefined ? failure : { ...failure, begun: true };
   }
 
   /** @throws Error of the API server; OutdatedOwnerError when its answer shows another spec. */
