@@ -5,11 +5,11 @@ import type { HealthProblem } from '../contracts/applier.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { KubeClient } from '../platform/kube/index.ts';
 import type { DriftDetector } from './drift/drift.ts';
-import { isPodsController, workloadReason } from './health/pod-reason.ts';
+import { isPodsController, type PodReasonsOf, workloadReason } from './health/pod-reason.ts';
 import type { Inventory } from './inventory/inventory.ts';
 import { clientOf } from './privilege/permissions.ts';
 import type { AppliedRecord } from './state/applied-record.ts';
-import type { OwnerState, PodReasonsOf } from './state/owner-state.ts';
+import type { OwnerState } from './state/owner-state.ts';
 import type { OwnerStates } from './state/owner-states.ts';
 
 /**

@@ -8,6 +8,7 @@ import type { EventSink } from '../contracts/event-sink.ts';
 import type { Logger } from '../contracts/logger.ts';
 import type { Provisioner } from '../contracts/provisioner.ts';
 import type { UnservedDeletions } from '../contracts/unserved-deletions.ts';
+import { WaitingError } from '../errors.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { KubeClient } from '../platform/kube/index.ts';
 import type { ApplyMetrics } from '../platform/observe/index.ts';
@@ -31,6 +32,9 @@ export interface OwnedBundleCache {
   kept(name: string): Bundle | undefined;
   upsertIfNewer(bundle: Bundle): void;
 }
+
+/** Stored content was lost and core unpacks it again: nothing is wrong with it. */
+export class LostContentError extends WaitingError {}
 
 /** Reads a Bundle's stored content, from any archive. */
 export interface ContentLoader {

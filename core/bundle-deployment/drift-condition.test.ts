@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { ManualClock } from '../../test/helpers/manual-clock.ts';
 import { aStoredBundle, aStoredDeployment } from '../../test/helpers/stored-objects.ts';
-import { isUnchanged, withDrift } from './status.ts';
+import { isUnchanged } from './rendering/applied-content.ts';
+import { withDrift } from './status.ts';
 
 const clock = new ManualClock();
 const deployment = { object: 'Deployment/n/web', missing: false, fields: ['spec.replicas'] };

@@ -11,6 +11,7 @@ export { issuedByCertManager, issuedByServiceCA } from './certificates/issued-el
 export { selfIssued } from './certificates/self-issued.ts';
 export { wantedCertificates } from './certificates/wanted-certificates.ts';
 export type { ContentLoader } from './dependencies.ts';
+export { LostContentError } from './dependencies.ts';
 export { ClusterFactsReader } from './facts/cluster-facts.ts';
 export { DeploymentSeeds } from './facts/deployment-seed.ts';
 export { readInputs } from './facts/inputs.ts';
@@ -18,6 +19,5 @@ export { RenderFacts } from './facts/render-facts.ts';
 export { type FullPlan, planCounts } from './plan/full-plan.ts';
 export { parsePlan, StoredPlans } from './plan/stored-plans.ts';
 export { BundleDeploymentReconciler } from './reconciler.ts';
-export { LostContentError } from './rendering/render.ts';
 export { keepTemplateManager } from './revisions/template-manager.ts';
 export { sourceReader } from './source-reader.ts';

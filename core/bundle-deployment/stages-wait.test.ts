@@ -3,7 +3,7 @@ import type { Condition } from '../../api/meta.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { aBundleOf, nameOf, v1, v2 } from '../../test/helpers/bundle-deployment-fixture.ts';
 import { aStoredDeployment } from '../../test/helpers/stored-objects.ts';
-import { stagesWait } from './status.ts';
+import { stagesWait } from './rendering/applied-content.ts';
 
 interface Fields {
   readonly waitForReady?: boolean;

@@ -21,7 +21,6 @@ import { findCondition, setCondition } from '../platform/runtime/index.ts';
 import { shortList } from '../short-list.ts';
 import type { BundleDeploymentDependencies } from './dependencies.ts';
 import type { BundleDeploymentState } from './phase.ts';
-import { isNewContent } from './rendering/applied-content.ts';
 
 interface Outcome {
   readonly status: 'True' | 'False' | 'Unknown';
@@ -150,25 +149,6 @@ export function withDrift(
   return { ...status, conditions: [...setCondition(conditions, update, clock)] };
 }
 
-type LoadedState = Pick<
-  BundleDeploymentState,
-  'deployment' | 'status' | 'target' | 'recipe' | 'kept' | 'approved'
->;
-
-/** True when the same content of the same Bundle and spec was completely rolled out before. */
-export function isUnchanged(state: LoadedState): boolean {
-  const { deployment, target, kept } = state;
-  const { metadata, status } = deployment;
-  const { installed } = bundleDeploymentCondition;
-  if (kept === true) return true;
-  return (
-    status?.activeBundle === target?.metadata.name &&
-    status?.observedGeneration === metadata.generation &&
-    findCondition(status?.conditions, installed)?.status === 'True' &&
-    !isNewContent(state)
-  );
-}
-
 function driftMessage(drifted: readonly DriftedObject[]): string {
   const objects = drifted.map(
     ({ object, missing, fields }) => `${object} (${missing ? 'missing' : listed(fields)})`,
@@ -244,18 +224,6 @@ export function failureReason({ status }: Pick<BundleDeploymentState, 'status'>)
   return status.activeBundle === undefined
     ? bundleDeploymentReason.installFailed
     : bundleDeploymentReason.upgradeFailed;
-}
-
-/**
- * Whether stages wait until the one before is ready: when the spec asks for it and something new is
- * rolled out. Repairs do not wait, in this process or a later one, and neither does a rollback: a
- * later stage may have broken an earlier one.
- */
-export function stagesWait(state: LoadedState): boolean {
-  const { deployment, status, target } = state;
-  if (deployment.spec.stages?.waitForReady !== true) return false;
-  const isWayBack = target !== undefined && status.rollback?.to === target.metadata.name;
-  return !isWayBack && !isUnchanged(state);
 }
 
 /** An earlier reconcile has completely applied the same spec. */

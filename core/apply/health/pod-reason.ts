@@ -9,6 +9,13 @@ import {
 } from '../../platform/kube/index.ts';
 import { conditionOf } from './status.ts';
 
+/** Why pods of one deployment's workloads are not ready. */
+export interface PodReasonsOf {
+  readonly at: number;
+  /** By the workload's line in the message. */
+  readonly byLine: ReadonlyMap<string, string>;
+}
+
 const workloadKinds: ReadonlySet<string> = new Set([
   'DaemonSet',
   'Deployment',

@@ -30,7 +30,7 @@ import type { Deletions, DoomedObject } from '../write/deletions.ts';
 import type { ServerSideApply } from '../write/server-side-apply.ts';
 import { hookRunOf, isOfRun } from './hook.ts';
 import { hookObject, hookRefusal } from './hook-object.ts';
-import { awaitHook, hookOutcome, noteHookEnd } from './hook-watch.ts';
+import { awaitHook, hookOutcome, noteHookEnd, progressOf } from './hook-watch.ts';
 import {
   fromBefore,
   isKeptByUser,
@@ -242,10 +242,4 @@ export class HookRunner {
     const [failure] = await deletions.delete([doomed], context);
     if (failure !== undefined) throw failure.error;
   }
-}
-
-function progressOf(object: KubernetesObject): HookProgress {
-  const outcome = hookOutcome(object);
-  if (outcome.state !== 'running') return outcome;
-  return { state: 'running', since: object.metadata.creationTimestamp ?? '' };
 }

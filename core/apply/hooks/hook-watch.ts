@@ -1,6 +1,7 @@
 import { gvkOf } from '../../../api/gvk.ts';
 import { fieldAt, integerAt, listOf, stringAt } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
+import type { HookProgress } from '../../contracts/hooks.ts';
 import { conditionOf, isTrue } from '../health/status.ts';
 import type { InventoryEntry } from '../inventory/entry.ts';
 import type { ObjectEvent, ObjectEventListener } from '../inventory/inventory.ts';
@@ -65,6 +66,13 @@ export function hookOutcome(object: KubernetesObject): HookOutcome {
   const gvk = gvkOf(object);
   if (!isRunnable(gvk)) return { state: 'succeeded' };
   return gvk.kind === 'Job' ? jobOutcome(object) : podOutcome(object);
+}
+
+/** The same, and since when it runs. */
+export function progressOf(object: KubernetesObject): HookProgress {
+  const outcome = hookOutcome(object);
+  if (outcome.state !== 'running') return outcome;
+  return { state: 'running', since: object.metadata.creationTimestamp ?? '' };
 }
 
 /** Whether objects of the kind run until they end. */

@@ -1,6 +1,7 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { HookProgress } from '../../contracts/hooks.ts';
 import type { Clock } from '../../platform/clock.ts';
+import type { PodReasonsOf } from '../health/pod-reason.ts';
 import type { OwnRules } from '../health/rules/own-verdicts.ts';
 import type { DesiredObject } from '../objects/desired.ts';
 import type { GroupKind } from '../objects/object-id.ts';
@@ -32,23 +33,13 @@ interface AwaitedRemoval {
 /** A namespace of a set. */
 export type SharedNamespace = Pick<DesiredObject, 'id' | 'resource' | 'key'>;
 
-/**
- * The permissions of a deployment's account; core asks again when the deployment changes or
- * something failed.
- */
+/** What a deployment's account may do; core asks again after a change or a failure. */
 export interface GrantedPermissions {
   /** Account and generation of the deployment for which core asked. */
   of: string;
   permissions: Set<string>;
   /** The last account that had all permissions. */
   trusted?: string;
-}
-
-/** Why pods of one deployment's workloads are not ready. */
-export interface PodReasonsOf {
-  readonly at: number;
-  /** By the workload's line in the message. */
-  readonly byLine: ReadonlyMap<string, string>;
 }
 
 /**
@@ -98,9 +89,7 @@ export class OwnerState {
   checkedRewinds = 0;
   /** UID and version of the deployment in the last request. */
   handedIn: Pick<KubernetesObject, 'metadata'> | undefined;
-  /**
-   * The response to core's last write of its ApplySet marks: a request may carry an older state.
-   */
+  /** Response to core's last write of its ApplySet marks: a request may be older. */
   parent: KubernetesObject | undefined;
   permissions: GrantedPermissions | undefined;
   readonly #index: ObjectIndex;

@@ -46,6 +46,26 @@ export interface Facts extends Pick<DeploymentContext, 'inputs' | 'cluster' | 's
   readonly seedIdentity?: string;
 }
 
+/** Each class receives only the facts that it declares itself, because a seed is a secret. */
+export function factsFor(
+  { uses = [] }: Provisioner,
+  context: DeploymentContext,
+): DeploymentContext {
+  const {
+    cluster,
+    seed,
+    inputsDigest: _,
+    seedIdentity: __,
+    references: ___,
+    ...rest
+  }: DeploymentContext & Facts = context;
+  return {
+    ...rest,
+    ...(cluster !== undefined && uses.includes('cluster') ? { cluster } : {}),
+    ...(seed !== undefined && uses.includes('seed') ? { seed } : {}),
+  };
+}
+
 /** The version of facts, known before they are read. */
 export interface PreparedFacts {
   /** Differs whenever the facts may differ; undefined when it is unknown. */

@@ -13,12 +13,12 @@ import {
   type PhaseContext,
   type Surroundings,
 } from '../phase.ts';
+import { isUnchanged } from '../rendering/applied-content.ts';
 import { Beginning } from '../revisions/beginning.ts';
 import { withBegun } from '../revisions/progress.ts';
 import {
   failureReason,
   installFailure,
-  isUnchanged,
   notInstalled,
   notObserved,
   withGroupKinds,

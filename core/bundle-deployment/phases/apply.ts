@@ -12,14 +12,13 @@ import {
   type PhaseContext,
   standsIn,
 } from '../phase.ts';
+import { isUnchanged, stagesWait } from '../rendering/applied-content.ts';
 import { Beginning } from '../revisions/beginning.ts';
 import { withBegun } from '../revisions/progress.ts';
 import {
   installFailure,
-  isUnchanged,
   notInstalled,
   originOf,
-  stagesWait,
   withDrift,
   withFinished,
   withGroupKinds,

@@ -8,11 +8,17 @@ import type { ReconcileDependencies } from '../dependencies.ts';
 import { withHooksDone } from '../hooks/hook-run.ts';
 import type { LiveDeployment } from '../live-deployment.ts';
 import type { BundleDeploymentState, Found, PhaseContext } from '../phase.ts';
-import { carriesOutPlan, contentOf, waitingOf, wasReplaced } from '../rendering/applied-content.ts';
+import {
+  carriesOutPlan,
+  contentOf,
+  isUnchanged,
+  waitingOf,
+  wasReplaced,
+} from '../rendering/applied-content.ts';
 import { secretsDigest } from '../rendering/generated-values.ts';
 import type { Recipe } from '../rendering/rendered-objects.ts';
 import { withApplied } from '../revisions/history.ts';
-import { installed, isUnchanged } from '../status.ts';
+import { installed } from '../status.ts';
 
 /** Makes the target the active Bundle: it is completely applied, and its hooks have run. */
 export async function noteInstalled(

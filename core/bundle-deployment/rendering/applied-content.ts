@@ -2,8 +2,10 @@ import type {
   BundleDeployment,
   BundleDeploymentStatus,
 } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { bundleDeploymentCondition } from '../../../api/v1alpha1/conditions.ts';
 import type { AppliedStatus, WaitingDeletions } from '../../../api/v1alpha1/deployment-progress.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
+import { findCondition } from '../../platform/runtime/index.ts';
 import type { BundleDeploymentState } from '../phase.ts';
 import { renderingOf } from '../plan/approval.ts';
 import type { Recipe } from './rendered-objects.ts';
@@ -83,4 +85,35 @@ function hasNewValues(
 ): boolean {
   const accepted = annotations?.[annotation.acceptNewSeed];
   return seed !== undefined && seed !== seedIdentity && seedIdentity === accepted;
+}
+
+type LoadedState = Pick<
+  BundleDeploymentState,
+  'deployment' | 'status' | 'target' | 'recipe' | 'kept' | 'approved'
+>;
+
+/** True when the same content of the same Bundle and spec was completely rolled out before. */
+export function isUnchanged(state: LoadedState): boolean {
+  const { deployment, target, kept } = state;
+  const { metadata, status } = deployment;
+  const { installed } = bundleDeploymentCondition;
+  if (kept === true) return true;
+  return (
+    status?.activeBundle === target?.metadata.name &&
+    status?.observedGeneration === metadata.generation &&
+    findCondition(status?.conditions, installed)?.status === 'True' &&
+    !isNewContent(state)
+  );
+}
+
+/**
+ * Whether stages wait until the one before is ready: when the spec asks for it and something new is
+ * rolled out. Repairs do not wait, in this process or a later one, and neither does a rollback: a
+ * later stage may have broken an earlier one.
+ */
+export function stagesWait(state: LoadedState): boolean {
+  const { deployment, status, target } = state;
+  if (deployment.spec.stages?.waitForReady !== true) return false;
+  const isWayBack = target !== undefined && status.rollback?.to === target.metadata.name;
+  return !isWayBack && !isUnchanged(state);
 }

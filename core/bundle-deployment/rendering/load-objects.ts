@@ -13,7 +13,7 @@ import { digestOf, type SplitObjects, splitHooks } from '../../apply/index.ts';
 import { errorMessage, TerminalError, WaitingError } from '../../errors.ts';
 import { findCondition } from '../../platform/runtime/index.ts';
 import { Turns } from '../../platform/turns.ts';
-import type { ReconcileDependencies } from '../dependencies.ts';
+import { LostContentError, type ReconcileDependencies } from '../dependencies.ts';
 import {
   type BundleDeploymentState,
   type Found,
@@ -24,7 +24,7 @@ import { fallBack, keptBundle } from '../phases/choose-target.ts';
 import { appliedRendering, renderingOf } from '../plan/approval.ts';
 import { hasBegun } from '../revisions/begun.ts';
 import { hasValidBundle } from '../status.ts';
-import { LostContentError, render, renderAgain } from './render.ts';
+import { render, renderAgain } from './render.ts';
 import type { Rendered } from './rendered-objects.ts';
 
 /**

@@ -16,7 +16,7 @@ import { checkObjectCount, leftOutMessage, withoutLeftOut } from '../../manifest
 import { type InTurn, withTimeLimit } from '../../platform/runtime/index.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import { stillNames } from '../facts/input-references.ts';
-import type { Facts, RenderingClasses } from '../facts/render-facts.ts';
+import { type Facts, factsFor, type RenderingClasses } from '../facts/render-facts.ts';
 import type { LiveDeployment } from '../live-deployment.ts';
 import { type BundleDeploymentState, longestWait, type PhaseContext } from '../phase.ts';
 import { withWarningEvents } from './class-warnings.ts';
@@ -227,34 +227,19 @@ async function objectsOf(
   let files = stored;
   const { configure } = ofBundle ?? {};
   if (ofBundle !== undefined && configure !== undefined) {
-    const context = { ...used(ofBundle, given), inputs: [] };
+    const context = { ...factsFor(ofBundle, given), inputs: [] };
     const run = () =>
       nameClass(ofBundle, 'configure', () => configure(stored, deployment, context));
     files = await live.whileAtWork(handlerOf(ofBundle, 'configure'), run);
     if (files !== stored) checkFiles(files, given.limits);
   }
   const run = () =>
-    nameClass(own, 'deployment', async () => own.deployment?.(files, deployment, used(own, given)));
+    nameClass(own, 'deployment', async () =>
+      own.deployment?.(files, deployment, factsFor(own, given)),
+    );
   const objects = await live.whileAtWork(handlerOf(own, 'deployment'), run);
   checkObjectCount(objects.length, given.limits.maxEntries);
   return objects;
-}
-
-/** Each class receives only the facts that it declares itself, because a seed is a secret. */
-function used({ uses = [] }: Provisioner, context: DeploymentContext): DeploymentContext {
-  const {
-    cluster,
-    seed,
-    inputsDigest: _,
-    seedIdentity: __,
-    references: ___,
-    ...rest
-  }: DeploymentContext & Facts = context;
-  return {
-    ...rest,
-    ...(cluster !== undefined && uses.includes('cluster') ? { cluster } : {}),
-    ...(seed !== undefined && uses.includes('seed') ? { seed } : {}),
-  };
 }
 
 function sizeOf({ files }: BundleFiles): number {
@@ -262,6 +247,3 @@ function sizeOf({ files }: BundleFiles): number {
   for (const content of files.values()) bytes += content.byteLength;
   return bytes;
 }
-
-/** Stored content was lost and core unpacks it again: nothing is wrong with it. */
-export class LostContentError extends WaitingError {}

@@ -16,12 +16,8 @@ import { ArchiveFiles } from './archive-files.ts';
 import { checkedBytes } from './checked-bytes.ts';
 import { blobPath, indexFile, LayoutIndex, layoutFile, layoutText } from './layout-index.ts';
 import { LayoutPlace } from './layout-place.ts';
-import {
-  isThere,
-  newArchive,
-  openUnfinished,
-  type UnfinishedArchive,
-} from './unfinished-archive.ts';
+import { isThere } from './partial-files.ts';
+import { newArchive, openUnfinished, type UnfinishedArchive } from './unfinished-archive.ts';
 import { type LockOptions, WriterLock } from './writer-lock.ts';
 
 export interface NewArchiveOptions {

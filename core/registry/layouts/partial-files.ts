@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readdir } from 'node:fs/promises';
+import { lstat, readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
 /** End of the name of a file that one writer alone writes, until it is whole. */
@@ -21,4 +21,14 @@ export async function partialsOf(path: string): Promise<readonly string[]> {
   return names
     .filter((name) => wholeOf(name) === basename(path))
     .map((name) => join(dirname(path), name));
+}
+
+export async function isThere(path: string): Promise<boolean> {
+  try {
+    await lstat(path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
+  }
 }

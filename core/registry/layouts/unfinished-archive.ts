@@ -1,4 +1,4 @@
-import { type FileHandle, lstat, open, rename, rm } from 'node:fs/promises';
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { indexTar, type TarPlace, tarHeader, tarPadding } from '../../content/index.ts';
 import { errorMessage, quoted, TerminalError } from '../../errors.ts';
 import { manifestParts } from '../manifest-parts.ts';
@@ -11,7 +11,7 @@ import {
   layoutText,
   maxIndexSize,
 } from './layout-index.ts';
-import { partialOf, partialsOf } from './partial-files.ts';
+import { isThere, partialOf, partialsOf } from './partial-files.ts';
 
 /** An archive to append to, with its complete entries. */
 export interface UnfinishedArchive {
@@ -230,16 +230,6 @@ async function readAt(file: FileHandle, { start, size }: TarPlace): Promise<Buff
 /** The path of an archive that a later run continues, while it is written. */
 function continuedOf(path: string): string {
   return `${path}.partial`;
-}
-
-export async function isThere(path: string): Promise<boolean> {
-  try {
-    await lstat(path);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
-    throw error;
-  }
 }
 
 async function openIfThere(path: string): Promise<FileHandle | undefined> {
