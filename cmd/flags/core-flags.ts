@@ -92,7 +92,7 @@ export function addCoreFlags(command: Command, defaults = podDefaults): Command 
     .addOption(
       booleanFlag(
         'leader-elect',
-        'Reconcile only while this process holds the lease core.rukpak.io',
+        'Reconcile only while this process holds the lease core.rukpak.io; without the flag it fails if another one holds it',
       ),
     )
     .option(

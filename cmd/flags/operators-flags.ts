@@ -50,7 +50,7 @@ export function addOperatorsFlags(command: Command): Command {
     .addOption(
       booleanFlag(
         'leader-elect',
-        'Reconcile only while this process holds the lease operators.rukpak.io',
+        'Reconcile only while this process holds the lease operators.rukpak.io; without the flag it fails if another one holds it',
       ),
     )
     .option(

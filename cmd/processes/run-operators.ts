@@ -121,7 +121,8 @@ function managerOf(
     leaderRunnable([catalogs.leader, ...extensions.controllers], {
       ...shared,
       namespace: systemNamespaceOf(flags),
-      leaseName: flags.leaderElect ? leaseName : undefined,
+      leaseName,
+      leaderElection: flags.leaderElect,
       caches,
     }),
   );

@@ -66,10 +66,15 @@ export interface ManagerOptions {
   /** More checks of `/readyz` by name; a check that throws makes the process unready. */
   readonly readyChecks?: Readonly<Record<string, () => void | Promise<void>>>;
   /**
-   * Name of the Lease to hold while reconciling; `false` for none, which requires a single process
-   * (default: a name made from the classes, such as `acme-jsonnet.core.rukpak.io`).
+   * Name of the Lease to hold while reconciling (default: a name made from the classes, such as
+   * `acme-jsonnet.core.rukpak.io`).
    */
-  readonly leaseName?: string | false;
+  readonly leaseName?: string;
+  /**
+   * `false` takes no Lease, which requires a single process: it fails if another one holds the
+   * Lease (default: true).
+   */
+  readonly leaderElection?: boolean;
   /** Maximum number of BundleDeployments reconciled and Bundles unpacked at once (default: 8). */
   readonly workers?: number;
   /**

@@ -75,10 +75,9 @@ export async function runReconcilers(options: ManagerSettings, signal: AbortSign
     const { crdReaderRole: name } = options;
     if (name !== undefined)
       ofLeader.push(createCrdReaderRole({ client, name, clock, logger, metrics }));
-    const { systemNamespace: namespace, leaseName } = options;
-    const caches = kinds.reflectors;
-    const ours = { client, namespace, leaseName, caches, events, metrics, clock, logger };
-    manager.add(leaderRunnable(ofLeader, ours));
+    const { systemNamespace: namespace, leaseName, leaderElection } = options;
+    const lease = { namespace, leaseName, leaderElection, caches: kinds.reflectors };
+    manager.add(leaderRunnable(ofLeader, { client, ...lease, events, metrics, clock, logger }));
     logger.info({ server: kube.server, classes: classNames(options) }, 'starting');
     await manager.run(signal);
     await events.flush(AbortSignal.timeout(2_000));

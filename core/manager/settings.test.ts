@@ -24,9 +24,11 @@ it('keeps the lease’s name within what an object’s name may have', () => {
   expect(leaseName).toMatch(/^[a-z0-9]{30,50}\.core\.rukpak\.io$/);
 });
 
-it('has no lease where none is wanted, and the one that is named', () => {
-  expect(settingsOf({ provisioners: [], leaseName: false }, parts).leaseName).toBeUndefined();
-  expect(settingsOf({ provisioners: [], leaseName: 'x' }, parts).leaseName).toBe('x');
+it('elects a leader by the lease that is named, unless it is told not to', () => {
+  const named = settingsOf({ provisioners: [], leaseName: 'x' }, parts);
+  expect(named).toMatchObject({ leaseName: 'x', leaderElection: true });
+  const alone = settingsOf({ provisioners: [], leaderElection: false }, parts);
+  expect(alone).toMatchObject({ leaseName: 'acme.beta.core.rukpak.io', leaderElection: false });
 });
 
 it('leaves what is given, and fills in the rest of content and limits', () => {

@@ -31,8 +31,8 @@ export interface ManagerSettings {
   readonly uploads?: UploadOptions | undefined;
   readonly healthProbeBindAddress: string;
   readonly readyChecks?: ManagerOptions['readyChecks'] | undefined;
-  /** Default: none. */
-  readonly leaseName?: string | undefined;
+  readonly leaseName: string;
+  readonly leaderElection: boolean;
   readonly workers: number;
   readonly memory: ByteBudget;
   readonly ownWorkers?: ReadonlyMap<string, number> | undefined;
@@ -55,7 +55,6 @@ interface OpenParts {
 
 /** The options with core's defaults. */
 export function settingsOf(options: ManagerOptions, parts: OpenParts): ManagerSettings {
-  const { leaseName = leaseNameOf(parts.provisioners) } = options;
   return {
     ...parts,
     zone: options.zone,
@@ -69,7 +68,8 @@ export function settingsOf(options: ManagerOptions, parts: OpenParts): ManagerSe
     uploads: options.uploads,
     healthProbeBindAddress: options.healthProbeBindAddress ?? defaultHealthProbeBindAddress,
     readyChecks: options.readyChecks,
-    leaseName: leaseName === false ? undefined : leaseName,
+    leaseName: options.leaseName ?? leaseNameOf(parts.provisioners),
+    leaderElection: options.leaderElection ?? true,
     workers: options.workers ?? defaultWorkers,
     ownWorkers: options.ownWorkers,
     mindsUnserved: options.mindsUnserved ?? false,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../core/platform/clock.ts';
 import { connect } from '../../core/platform/kube/index.ts';
-import { LeaderElector, leaseResource } from '../../core/platform/runtime/index.ts';
+import { LeaderElector, leaderRunnable, leaseResource } from '../../core/platform/runtime/index.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { plane } from '../helpers/plane.ts';
 import { silentLogger } from '../helpers/silent-logger.ts';
@@ -38,7 +38,7 @@ function candidate(identity: string, log: string[]) {
 }
 
 describe('LeaderElector', () => {
-  test('one leads at a time, and a stop hands over within seconds', async () => {
+  test('one leads at a time, a stop hands over within seconds, and who elects none runs beside none', async () => {
     const log: string[] = [];
     const candidates = ['a', 'b', 'c'].map((identity) => candidate(identity, log));
     await eventually(() => expect(log).toHaveLength(1));
@@ -58,7 +58,18 @@ describe('LeaderElector', () => {
       leaseTransitions: 2,
       renewTime: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/),
     });
+    const alone = leaderRunnable([{ run: async () => void log.push('alone') }], {
+      ...{ client, namespace, leaseName: 'lock', leaderElection: false, caches: [] },
+      ...{ clock: systemClock, logger: silentLogger },
+      ...{ events: { event: () => undefined }, metrics: { leader: { leads: () => undefined } } },
+    });
+    const holder = log.at(-1)?.[0];
+    await expect(alone.run(new AbortController().signal)).rejects.toThrow(
+      `${holder} holds Lease ${namespace}/lock and renews it`,
+    );
     for (const { abort } of candidates) abort.abort();
     await Promise.all(candidates.map(async ({ running }) => await running));
+    await alone.run(new AbortController().signal);
+    expect(log.slice(-2)).toEqual([`${holder} stops`, 'alone']);
   });
 });

@@ -258,7 +258,7 @@ export const options: ManagerOptions = {
   provisioners: [acme, new URL('./class.ts', import.meta.url)],
   sources: [source],
   content: { contentServers: ['https://core.rukpak-system.svc'], caFile: '/ca.crt' },
-  leaseName: false,
+  leaderElection: false,
 };
 export const run = (): Promise<void> => runManager(options, AbortSignal.timeout(1));
 export const bundle: Bundle = aBundle({ name: 'a' });

@@ -96,7 +96,7 @@ try {
         externalAddress: 'http://127.0.0.1:18089',
       },
       healthProbeBindAddress: '0',
-      leaseName: false,
+      leaderElection: false,
       logger: createLogger('warn'),
     },
     stop.signal,

@@ -3,7 +3,8 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { FakeKubeClient } from '../../../../test/helpers/fake-kube-client.ts';
 import { ManualClock } from '../../../../test/helpers/manual-clock.ts';
 import { silentLogger } from '../../../../test/helpers/silent-logger.ts';
-import { aborted } from '../../clock.ts';
+import { aborted, microTime } from '../../clock.ts';
+import { ApiError } from '../../kube/index.ts';
 import { Controller } from '../controllers/controller.ts';
 import type { Runnable } from '../manager.ts';
 import { leaderRunnable } from './leader-runnable.ts';
@@ -20,16 +21,43 @@ async function settle(): Promise<void> {
   for (let turn = 0; turn < 8; turn++) await setImmediate();
 }
 
+interface LeadOptions {
+  readonly caches?: Runnable[];
+  readonly leaderElection?: boolean;
+  /** Of the Lease, when the process starts. */
+  readonly holder?: string;
+  /** Milliseconds since the Lease was renewed then. */
+  readonly age?: number;
+  /** The answer of the API server to the first look. */
+  readonly fault?: Error;
+}
+
 function lead(
   runnables: readonly Pick<Runnable, 'run'>[],
-  { caches = [], leaseName = key.name }: { caches?: Runnable[]; leaseName?: string | null } = {},
+  { caches = [], leaderElection = true, holder: other, age = 0, fault }: LeadOptions = {},
 ) {
   const client = new FakeKubeClient();
   const clock = new ManualClock();
+  const renew = (renewTime = clock.now()): void => {
+    const spec = {
+      holderIdentity: other,
+      leaseDurationSeconds: 15,
+      renewTime: microTime(renewTime),
+    };
+    client.put({
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: key,
+      spec,
+    } as Lease);
+  };
+  if (other !== undefined) renew(clock.now() - age);
+  client.faults.get = [fault];
   const leader = leaderRunnable(runnables, {
     client,
     namespace: key.namespace,
-    leaseName: leaseName ?? undefined,
+    leaseName: key.name,
+    leaderElection,
     caches,
     events: { event: () => undefined },
     metrics: { leader: { leads: () => undefined } },
@@ -51,7 +79,7 @@ function lead(
     const lease: Lease | undefined = client.peek(key);
     return lease?.spec?.holderIdentity;
   };
-  return { client, clock, abort, running, holder };
+  return { client, clock, abort, running, holder, renew };
 }
 
 /** A cache that is renewed when the test says so. */
@@ -147,12 +175,72 @@ describe('leaderRunnable', () => {
     expect(holder()).toBe('');
   });
 
-  test('without a lease no other process wrote, and nothing is renewed', async () => {
-    const log: string[] = [];
-    const part = { run: async (signal: AbortSignal) => (log.push('working'), aborted(signal)) };
-    const caches = [aCache(Promise.resolve(), log)];
-    lead([part], { caches, leaseName: null });
-    await settle();
-    expect(log).toEqual(['working']);
+  describe('without leader election', () => {
+    const working = (log: string[]) => ({
+      run: async (signal: AbortSignal) => (log.push('working'), aborted(signal)),
+    });
+
+    test('works at once where nobody holds the lease, and renews nothing', async () => {
+      const log: string[] = [];
+      const caches = [aCache(Promise.resolve(), log)];
+      const { holder } = lead([working(log)], { caches, leaderElection: false });
+      await settle();
+      expect(log).toEqual(['working']);
+      expect(holder()).toBeUndefined();
+    });
+
+    test('fails while another process holds the lease and renews it', async () => {
+      const log: string[] = [];
+      const { renew, clock, running } = lead([working(log)], {
+        leaderElection: false,
+        holder: 'core-1',
+      });
+      await settle();
+      expect(log).toEqual([]);
+      clock.advance(2_000);
+      renew();
+      await settle();
+      clock.advance(2_000);
+      expect(await running).toBe(
+        'Error: core-1 holds Lease system/lock and renews it: it reconciles what this process would. ' +
+          'Stop it first, or let this process wait for the Lease (--leader-elect)',
+      );
+      expect(log).toEqual([]);
+    });
+
+    test('works once the lease of a killed process has expired', async () => {
+      const log: string[] = [];
+      const { clock } = lead([working(log)], { leaderElection: false, holder: 'core-1' });
+      await settle();
+      for (let seconds = 0; seconds < 14; seconds += 2) {
+        clock.advance(2_000);
+        await settle();
+      }
+      expect(log).toEqual([]);
+      clock.advance(2_000);
+      await settle();
+      expect(log).toEqual(['working']);
+    });
+
+    test('works at once where the holder was killed long ago', async () => {
+      const log: string[] = [];
+      lead([working(log)], { leaderElection: false, holder: 'core-1', age: 151_000 });
+      await settle();
+      expect(log).toEqual(['working']);
+    });
+
+    test.each([
+      [403, 'works without the right to read leases'],
+      [500, 'looks again when the API server fails'],
+    ])('%i: %s', async (code, _) => {
+      const log: string[] = [];
+      const fault = new ApiError(code, { reason: 'Refused' });
+      const { clock } = lead([working(log)], { leaderElection: false, fault });
+      await settle();
+      expect(log).toEqual(code === 403 ? ['working'] : []);
+      clock.advance(2_000);
+      await settle();
+      expect(log).toEqual(['working']);
+    });
   });
 });

@@ -6,12 +6,18 @@ import type { Clock } from '../../clock.ts';
 import type { KubeClient } from '../../kube/index.ts';
 import type { Runnable } from '../manager.ts';
 import { LeaderElector } from './leader-elector.ts';
+import { checkNobodyLeads } from './other-leader.ts';
 
 interface LeaderOptions {
   readonly client: KubeClient;
   readonly namespace: string;
-  /** Name of the Lease; without it the process leads at once. */
-  readonly leaseName: string | undefined;
+  /** Name of the Lease. */
+  readonly leaseName: string;
+  /**
+   * False: the process takes no Lease. It leads as soon as no other process holds the Lease, and
+   * fails if one does (default: true).
+   */
+  readonly leaderElection?: boolean | undefined;
   /**
    * What the parts read. Renewed after the Lease is taken: a watch may be behind what the leader
    * before has written, and acting on that would undo it.
@@ -30,8 +36,7 @@ export function leaderRunnable(
 ): Runnable {
   const { client, namespace, leaseName, caches, clock, logger } = options;
   const run: Runnable['run'] = async (signal, lost) => await runAll(runnables, signal, lost);
-  // The process has just read everything, and no leader was before it.
-  if (leaseName === undefined) return { name: 'controllers', run };
+  if (options.leaderElection === false) return withoutLease(run, options);
   const identity = `${hostname()}_${randomUUID()}`;
   const lock = { client, namespace, name: leaseName, identity };
   const elector = new LeaderElector({ ...lock, clock, logger });
@@ -54,6 +59,17 @@ export function leaderRunnable(
           logger.error({ lease: leaseName }, message);
         },
       }),
+  };
+}
+
+/** The process has just read everything: its caches need no renewal. */
+function withoutLease(run: Runnable['run'], options: LeaderOptions): Runnable {
+  return {
+    name: 'controllers',
+    run: async (signal, lost) => {
+      await checkNobodyLeads(options, signal);
+      if (!signal.aborted) await run(signal, lost);
+    },
   };
 }
 

@@ -38,7 +38,7 @@ export interface LeaseLockOptions {
 }
 
 /** Seconds, as in client-go. */
-const leaseDurationSeconds = 15;
+export const leaseDurationSeconds = 15;
 
 /**
  * A Lease as a lock: taken when free or expired, and kept by renewing it, over connections of its
