@@ -18,7 +18,6 @@ import {
   ownText,
 } from '../blobs/index.ts';
 import { type BundleFacts, bundleFacts } from './bundle-facts.ts';
-import { type Fault, faultOf, faultTree } from './error-tree.ts';
 import { type CheckedBlobs, type JudgedBundle, linkedModel } from './linked-model.ts';
 import type { ChannelModel, PackageModel } from './model.ts';
 import { chainProblem } from './replaces-chain.ts';
@@ -186,4 +185,35 @@ function deprecationProblem(message: string | undefined): string | undefined {
 
 function sortedByName<T extends { readonly name: string }>(values: readonly T[]): readonly T[] {
   return values.toSorted((a, b) => compareBytes(a.name, b.name));
+}
+
+/** An error of a part of a catalog, with the errors of its own parts. */
+interface Fault {
+  readonly message: string;
+  readonly faults: readonly (Fault | string)[];
+}
+
+/** A fault of the part; undefined if its checks found nothing. */
+function faultOf(
+  message: string,
+  found: readonly (Fault | string | undefined)[],
+): Fault | undefined {
+  const faults = found.filter((each) => each !== undefined);
+  return faults.length === 0 ? undefined : { message, faults };
+}
+
+/** The faults as opm prints them, one per line. */
+function faultTree(root: Fault): string {
+  return [`${root.message}:`, ...branches(root.faults, '')].join('\n').trim();
+}
+
+// No deeper than catalog, package, channel, bundle.
+function branches(faults: readonly (Fault | string)[], indent: string): readonly string[] {
+  return faults.flatMap((fault, index) => {
+    const isLast = index === faults.length - 1;
+    const lead = `${indent}${isLast ? '└── ' : '├── '}`;
+    if (typeof fault === 'string') return [`${lead}${fault}`];
+    const below = `${indent}${isLast ? '    ' : '│   '}`;
+    return [`${lead}${fault.message}:`, ...branches(fault.faults, below)];
+  });
 }

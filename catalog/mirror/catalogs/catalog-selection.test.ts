@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ChosenCatalog } from '../image-set/image-set.ts';
-import { selectionOf } from './catalog-selection.ts';
+import { selectionOf } from './pruned-catalog.ts';
 
 const catalog: ChosenCatalog = { catalog: 'quay.example/c:v1', full: false, packages: [] };
 const a = { name: 'a', channels: [] };

@@ -1,12 +1,17 @@
 import type { RegistryAccess } from '../../../core/registry/index.ts';
 import { type Blob, decodeBundle, writeJson } from '../../blobs/index.ts';
-import { pruneCatalog } from '../../compare/index.ts';
+import {
+  type CatalogSelection,
+  type ChosenVersions,
+  type PackageSelection,
+  pruneCatalog,
+  versionsBetween,
+} from '../../compare/index.ts';
 import { buildCatalogImage } from '../../images/index.ts';
 import { configOf, loadDirectory, openCatalog } from '../../load/index.ts';
 import { SpooledCatalog, writeCatalogFiles } from '../../render/index.ts';
-import type { ChosenCatalog } from '../image-set/image-set.ts';
+import type { ChosenCatalog, ChosenPackage, VersionRange } from '../image-set/image-set.ts';
 import { imagesOfBlob } from './bundle-images.ts';
-import { selectionOf } from './catalog-selection.ts';
 
 export interface CatalogOptions {
   readonly access: RegistryAccess;
@@ -76,4 +81,39 @@ export async function buildPrunedImage(
 function mirroredBundle(blob: Blob): MirroredBundle {
   const bundle = decodeBundle(blob);
   return { name: bundle.name, image: bundle.image, images: imagesOfBlob(bundle) };
+}
+
+/** The part of a catalog that oc-mirror mirrors for the same image set. */
+export function selectionOf({ full, packages, skipDependencies }: ChosenCatalog): CatalogSelection {
+  const versions = full ? 'all' : 'head';
+  const others = packages.length === 0 ? { channels: wholeOrDefault(full, versions) } : undefined;
+  return {
+    packages: new Map(packages.map((chosen) => [chosen.name, ofPackage(chosen, full)])),
+    others,
+    skipDependencies,
+  };
+}
+
+function ofPackage(chosen: ChosenPackage, full: boolean): PackageSelection {
+  const { channels, defaultChannel } = chosen;
+  if (channels.length > 0) {
+    const named = channels.map((channel) => ({
+      name: channel.name,
+      versions: versionsOf(channel, full),
+    }));
+    return { channels: named, defaultChannel };
+  }
+  return { channels: wholeOrDefault(full, versionsOf(chosen, full)), defaultChannel };
+}
+
+/** A range applies to the default channel; `full` selects all channels. */
+function wholeOrDefault(full: boolean, versions: ChosenVersions): PackageSelection['channels'] {
+  return { which: full ? 'all' : 'default', versions };
+}
+
+function versionsOf({ minVersion, maxVersion }: VersionRange, full: boolean): ChosenVersions {
+  if (minVersion !== undefined || maxVersion !== undefined) {
+    return versionsBetween(minVersion, maxVersion);
+  }
+  return full ? 'all' : 'head';
 }
