@@ -1,6 +1,8 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import { aDesiredObject } from '../../../test/helpers/desired-objects.ts';
 import { hasFormerFields } from '../fields/managed-fields.ts';
-import { takenOverFields } from './take-over-fields.ts';
+import type { KubeClient } from '../../platform/kube/index.ts';
+import { takenOverFields, takeOverFields } from './take-over-fields.ts';
 
 const own = {
   manager: 'rukpak-core',
@@ -125,5 +127,28 @@ describe("Helm's marks", () => {
         fieldsV1: { 'f:metadata': { 'f:annotations': names, 'f:labels': managedBy } },
       },
     ]);
+  });
+});
+
+describe('an object that core has judged', () => {
+  const desired = aDesiredObject({ ...live(), metadata: { name: 'c', namespace: 'n' } });
+
+  /** The number of patches that an object with UID u1 gets. */
+  async function patchesOf(judged: string): Promise<number> {
+    const stored = live(former({ 'f:data': {} }));
+    const patch = vi.fn(async () => stored);
+    const get = async () => ({ ...stored, metadata: { ...stored.metadata, uid: 'u1' } });
+    const client = { get, patch } as unknown as KubeClient;
+    const { signal } = new AbortController();
+    await takeOverFields(client, { ...desired, uid: judged, returned: false }, signal);
+    return patch.mock.calls.length;
+  }
+
+  test('is patched', async () => {
+    expect(await patchesOf('u1')).toBe(1);
+  });
+
+  test('is not patched when somebody has made it anew', async () => {
+    expect(await patchesOf('u0')).toBe(0);
   });
 });

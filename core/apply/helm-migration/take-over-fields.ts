@@ -24,13 +24,16 @@ const attempts = 5;
 interface FieldsToTake {
   readonly resource: Resource;
   readonly key: ObjectKey;
+  /** UID of the object that core has judged. */
+  readonly uid: string | undefined;
   /** As in `formerEntries`. */
   readonly returned: boolean;
 }
 
 /**
  * Makes core the manager of the fields that RukPak wrote; changes nothing else. Retries when others
- * write the object meanwhile, and never overwrites them.
+ * write the object meanwhile, and never overwrites them. Does nothing when the object was recreated:
+ * the apply with this UID is refused then, and the new object judged.
  * @throws ApiError when the server refuses, or when every attempt meets a conflict.
  */
 export async function takeOverFields(
@@ -52,11 +55,12 @@ export async function takeOverFields(
 
 async function takeOnce(
   client: KubeClient,
-  { resource, key, returned }: FieldsToTake,
+  { resource, key, uid, returned }: FieldsToTake,
   signal: AbortSignal,
 ): Promise<void> {
   // The watch cache does not keep the fields of other managers.
   const live = await client.get(resource, key, signal);
+  if (uid !== undefined && live.metadata.uid !== uid) return;
   const managedFields = takenOverFields(live, returned);
   if (managedFields === undefined) return;
   const { resourceVersion } = live.metadata;

@@ -68,14 +68,14 @@ export class Writer {
     const { desired, live, createOnly } = object;
     const { client, owner, signal } = run;
     if (object.dropControllers && live !== undefined) await dropControllers(run, object, live);
+    // What was made in its place meanwhile is not judged yet.
+    const uid = live?.metadata.uid;
     if (object.takeOver) {
-      await takeOverFields(client, { ...desired, returned: isRukpaks(owner) }, signal);
+      await takeOverFields(client, { ...desired, uid, returned: isRukpaks(owner) }, signal);
     }
     const onConflict = this.#conflictsOf(owner, object);
     const onReplaced = (before: KubernetesObject, conflicts: readonly FieldConflict[]) =>
       coOwnership.taken(owner, desired, { before, conflicts });
-    // What was made in its place meanwhile is not judged yet.
-    const uid = live?.metadata.uid;
     const request = { client, owner, desired, createOnly, uid, onConflict, onReplaced, signal };
     const stored = await applyReplacing(apply, request);
     // Records the response as applied, even when the watch already knows a newer version.
