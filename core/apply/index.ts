@@ -46,6 +46,7 @@ export {
   isHookObject,
   labelledOwner,
 } from './objects/owner-marks.ts';
+export { hasAppliedSpec, renderingOf } from './ownership/applied-spec.ts';
 export { DeploymentConsent } from './ownership/consent.ts';
 export { helmRelease, transferTargets } from './ownership/ownership.ts';
 export { desiredSet } from './plan/desired-set.ts';

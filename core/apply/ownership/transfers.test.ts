@@ -10,6 +10,7 @@ import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import { ApiError } from '../../platform/kube/index.ts';
 import { Inventory } from '../inventory/inventory.ts';
 import { OwnerStates } from '../state/owner-states.ts';
+import { renderingOf } from './applied-spec.ts';
 import { Transfers } from './transfers.ts';
 
 const desired = aDesiredObject({
@@ -113,11 +114,12 @@ const [valid, installed] = [
   condition('Installed', 'InstallationSucceeded'),
 ];
 const late = condition('Progressing', 'ProgressDeadlineExceeded', 'False');
-const settled = {
-  observedGeneration: 1,
-  activeBundle: bundleName('taker', templateHash(aStoredDeployment().spec.template)),
-  conditions: [valid, installed],
-};
+const { spec } = aStoredDeployment();
+const activeBundle = bundleName('taker', templateHash(spec.template));
+const applied = { bundle: activeBundle, uid: 'u', rendering: renderingOf(spec) };
+const settled = { observedGeneration: 1, activeBundle, conditions: [valid, installed], applied };
+const former = { ...applied, rendering: renderingOf({ ...spec, config: { size: 'small' } }) };
+const ill = [condition('Healthy', 'Unhealthy', 'False'), condition('Ready', 'Unhealthy', 'False')];
 test.each([
   ['is new', undefined],
   ['has a spec that it has not looked at', { ...settled, observedGeneration: 0 }],
@@ -131,6 +133,20 @@ test.each([
     { ...settled, conditions: [valid, installed, condition('Ready', 'ReconcileFailed', 'False')] },
   ],
   [
+    'is unhealthy, and could not apply another config yet',
+    { ...settled, conditions: [valid, installed, ...ill], applied: former },
+  ],
+  [
+    'keeps the config before in place, and what that lacks',
+    {
+      ...settled,
+      conditions: [valid, installed, condition('Progressing', 'PruneHeld', 'False')],
+      applied: former,
+    },
+  ],
+  ['has begun to apply something else', { ...settled, applied: { ...applied, superseded: true } }],
+  ['has a status of an earlier version', { ...settled, applied: undefined }],
+  [
     'was refused',
     { ...settled, conditions: [valid, condition('Installed', 'InstallFailed', 'False')] },
   ],
@@ -143,7 +159,7 @@ test.each([
     { ...settled, activeBundle: 'taker-former', conditions: [valid, installed, late] },
   ],
 ])('nothing is deleted while one that may take it %s', async (_, status) => {
-  const taker = aStoredDeployment({ name: 'taker', ...(status === undefined ? {} : { status }) });
+  const taker = aStoredDeployment({ name: 'taker', ...(status && { status }) });
   const takers = transfersAmong(taker);
   expect(await takers.pending(aGiver('demo,taker'), dropped, signal)).toEqual({
     reason: 'PruneHeld',
@@ -191,7 +207,19 @@ test.each([
         status: {
           ...settled,
           conditions: [valid, installed, condition('Progressing', 'PruneHeld', 'False')],
+          applied: { ...former, superseded: true },
+          waitingDeletions: { ...applied, objects: ['1'] },
         },
+      }),
+    ],
+  ],
+  [
+    'it has all that it wants, and is unhealthy',
+    aGiver('taker'),
+    [
+      aStoredDeployment({
+        name: 'taker',
+        status: { ...settled, conditions: [valid, installed, ...ill] },
       }),
     ],
   ],

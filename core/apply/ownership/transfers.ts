@@ -20,6 +20,7 @@ import type { CheckedObject, DesiredObject } from '../objects/desired.ts';
 import { describeObject, objectPath } from '../objects/object-id.ts';
 import type { OwnerState } from '../state/owner-state.ts';
 import type { OwnerStates } from '../state/owner-states.ts';
+import { hasAppliedSpec } from './applied-spec.ts';
 import { transferTargets } from './ownership.ts';
 
 /**
@@ -153,15 +154,20 @@ export class Transfers implements ObjectEventListener {
   }
 }
 
-function isSettled({ metadata, spec, status }: BundleDeployment): boolean {
+/** In doubt it is not: what the giver deletes is lost. */
+function isSettled(taker: BundleDeployment): boolean {
+  const { metadata, spec, status } = taker;
   if (metadata.deletionTimestamp !== undefined) return true;
   const { conditions = [], observedGeneration, activeBundle } = status ?? {};
   if (observedGeneration !== metadata.generation) return false;
   if (activeBundle !== bundleName(metadata.name ?? '', templateHash(spec.template))) return false;
-  return telling.every(([name, allows]) => {
-    const reason = conditions.find((condition) => condition.type === name)?.reason;
-    return allows(reason);
-  });
+  return (
+    hasAppliedSpec(taker) === true &&
+    telling.every(([name, allows]) => {
+      const reason = conditions.find((condition) => condition.type === name)?.reason;
+      return allows(reason);
+    })
+  );
 }
 
 interface AwaitedTaker {

@@ -1,12 +1,11 @@
 import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
 import type {
   BundleDeployment,
-  BundleDeploymentSpec,
   BundleDeploymentStatus,
 } from '../../../api/v1alpha1/bundle-deployment.ts';
 import type { ApprovalStatus } from '../../../api/v1alpha1/deployment-plan.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
-import { digestOf } from '../../apply/index.ts';
+import { renderingOf } from '../../apply/index.ts';
 import type { BundleDeploymentState } from '../phase.ts';
 
 type ApprovalState = Pick<BundleDeploymentState, 'status' | 'deployment' | 'bundle'>;
@@ -117,11 +116,6 @@ function appliedContent(
   { metadata: { uid } }: Bundle,
 ): string | undefined {
   return applied?.uid === uid ? applied?.objects : undefined;
-}
-
-/** Digest of everything that objects are rendered from, besides the Bundle and facts. */
-export function renderingOf({ provisionerClassName, config }: BundleDeploymentSpec): string {
-  return digestOf([provisionerClassName, config ?? null]);
 }
 
 /** `renderingOf` the spec with which a Bundle was applied last; undefined when that is not known. */

@@ -2,6 +2,7 @@ import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
 import type { BundleDeploymentStatus } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { progressReason } from '../../../api/v1alpha1/conditions.ts';
 import type { ApprovalStatus, PlanStatus } from '../../../api/v1alpha1/deployment-plan.ts';
+import { renderingOf } from '../../apply/index.ts';
 import { errorMessage, TerminalError } from '../../errors.ts';
 import { ownBundle } from '../bundles.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
@@ -20,7 +21,6 @@ import {
   isMadeAgain,
   isOfFormer,
   isRepairable,
-  renderingOf,
 } from './approval.ts';
 import { currentPlan, isApproval } from './current-plan.ts';
 import { planMessage } from './full-plan.ts';

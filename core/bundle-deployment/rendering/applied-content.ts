@@ -5,9 +5,9 @@ import type {
 import { bundleDeploymentCondition } from '../../../api/v1alpha1/conditions.ts';
 import type { AppliedStatus, WaitingDeletions } from '../../../api/v1alpha1/deployment-progress.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
+import { renderingOf } from '../../apply/index.ts';
 import { findCondition } from '../../platform/runtime/index.ts';
 import type { BundleDeploymentState } from '../phase.ts';
-import { renderingOf } from '../plan/approval.ts';
 import type { Recipe } from './rendered-objects.ts';
 
 type ContentIdentity = Pick<AppliedStatus, 'uid' | 'rendering' | 'inputs' | 'seed'>;

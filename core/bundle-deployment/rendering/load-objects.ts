@@ -9,7 +9,7 @@ import type {
   BundleDeployment,
   BundleDeploymentStatus,
 } from '../../../api/v1alpha1/index.ts';
-import { digestOf, type SplitObjects, splitHooks } from '../../apply/index.ts';
+import { digestOf, renderingOf, type SplitObjects, splitHooks } from '../../apply/index.ts';
 import { errorMessage, TerminalError, WaitingError } from '../../errors.ts';
 import { findCondition } from '../../platform/runtime/index.ts';
 import { Turns } from '../../platform/turns.ts';
@@ -21,7 +21,7 @@ import {
   type PhaseContext,
 } from '../phase.ts';
 import { fallBack, keptBundle } from '../phases/choose-target.ts';
-import { appliedRendering, renderingOf } from '../plan/approval.ts';
+import { appliedRendering } from '../plan/approval.ts';
 import { hasBegun } from '../revisions/begun.ts';
 import { hasValidBundle } from '../status.ts';
 import { render, renderAgain } from './render.ts';

@@ -10,7 +10,7 @@ import {
   v3,
 } from '../../../test/helpers/bundle-deployment-fixture.ts';
 import { aStoredDeployment, aTemplate } from '../../../test/helpers/stored-objects.ts';
-import { renderingOf } from '../plan/approval.ts';
+import { renderingOf } from '../../apply/index.ts';
 
 const evil = aTemplate('example.com/evil:v1');
 const [first, next] = [nameOf(v1), nameOf(v2)];
