@@ -9,6 +9,7 @@ import {
   v2,
 } from '../../../test/helpers/bundle-deployment-fixture.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
+import { renderingOf } from '../../apply/index.ts';
 import { wantedBundle } from '../bundles.ts';
 
 function depending(name: string, ...dependencies: readonly string[]): BundleDeployment {
@@ -43,6 +44,13 @@ function aDependency(
     status: { observedGeneration: 3, activeBundle, conditions: conditions(...good), ...status },
   };
 }
+
+/** The record of a config before the present one. */
+const anotherConfig = {
+  bundle: 'db',
+  uid: 'u',
+  rendering: renderingOf({ ...aStoredDeployment().spec, config: { size: 'small' } }),
+};
 
 function aFixture(...deployments: readonly BundleDeployment[]): BundleDeploymentFixture {
   const [subject = aStoredDeployment(), ...others] = deployments;
@@ -106,6 +114,18 @@ describe('a first install', () => {
       },
     ],
     [
+      'its Ready condition says: the server answers 500',
+      {
+        conditions: conditions(...good, {
+          type: 'Ready',
+          status: 'False',
+          message: 'the server answers 500',
+        }),
+        applied: anotherConfig,
+      },
+    ],
+    ['its last change is not applied yet', { applied: anotherConfig }],
+    [
       'its Healthy condition says: first line',
       {
         conditions: conditions(
@@ -119,6 +139,13 @@ describe('a first install', () => {
     expect(await progressing(fixture)).toBe(
       `Progressing False WaitingForDependencies: waiting for BundleDeployment db because ${because}`,
     );
+  });
+
+  test('goes on where only deletions of one that it depends on wait', async () => {
+    const { spec } = aStoredDeployment();
+    const waitingDeletions = { uid: 'u', rendering: renderingOf(spec), objects: [] };
+    const db = aDependency({ applied: { ...anotherConfig, superseded: true }, waitingDeletions });
+    expect(await progressing(aFixture(depending('demo', 'db'), db))).toBeUndefined();
   });
 
   test('does not wait for health that is reported by nobody', async () => {

@@ -1,10 +1,12 @@
 import type { Condition } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import {
+  kstatusCondition,
   progressReason,
   bundleDeploymentCondition as type,
 } from '../../../api/v1alpha1/conditions.ts';
 import { cycleText, dependencyCycle } from '../../../api/v1alpha1/rules/dependency-cycle.ts';
+import { hasAppliedSpec } from '../../apply/index.ts';
 import { findCondition } from '../../platform/runtime/index.ts';
 import { isRolledOut } from '../bundles.ts';
 import type { BundleDeploymentDependencies, ReconcileDependencies } from '../dependencies.ts';
@@ -83,22 +85,39 @@ function unreadiness(
   if (status.observedGeneration !== metadata.generation) {
     return 'its last change is not reconciled yet';
   }
-  const installed = findCondition(status.conditions, type.installed);
-  if (installed?.status !== 'True' || !isRolledOut(deployment)) return notInstalled(deployment);
-  return reportHealth ? notHealthy(deployment) : undefined;
+  return notInstalled(deployment) ?? notApplied(deployment) ?? notHealthy(deployment, reportHealth);
 }
 
 /** Some classes report no health, such as RukPak's helm class. */
-function notHealthy({ status = {} }: BundleDeployment): string | undefined {
+function notHealthy({ status = {} }: BundleDeployment, reportHealth: boolean): string | undefined {
+  if (!reportHealth) return undefined;
   const healthy = findCondition(status.conditions, type.healthy);
   return healthy === undefined || healthy.status === 'True' ? undefined : says(healthy);
 }
 
-function notInstalled({ status = {} }: BundleDeployment): string {
-  const telling = [type.progressing, type.installed, type.hasValidBundle]
+function notInstalled(deployment: BundleDeployment): string | undefined {
+  const installed = findCondition(deployment.status?.conditions, type.installed);
+  if (installed?.status === 'True' && isRolledOut(deployment)) return undefined;
+  return firstProblem(deployment, rollOutConditions) ?? 'its Bundle is not installed yet';
+}
+
+/** After an error of the API server, the other conditions may be those of the config before. */
+function notApplied(deployment: BundleDeployment): string | undefined {
+  if (hasAppliedSpec(deployment) !== false) return undefined;
+  const conditions = [...rollOutConditions, kstatusCondition.ready];
+  return firstProblem(deployment, conditions) ?? 'its last change is not applied yet';
+}
+
+const rollOutConditions = [type.progressing, type.installed, type.hasValidBundle];
+
+function firstProblem(
+  { status = {} }: BundleDeployment,
+  types: readonly string[],
+): string | undefined {
+  const problem = types
     .map((each) => findCondition(status.conditions, each))
     .find((condition) => condition !== undefined && !isGood(condition));
-  return telling === undefined ? 'its Bundle is not installed yet' : says(telling);
+  return problem === undefined ? undefined : says(problem);
 }
 
 function isGood({ type: about, status, message }: Condition): boolean {
