@@ -30,6 +30,8 @@ import { Writer } from './write/writer.ts';
 class ApplyingClient extends FakeKubeClient {
   /** Name and UID of each applied object. */
   readonly asked: string[] = [];
+  /** What admission makes of the metadata of a created object. */
+  admitted = (metadata: KubernetesObject['metadata']) => metadata;
 
   override apply = async (_: Resource, object: KubernetesObject): Promise<KubernetesObject> => {
     const live = this.peek(keyOf(object));
@@ -45,7 +47,7 @@ class ApplyingClient extends FakeKubeClient {
     if (uid !== undefined) return live as KubernetesObject;
     const isThere = live !== undefined;
     if (isThere) throw new ApiError(409, { reason: 'Conflict' });
-    return this.put(object);
+    return this.put({ ...object, metadata: this.admitted(object.metadata) });
   };
 }
 
@@ -58,7 +60,7 @@ const [occupied, restored] = [aConfigMap('occupied'), aConfigMap('restored')];
 
 const owners = new OwnerStates(new ManualClock());
 
-function aWriter(client: ApplyingClient): SetWriter {
+function aWriter(client: ApplyingClient, events = new EventList()): SetWriter {
   const { signal } = new AbortController();
   const discovery = {
     invalidate: () => undefined,
@@ -71,7 +73,7 @@ function aWriter(client: ApplyingClient): SetWriter {
     discovery,
     clock: new ManualClock(),
     logger: silentLogger,
-    events: new EventList(),
+    events,
     systemNamespace: 'rukpak-system',
     signal,
     inventory: new Inventory(),
@@ -227,4 +229,17 @@ describe('a known object', () => {
     expect(result).toBeInstanceOf(OwnershipRefusal);
     expect(asked).toEqual(['restored u1']);
   });
+});
+
+test('an object that a webhook stores without the labels is told of, and watched no less', async () => {
+  owners.forget('demo');
+  const [client, events] = [new ApplyingClient(), new EventList()];
+  client.admitted = (metadata) => ({ ...metadata, labels: {} });
+  const run = aRun(client, 'install');
+  const plan = [{ desired: restored, live: undefined, repair: false }];
+  await aWriter(client, events).write(run, plan);
+  expect(events.list).toEqual([
+    expect.objectContaining({ type: 'Warning', reason: 'MarksRemoved' }),
+  ]);
+  expect(run.state.records.map(({ key }) => key.name)).toEqual(['restored']);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { aDesiredObject } from '../../../test/helpers/desired-objects.ts';
-import { hasFormerFields } from '../fields/managed-fields.ts';
 import type { KubeClient } from '../../platform/kube/index.ts';
+import { hasFormerFields } from '../fields/managed-fields.ts';
 import { takenOverFields, takeOverFields } from './take-over-fields.ts';
 
 const own = {

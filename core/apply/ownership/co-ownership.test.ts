@@ -44,6 +44,43 @@ function putBack(manager: string, time: string): void {
   coOwnership.putBack(owner, desired, { before, after: withOurs(all) });
 }
 
+describe('marks that the cluster does not store', () => {
+  function stored(metadata: Partial<KubernetesObject['metadata']>): void {
+    const { object } = desired;
+    coOwnership.stored(owner, desired, {
+      ...object,
+      metadata: { ...object.metadata, ...metadata },
+    });
+  }
+
+  test('are reported, and what it means', () => {
+    stored({ labels: { 'core.rukpak.io/owner-kind': 'BundleDeployment' } });
+    stored({ labels: { 'core.rukpak.io/owner-kind': 'BundleDeployment' } });
+    expect(events).toEqual([
+      {
+        type: 'Warning',
+        reason: 'MarksRemoved',
+        message:
+          'Deployment "web" in namespace "shop" was stored without label core.rukpak.io/owner-name, label applyset.kubernetes.io/part-of: ' +
+          'an admission webhook or policy removes them, or sets other values. Core cannot watch, repair or delete such an object reliably: ' +
+          'exempt it from that webhook or policy',
+      },
+    ]);
+  });
+
+  test('are all of them, and annotations too', () => {
+    stored({ labels: {}, annotations: {} });
+    expect(events[0]?.message).toContain(
+      'without label core.rukpak.io/owner-kind, label core.rukpak.io/owner-name, label applyset.kubernetes.io/part-of, annotation core.rukpak.io/tracking-id:',
+    );
+  });
+
+  test('are nothing where all are there', () => {
+    stored({ labels: { ...desired.object.metadata.labels, theirs: 'too' } });
+    expect(events).toEqual([]);
+  });
+});
+
 describe('reverted fields', () => {
   test('are reported with their manager and time', () => {
     const scaled = others('kubectl-scale', '2026-01-02T00:00:00Z', { subresource: 'scale' });

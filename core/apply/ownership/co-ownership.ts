@@ -1,5 +1,7 @@
+import { stringAt } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { annotation, label } from '../../../api/v1alpha1/labels.ts';
 import type { EventSink } from '../../contracts/event-sink.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { FieldConflict } from '../fields/field-conflicts.ts';
@@ -9,6 +11,8 @@ import type { DesiredObject } from '../objects/desired.ts';
 import { describeObject } from '../objects/object-id.ts';
 import type { Release } from './ownership.ts';
 
+const markLabels = [label.ownerKind, label.ownerName, label.partOf];
+const markAnnotations = [annotation.trackingID];
 const listedFields = 10;
 const rememberedObjects = 1000;
 /** Milliseconds in which the same message about the same object is not repeated. */
@@ -24,7 +28,10 @@ interface Told {
   readonly at: number;
 }
 
-/** Records Warning Events on a deployment whose fields or objects other managers have too. */
+/**
+ * Records Warning Events on a deployment whose fields or objects other managers have too, or whose
+ * objects others do not let it mark.
+ */
 export class CoOwnership {
   readonly #options: CoOwnershipOptions;
   /** Last message by object or release, the oldest first. */
@@ -68,6 +75,25 @@ export class CoOwnership {
     this.#tell(owner, desired, { reason: 'FieldsTaken', text });
   }
 
+  /** The response to an apply: admission may have removed what marks the object as core's. */
+  stored(owner: BundleDeployment, desired: DesiredObject, { metadata }: KubernetesObject): void {
+    const { labels, annotations } = desired.object.metadata;
+    const lost = [
+      ...lostMarks(markLabels, labels, metadata.labels).map((key) => `label ${key}`),
+      ...lostMarks(markAnnotations, annotations, metadata.annotations).map(
+        (key) => `annotation ${key}`,
+      ),
+    ];
+    if (lost.length === 0) return;
+    const { id, resource, key } = desired;
+    const message =
+      `${describeObject(resource.kind, key)} was stored without ${lost.join(', ')}: ` +
+      'an admission webhook or policy removes them, or sets other values. Core cannot watch, repair or delete such an object reliably: ' +
+      'exempt it from that webhook or policy';
+    if (!this.#isNews(id, message)) return;
+    this.#options.events.event(owner, { type: 'Warning', reason: 'MarksRemoved', message });
+  }
+
   /** Core has adopted an object of a Helm release, whose record still lists it. */
   adopted(owner: BundleDeployment, { name, namespace }: Release): void {
     // Anybody may write the marks of a release, and people copy the command.
@@ -106,6 +132,12 @@ export class CoOwnership {
     }
     return true;
   }
+}
+
+type Marks = Readonly<Record<string, string>> | undefined;
+
+function lostMarks(keys: readonly string[], wanted: Marks, stored: Marks): readonly string[] {
+  return keys.filter((key) => stringAt(stored, key) !== stringAt(wanted, key));
 }
 
 function isName(text: string): boolean {
