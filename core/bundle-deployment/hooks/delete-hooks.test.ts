@@ -204,6 +204,20 @@ test.each([
   expect(isHeld()).toBe(false);
 });
 
+test('hooks after the deletion go on, whatever the class renders meanwhile', async () => {
+  deleteIt();
+  hooked.hooksDo(succeeded, { state: 'running', since: begin });
+  await hooked.settle();
+  const prepared = { version: 'without CRDs', read: async () => ({ inputs: [] }) };
+  hooked.fixture.facts.prepare.mockResolvedValue(prepared);
+  hooked.fixture.handler.mockResolvedValue([aHook('tidy', 'post-delete')]);
+  hooked.fixture.clock.advance(10_000);
+  hooked.taken();
+  await hooked.settle();
+  expect(hooked.taken()).toEqual(['remove', `tidy in post-delete ${begin}`, 'remove']);
+  expect(isHeld()).toBe(false);
+});
+
 describe('no hook runs', () => {
   test('where the objects stay', async () => {
     hooked.fixture.changeSpec({ deletionPolicy: 'Orphan' });

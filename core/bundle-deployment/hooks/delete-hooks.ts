@@ -80,8 +80,7 @@ async function runDeleteEvent(
     const loaded = { ...state, ...found };
     const hooks = hasHooks ? hooksOf(event, loaded.hooks ?? []) : [];
     if (hooks.length === 0) return { found, result: { state: 'done' } };
-    const { revision = '' } = loaded;
-    const request = { event, revision, hooks };
+    const request = { event, revision: revisionOf(loaded), hooks };
     const { status = loaded.status, ...result } = await runEvent(loaded, request, {
       dependencies,
       context,
@@ -100,6 +99,15 @@ async function runDeleteEvent(
     context.wakeAfter(longestWait);
     return { found: { blocked: { reason, message: why }, error: new Error(message, { cause }) } };
   }
+}
+
+/**
+ * The hooks after everything is deleted keep the revision with which they have begun: what the class
+ * renders then may lack CRDs and inputs, and must not start them again.
+ */
+function revisionOf({ status, revision = '' }: BundleDeploymentState): string {
+  const { run } = status.hooks ?? {};
+  return run?.event === 'post-delete' ? run.revision : revision;
 }
 
 /**
