@@ -35,17 +35,14 @@ function takenBy({ resource, key, object }: InventoryEntry): KubernetesObject {
 interface Meanwhile {
   /** Another deployment takes the object right before core deletes it. */
   readonly isTaken?: boolean;
-  /** Somebody changes the spec of the deployment right after that. */
-  readonly isChanged?: boolean;
+  /** Somebody changes the spec of the deployment before the first deletion, or right after it. */
+  readonly changed?: 'before' | 'amid';
 }
 
 let asked: string[];
 
 /** What a deletion does with a Namespace and an object in it. */
-async function removed({
-  isTaken = false,
-  isChanged = false,
-}: Meanwhile): Promise<readonly string[]> {
+async function removed({ isTaken = false, changed }: Meanwhile): Promise<readonly string[]> {
   const inventory = new Inventory();
   const goes = anOwnedEntry('ConfigMap', { name: 'goes' }, inventory);
   const space = anOwnedEntry('Namespace', { name: 'n' }, inventory);
@@ -57,6 +54,7 @@ async function removed({
   const client = {
     get: async ({ kind }: Resource) => {
       if (kind === owner.kind) {
+        const isChanged = changed === 'before' || (changed === 'amid' && asked.length > 0);
         return isChanged ? { ...owner, metadata: { ...owner.metadata, generation: 2 } } : owner;
       }
       const found = kind === 'Namespace' ? space.object : live;
@@ -116,6 +114,11 @@ test('a Namespace stays with an object in it that another deployment has just ta
 });
 
 test('nothing more is deleted by a policy that somebody has changed since', async () => {
-  await expect(removed({ isChanged: true })).rejects.toThrow(OutdatedOwnerError);
+  await expect(removed({ changed: 'amid' })).rejects.toThrow(OutdatedOwnerError);
   expect(asked).toEqual(['delete ConfigMap/goes']);
+});
+
+test('nothing is deleted by a policy that somebody has changed since core read it', async () => {
+  await expect(removed({ changed: 'before' })).rejects.toThrow(OutdatedOwnerError);
+  expect(asked).toEqual([]);
 });

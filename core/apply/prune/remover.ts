@@ -97,7 +97,7 @@ export class Remover {
     await this.#orphan(removal, planned);
     const stages = removalStages(planned.remove);
     for (const [index, candidates] of stages.entries()) {
-      if (index > 0) await this.#checkUnchanged(removal);
+      if (candidates.some(isToBeDeleted)) await this.#checkUnchanged(removal);
       // What is still there of earlier stages was spared: it is not the deployment's any more.
       const query = this.#queryFor(removal, stages.slice(index).flat());
       // Not earlier: an aggregated API of the deployment may be unavailable until earlier stages
@@ -124,7 +124,10 @@ export class Remover {
     return {};
   }
 
-  /** Somebody may set another policy amid the deletion, or take the finalizer off. */
+  /**
+   * Somebody may set another policy amid the deletion, or take the finalizer off; the watch may lag,
+   * or the lists of the kinds have taken long.
+   */
   async #checkUnchanged({ owner, signal }: Removal): Promise<void> {
     // A deployment that the API server deleted without waiting for core is not there to compare.
     if (owner.metadata.deletionTimestamp === undefined) return;
@@ -211,9 +214,7 @@ export class Remover {
   ): Promise<RemoveResult['waitsFor']> {
     const { owner, state, client, signal } = removal;
     const { earlierKinds, inventory, deletions, clock } = this.#options;
-    const doomed = stage.filter(
-      ({ deleted, object }) => !deleted && object.metadata.deletionTimestamp === undefined,
-    );
+    const doomed = stage.filter(isToBeDeleted);
     const because = 'its BundleDeployment is deleted';
     const context = { owner, because, client, podsFirst: true, signal };
     const refused = await deletions.delete(doomed, context);
@@ -232,4 +233,8 @@ export class Remover {
     const since = awaitRemoval(state, awaited, clock.monotonic());
     return { message: waitingMessage(shown, left.length), since };
   }
+}
+
+function isToBeDeleted({ deleted, object }: InventoryEntry): boolean {
+  return !deleted && object.metadata.deletionTimestamp === undefined;
 }
