@@ -1,10 +1,10 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { aDesiredObject } from '../../../test/helpers/desired-objects.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import { ApiError } from '../../platform/kube/index.ts';
 import { fieldTree } from '../fields/field-tree.ts';
-import { applyLeaving } from './apply-object.ts';
+import { applyLeaving, applyReplacing } from './apply-object.ts';
 import type { ServerSideApply, ServerSideApplyRequest } from './server-side-apply.ts';
 
 const content: KubernetesObject = {
@@ -89,4 +89,42 @@ test('it gives up where somebody else is quicker each time', async () => {
   const { sent, error } = await applied({ live: [aLive('a', '7')], conflicts: 9 });
   expect(sent).toHaveLength(5);
   expect(error).toBeInstanceOf(ApiError);
+});
+
+/** The number of patches of a Service with UID u1 whose list of ports the server refuses. */
+async function patchesOf(judged: string): Promise<number> {
+  const ports = [{ name: 'http', port: 80 }];
+  const spec = { ports: [...ports, { port: 8080, protocol: 'TCP' }] };
+  const metadata = { name: 's', namespace: 'n' };
+  const service = { apiVersion: 'v1', kind: 'Service', metadata, spec: { ports } };
+  const fieldsV1 = {
+    'f:spec': { 'f:ports': { 'k:{"port":8080,"protocol":"TCP"}': { '.': {}, 'f:port': {} } } },
+  };
+  const own = { manager: 'rukpak-core', operation: 'Apply', fieldsV1: {} };
+  const managedFields = [own, { manager: 'kubectl-edit', operation: 'Update', fieldsV1 }];
+  const live = { ...service, spec, metadata: { ...metadata, uid: 'u1', managedFields } };
+  const patch = vi.fn(async () => live);
+  const details = { causes: [{ field: 'spec.ports[1].name', message: 'Required value' }] };
+  const apply = {
+    apply: async () => await Promise.reject(new ApiError(422, { reason: 'Invalid', details })),
+  } as unknown as ServerSideApply;
+  const outcome = applyReplacing(apply, {
+    client: { get: async () => live, apply: async (_resource, object) => object, patch },
+    owner: aStoredDeployment(),
+    desired: aDesiredObject(service),
+    createOnly: false,
+    uid: judged,
+    onReplaced: () => undefined,
+    signal: AbortSignal.timeout(120_000),
+  });
+  await expect(outcome).rejects.toThrow(ApiError);
+  return patch.mock.calls.length;
+}
+
+test('items of others are removed from a list that the server refuses, after a dry run', async () => {
+  expect(await patchesOf('u1')).toBe(2);
+});
+
+test('items of an object that somebody has made anew are not', async () => {
+  expect(await patchesOf('u0')).toBe(0);
 });

@@ -47,10 +47,12 @@ export async function applyReplacing(
 
 /** True when core now manages the items of others, so that the next apply removes them. */
 async function replace(request: ReplacingRequest, refusal: unknown): Promise<boolean> {
-  const { client, desired, onReplaced, signal } = request;
+  const { client, desired, uid, onReplaced, signal } = request;
   if (listsOf(refusal, desired).length === 0) return false;
   // The watch cache does not keep the fields of other managers.
   const live = await liveObject(client, desired, signal);
+  // What was made in its place meanwhile is not judged yet.
+  if (uid !== undefined && live?.metadata.uid !== uid) return false;
   const lists = live && (await replacedLists(client, { desired, live, refusal, signal }));
   if (live === undefined || lists === undefined) return false;
   const fields = { op: 'replace', path: '/metadata/managedFields', value: lists.managedFields };
