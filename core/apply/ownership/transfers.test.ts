@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { bundleName, templateHash } from '../../../api/v1alpha1/rules/template-hash.ts';
@@ -223,8 +223,59 @@ test.each([
       }),
     ],
   ],
-])('nothing is waited for where %s', async (_, giver, deployments) => {
-  expect(await transfersAmong(...deployments).pending(giver, dropped, signal)).toBeUndefined();
+])('nothing is waited for after a moment where %s', async (_, giver, deployments) => {
+  const takers = transfersAmong(...deployments);
+  await takers.pending(giver, dropped, signal);
+  clock.advance(10_000);
+  expect(await takers.pending(giver, dropped, signal)).toBeUndefined();
+});
+
+describe('one kubectl apply changes the giver first', () => {
+  const taker = aStoredDeployment({ name: 'taker', status: settled });
+  const held = {
+    reason: 'PruneHeld',
+    message:
+      'not deleted: ConfigMap/n/c: core waits 10 s, in case BundleDeployment "taker" changes too, and adopts them',
+  };
+
+  test('and what it drops is not deleted before the taker changes too', async () => {
+    const takers = transfersAmong(taker);
+    expect(await takers.pending(aGiver('taker'), dropped, signal)).toEqual(held);
+    clock.advance(5000);
+    await turn();
+    expect(woken).toEqual(['demo']);
+    expect(await takers.pending(aGiver('taker'), dropped, signal)).toEqual(held);
+    clock.advance(5000);
+    await turn();
+    expect(woken).toEqual(['demo', 'demo']);
+    expect(await takers.pending(aGiver('taker'), dropped, signal)).toBeUndefined();
+  });
+
+  test('and each object that it drops later has its own time', async () => {
+    const takers = transfersAmong(taker);
+    await takers.pending(aGiver('taker'), dropped, signal);
+    clock.advance(10_000);
+    const later = aDesiredObject({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'later', namespace: 'n' },
+    });
+    const both = [...dropped, new Inventory().put(later.resource, later.object)];
+    const found = await takers.pending(aGiver('taker'), both, signal);
+    expect(found?.message).toContain('not deleted: ConfigMap/n/c, ConfigMap/n/later: core waits');
+  });
+
+  test('also when the giver had dropped it before, and had it again', async () => {
+    const takers = transfersAmong(taker);
+    await takers.pending(aGiver('taker'), dropped, signal);
+    clock.advance(10_000);
+    await takers.pending(aGiver('taker'), [], signal);
+    expect(await takers.pending(aGiver('taker'), dropped, signal)).toEqual(held);
+  });
+
+  test('without a hand-over nothing waits', async () => {
+    expect(await transfersAmong(taker).pending(aGiver(), dropped, signal)).toBeUndefined();
+  });
 });
 
 test.each(['taker', 'settled,taker'])(

@@ -28,7 +28,10 @@ import { transferTargets } from './ownership.ts';
  * send no event.
  */
 const lookInterval = 5000;
+/** Milliseconds in which one `kubectl apply` that changes the giver first also changes the taker. */
+const patience = 10_000;
 const listedObjects = 5;
+const listedTakers = 3;
 /** Reasons of Progressing with which a deployment has applied its objects already. */
 const rolledOut: ReadonlySet<string | undefined> = new Set([
   undefined,
@@ -62,6 +65,12 @@ interface TransfersOptions {
   readonly notify: (owner: string) => void;
 }
 
+/** Objects that a giver drops, and the monotonic time since when it drops all of them. */
+interface Dropped {
+  readonly ids: ReadonlySet<string>;
+  readonly since: number;
+}
+
 /**
  * Objects whose ownership one deployment transfers to another (`core.rukpak.io/hand-over`). Wakes
  * the giver when a transferred object is deleted, or goes to a third deployment: the giver may
@@ -69,6 +78,7 @@ interface TransfersOptions {
  */
 export class Transfers implements ObjectEventListener {
   readonly #options: TransfersOptions;
+  readonly #dropped = new WeakMap<OwnerState, Dropped>();
 
   constructor(options: TransfersOptions) {
     this.#options = options;
@@ -96,26 +106,49 @@ export class Transfers implements ObjectEventListener {
 
   /**
    * Why none of these objects may be deleted yet; undefined when no other deployment may still take
-   * one. A deployment that has rolled out its present spec and took none wants none. One that does
-   * not exist may still be created; then the watch of deployments wakes the giver.
+   * one. A deployment that has rolled out its present spec and took none wants none, unless its spec
+   * is about to change together with the giver's. One that does not exist may still be created; then
+   * the watch of deployments wakes the giver.
    */
   async pending(
     owner: BundleDeployment,
     dropped: readonly InventoryEntry[],
     signal: AbortSignal,
   ): Promise<Blocked | undefined> {
-    if (dropped.length === 0) return undefined;
-    for (const name of transferTargets(owner)) {
+    const targets = transferTargets(owner);
+    const since = this.#droppedSince(owner, dropped);
+    if (dropped.length === 0 || targets.length === 0) return undefined;
+    const taker = await this.#unsettled(targets, signal);
+    const isEarly = this.#options.clock.monotonic() - since < patience;
+    if (taker === undefined && !isEarly) return undefined;
+    if (taker?.state !== 'missing') this.#lookAgain(owner.metadata.name ?? '');
+    const message =
+      taker === undefined ? earlyMessage(targets, dropped) : waitingMessage(taker, owner, dropped);
+    return { reason: progressReason.pruneHeld, message };
+  }
+
+  async #unsettled(
+    targets: readonly string[],
+    signal: AbortSignal,
+  ): Promise<AwaitedTaker | undefined> {
+    for (const name of targets) {
       const target = { resource: bundleDeploymentResource, key: { name } };
       const live = await liveObject(this.#options.client, target, signal);
-      const taker = live as BundleDeployment | undefined;
-      if (taker !== undefined && isSettled(taker)) continue;
-      if (taker !== undefined) this.#lookAgain(owner.metadata.name ?? '');
-      const state = taker === undefined ? 'missing' : 'unsettled';
-      const message = waitingMessage({ name, state }, owner, dropped);
-      return { reason: progressReason.pruneHeld, message };
+      if (live === undefined) return { name, state: 'missing' };
+      if (!isSettled(live as BundleDeployment)) return { name, state: 'unsettled' };
     }
     return undefined;
+  }
+
+  #droppedSince(owner: BundleDeployment, dropped: readonly InventoryEntry[]): number {
+    const { owners, clock } = this.#options;
+    const state = owners.of(owner.metadata.name ?? '');
+    const ids = new Set(dropped.map(({ id }) => id));
+    const known = this.#dropped.get(state);
+    const isKnown = known !== undefined && ids.isSubsetOf(known.ids);
+    const since = isKnown ? known.since : clock.monotonic();
+    this.#dropped.set(state, { ids, since });
+    return since;
   }
 
   /** Records an Event on both deployments about a transferred object, and wakes the giver. */
@@ -175,14 +208,23 @@ interface AwaitedTaker {
   readonly state: 'missing' | 'unsettled';
 }
 
+function earlyMessage(takers: readonly string[], dropped: readonly InventoryEntry[]): string {
+  const names = takers.map((name) => `BundleDeployment "${name}"`);
+  const waits = `core waits ${patience / 1000} s, in case ${shortList(names, listedTakers)} changes too, and adopts them`;
+  return `not deleted: ${shortList(pathsOf(dropped), listedObjects)}: ${waits}`;
+}
+
+function pathsOf(entries: readonly InventoryEntry[]): readonly string[] {
+  return entries.map(({ resource, key }) => objectPath(resource.kind, key));
+}
+
 function waitingMessage(
   { name, state }: AwaitedTaker,
   owner: BundleDeployment,
   dropped: readonly InventoryEntry[],
 ): string {
-  const objects = dropped.map(({ resource, key }) => objectPath(resource.kind, key));
   const { name: giver = '' } = owner.metadata;
-  const waits = `not deleted: ${shortList(objects, listedObjects)}: BundleDeployment "${name}" may adopt them`;
+  const waits = `not deleted: ${shortList(pathsOf(dropped), listedObjects)}: BundleDeployment "${name}" may adopt them`;
   return state === 'missing'
     ? `${waits}, and does not exist. Create it, or remove its name from annotation ${annotation.handOver} of BundleDeployment "${giver}"`
     : `${waits}, and has not rolled out its current spec yet. To delete them: kubectl annotate bundledeployment ${giver} ${annotation.handOver}-`;
