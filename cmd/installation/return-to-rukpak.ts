@@ -1,3 +1,4 @@
+import { fieldAt, listOf } from '../../api/json-fields.ts';
 import type { KubernetesObject, ObjectMeta } from '../../api/meta.ts';
 import { finalizer } from '../../api/v1alpha1/labels.ts';
 import { bundleDeploymentResource as resource } from '../../api/v1alpha1/resources.ts';
@@ -17,6 +18,20 @@ interface ReturnOptions {
 }
 
 const attempts = 5;
+
+/** The programs of RukPak v0.16's image; ours have arguments only. */
+const formerCommand = /^\/(?:core|webhooks|crdvalidator)$/;
+
+/** Says that a Deployment is RukPak's own, which has our names; undefined for any other. */
+export function ofRukpakItself({ kind, metadata, spec }: KubernetesObject): string | undefined {
+  if (kind !== 'Deployment') return undefined;
+  const containers = listOf(fieldAt(spec, 'template', 'spec', 'containers'));
+  const command = containers
+    .map((container) => listOf(fieldAt(container, 'command'))[0])
+    .find((first): first is string => typeof first === 'string' && formerCommand.test(first));
+  if (command === undefined) return undefined;
+  return `Deployment "${metadata.name}" of namespace "${metadata.namespace}" is RukPak v0.16's own (its command is ${command})`;
+}
 
 /**
  * Prepares BundleDeployments for RukPak v0.16: removes core's finalizer, which RukPak would never

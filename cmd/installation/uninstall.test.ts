@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
 import { definitionResource } from '../../core/platform/kube/index.ts';
 import { anObjectOf, FakeApiServer } from '../../test/helpers/fake-api-server.ts';
@@ -73,6 +73,48 @@ test('does not warn otherwise', async () => {
   const lines = await linesOf('rukpak-system');
   expect(lines).toContain('deployment.apps/core deleted (dry run)');
   expect(lines.filter((line) => line.startsWith('Warning'))).toEqual([]);
+});
+
+describe('once RukPak v0.16 is installed again', () => {
+  const named = `Deployment "core" of namespace "rukpak-system" is RukPak v0.16's own (its command is /core)`;
+  const finalizers = ['core.rukpak.io/delete-objects'];
+  const options = { systemNamespace: 'rukpak-system', timeout: 10_000 };
+
+  beforeEach(() => {
+    const containers = [{ name: 'kube-rbac-proxy' }, { name: 'manager', command: ['/core'] }];
+    const spec = { template: { spec: { containers } } };
+    const metadata = { namespace: 'rukpak-system' };
+    api.put(deployment, anObjectOf(deployment, 'core', { metadata, spec }));
+    const demo = anObjectOf(bundleDeploymentResource, 'demo', { metadata: { finalizers } });
+    api.put(bundleDeploymentResource, demo);
+  });
+
+  test.each([false, true])('deletes none of its programs (dry run: %s)', async (dryRun) => {
+    const { kubeconfig } = api;
+    const run = uninstall(
+      { ...options, kubeconfig, dryRun, deleteWorkloads: true },
+      () => undefined,
+    );
+    await expect(run).rejects.toThrow(
+      `nothing is deleted: ${named}: delete RukPak with the manifests that it was installed with`,
+    );
+    expect(api.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+
+  test('only prepares BundleDeployments that an earlier run did not reach', async () => {
+    const lines: string[] = [];
+    const { kubeconfig } = api;
+    await uninstall(
+      { ...options, kubeconfig, dryRun: false, deleteWorkloads: false, toRukpak: true },
+      (line) => void lines.push(line),
+    );
+    expect(lines.slice(1)).toEqual([
+      `nothing is deleted: ${named}`,
+      'bundledeployment.core.rukpak.io/demo released',
+    ]);
+    expect(api.requests.filter(({ method }) => method === 'DELETE')).toEqual([]);
+    expect(api.get(bundleDeploymentResource, 'demo')?.metadata.finalizers).toEqual([]);
+  });
 });
 
 test('goes on to its end, on the way back to RukPak, where the CRDs are deleted', async () => {

@@ -19,7 +19,7 @@ import {
 import { describe } from './install.ts';
 import { definitionName, installedKinds } from './installed-kinds.ts';
 import { otherInstallation } from './other-installation.ts';
-import { returnToRukpak } from './return-to-rukpak.ts';
+import { ofRukpakItself, returnToRukpak } from './return-to-rukpak.ts';
 
 interface UninstallOptions {
   readonly kubeconfig?: string;
@@ -64,6 +64,11 @@ export async function uninstall(
     const run = { ...options, kinds, kube, print };
     const manifests = everyManifest(systemNamespace);
     await checkPlace(manifests, run);
+    const former = await deploymentOfRukpak(manifests, run);
+    if (former !== undefined) {
+      await leaveToRukpak(former, run);
+      return;
+    }
     // Half an uninstallation has no webhooks, and core goes on.
     for (const object of inOrder(manifests)) await checkDeletion(object, run);
     // Core deletes the objects of its deployments, and removes their finalizers.
@@ -130,6 +135,31 @@ async function checkPlace(
 ): Promise<void> {
   const other = await otherInstallation(kube.client, manifests, systemNamespace);
   if (other !== undefined) throw new Error(`nothing is deleted: ${other.reason}`);
+}
+
+/** The sentence about a Deployment that RukPak v0.16 has again; undefined for none. */
+async function deploymentOfRukpak(
+  manifests: readonly KubernetesObject[],
+  run: Uninstallation,
+): Promise<string | undefined> {
+  for (const object of manifests.filter(({ kind }) => kind === 'Deployment')) {
+    const target = await targetOf(object, run);
+    const live = target && (await liveObject(run.kube.client, target));
+    const found = live && ofRukpakItself(live);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** @throws Error unless RukPak only waits for its BundleDeployments. */
+async function leaveToRukpak(former: string, run: Uninstallation): Promise<void> {
+  if (run.toRukpak !== true) {
+    throw new Error(
+      `nothing is deleted: ${former}: delete RukPak with the manifests that it was installed with`,
+    );
+  }
+  run.print(`nothing is deleted: ${former}`);
+  await returnToRukpak({ client: run.kube.client, ...run });
 }
 
 /**
