@@ -3,8 +3,10 @@ import type { KubernetesObject, ObjectMeta } from '../../api/meta.ts';
 import { finalizer } from '../../api/v1alpha1/labels.ts';
 import { bundleDeploymentResource as resource } from '../../api/v1alpha1/resources.ts';
 import { applySetKey } from '../../core/apply/index.ts';
+import { errorMessage } from '../../core/errors.ts';
 import {
   isConflict,
+  isForbidden,
   isNotFound,
   type KubeClient,
   listAll,
@@ -34,6 +36,23 @@ export function ofRukpakItself({ kind, metadata, spec }: KubernetesObject): stri
 }
 
 /**
+ * Asks the API server, by dry runs, whether it lets BundleDeployments be prepared.
+ * @throws Error when permissions or an admission webhook forbid it
+ */
+export async function checkReturn({ client }: Pick<ReturnOptions, 'client'>): Promise<void> {
+  for (const { name = '' } of await deployments(client)) {
+    try {
+      await release(client, name, { dryRun: true });
+    } catch (error) {
+      // Webhooks with side effects refuse dry runs alone.
+      if (!isForbidden(error)) continue;
+      const what = `nothing is deleted: cannot change bundledeployment.core.rukpak.io/${name}: ${errorMessage(error)}`;
+      throw new Error(what, { cause: error });
+    }
+  }
+}
+
+/**
  * Prepares BundleDeployments for RukPak v0.16: removes core's finalizer, which RukPak would never
  * remove, and the label by which a later migration would take them for core's own. Without the
  * finalizer, one that is being deleted would vanish, and leave its objects without an owner.
@@ -60,7 +79,11 @@ function isDeleted({ deletionTimestamp }: ObjectMeta): boolean {
 }
 
 /** False for one that is being deleted. */
-async function release(client: ReturnOptions['client'], name: string): Promise<boolean> {
+async function release(
+  client: ReturnOptions['client'],
+  name: string,
+  how: { readonly dryRun?: true } = {},
+): Promise<boolean> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       const { metadata } = await client.get(resource, { name });
@@ -69,7 +92,7 @@ async function release(client: ReturnOptions['client'], name: string): Promise<b
       const left = finalizers.filter((each) => each !== finalizer.deleteObjects);
       const labels = { [applySetKey.id]: null };
       const patch = { metadata: { uid, resourceVersion, finalizers: left, labels } };
-      await client.patch({ resource, key: { name } }, patch, { type: 'merge' });
+      await client.patch({ resource, key: { name } }, patch, { type: 'merge', ...how });
       return true;
     } catch (error) {
       if (isNotFound(error)) return true;

@@ -117,6 +117,25 @@ describe('once RukPak v0.16 is installed again', () => {
   });
 });
 
+test('on the way back to RukPak, deletes nothing if BundleDeployments may not be changed', async () => {
+  const demo = anObjectOf(bundleDeploymentResource, 'demo');
+  api.put(bundleDeploymentResource, demo);
+  const refusal = { kind: 'Status', code: 403, message: 'cannot patch bundledeployments' };
+  api.answer('/apis/core.rukpak.io/v1alpha1/bundledeployments/demo', ({ method }) =>
+    method === 'GET' ? demo : refusal,
+  );
+  const options = { kubeconfig: api.kubeconfig, deleteWorkloads: false, toRukpak: true };
+  const refused = uninstall(
+    { ...options, systemNamespace: 'rukpak-system', dryRun: false, timeout: 10_000 },
+    () => undefined,
+  );
+  await expect(refused).rejects.toThrow(
+    'nothing is deleted: cannot change bundledeployment.core.rukpak.io/demo: cannot patch bundledeployments',
+  );
+  const deletions = api.requests.filter(({ method }) => method === 'DELETE');
+  expect(deletions.filter(({ body }) => JSON.parse(body).dryRun === undefined)).toEqual([]);
+});
+
 test('goes on to its end, on the way back to RukPak, where the CRDs are deleted', async () => {
   api.reset();
   api.put(role, anObjectOf(role, 'bundle-reader'));

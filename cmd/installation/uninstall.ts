@@ -19,7 +19,7 @@ import {
 import { describe } from './install.ts';
 import { definitionName, installedKinds } from './installed-kinds.ts';
 import { otherInstallation } from './other-installation.ts';
-import { ofRukpakItself, returnToRukpak } from './return-to-rukpak.ts';
+import { checkReturn, ofRukpakItself, returnToRukpak } from './return-to-rukpak.ts';
 
 interface UninstallOptions {
   readonly kubeconfig?: string;
@@ -69,6 +69,7 @@ export async function uninstall(
       await leaveToRukpak(former, run);
       return;
     }
+    if (options.toRukpak === true) await checkReturn(kube);
     // Half an uninstallation has no webhooks, and core goes on.
     for (const object of inOrder(manifests)) await checkDeletion(object, run);
     // Core deletes the objects of its deployments, and removes their finalizers.
