@@ -14,6 +14,7 @@ import { applyBinding, isBinding, readingOnce } from './bindings.ts';
 import { narrowedObject } from './narrowed-objects.ts';
 import { newerDefinition } from './newer-definition.ts';
 import { otherInstallation } from './other-installation.ts';
+import { othersObject } from './others-objects.ts';
 import { lostWebhook } from './webhook-address.ts';
 
 interface InstallOptions {
@@ -42,7 +43,8 @@ const fieldManager = 'rukpak-install';
  * Applies the system's objects: CRDs, namespaces, RBAC and the webhook configurations. Applying
  * again changes nothing. Bindings keep subjects that others added, with a warning.
  * @throws Error before any change when the system is in another namespace, of a newer version, has
- * webhooks elsewhere, or is restricted by an overlay in a way that the objects would undo.
+ * webhooks elsewhere, or is restricted by an overlay in a way that the objects would undo; and when
+ * an object of another project's CRD would lose fields.
  */
 export async function install(
   options: InstallOptions,
@@ -62,9 +64,10 @@ export async function install(
   try {
     print(`installing on ${kube.cluster}`);
     const known = readingOnce(kube.client);
+    const list: KubeClient['list'] = async (...asked) => await kube.client.list(...asked);
     await checkPlace(known, objects, options.systemNamespace);
-    for (const find of [narrowedObject, newerDefinition, lostWebhook]) {
-      const obstacle = await find(known, objects);
+    for (const find of [narrowedObject, newerDefinition, othersObject, lostWebhook]) {
+      const obstacle = await find({ ...known, list }, objects);
       if (obstacle !== undefined) throw new Error(`nothing is applied: ${obstacle}`);
     }
     for (const object of objects) {

@@ -24,7 +24,7 @@ export async function newerDefinition(
 }
 
 /** Other projects have the CRDs of OLM 1.0 as well, and an installation replaces theirs. */
-function isOurs({ metadata, spec }: KubernetesObject): boolean {
+export function isOurs({ metadata, spec }: KubernetesObject): boolean {
   return (
     stringAt(spec, 'group') === bundleDeploymentResource.group ||
     metadata.labels?.[installerLabel.key] === installerLabel.value
