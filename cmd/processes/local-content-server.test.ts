@@ -64,6 +64,26 @@ test('that of a process with the same address stays when this one cannot listen'
   expect(await announced()).toBe(url);
 });
 
+test('a process that fails withdraws its own announcement', async () => {
+  const failure = async () => await Promise.reject(new Error('the Lease is held'));
+  await expect(withLocalContentServer(flags, failure)).rejects.toThrow('the Lease is held');
+  expect(await announced()).toBeUndefined();
+});
+
+test('a process that fails leaves what another one has announced before or meanwhile', async () => {
+  const [first, third] = ['https://127.0.0.1:8090', 'https://127.0.0.1:8091'];
+  await announceContentServer(layout, first);
+  const failure = async () => await Promise.reject(new Error('the Lease is held'));
+  await expect(withLocalContentServer(flags, failure)).rejects.toThrow('the Lease is held');
+  expect(await announced()).toBe(first);
+  const replaced = withLocalContentServer(flags, async () => {
+    await announceContentServer(layout, third);
+    await failure();
+  });
+  await expect(replaced).rejects.toThrow('the Lease is held');
+  expect(await announced()).toBe(third);
+});
+
 test('a control plane that was deleted meanwhile is no failure', async () => {
   await withLocalContentServer(flags, async () => {
     rmSync(layout.dir, { recursive: true });

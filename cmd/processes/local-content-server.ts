@@ -3,6 +3,7 @@ import { loadKubeconfig } from '../../core/platform/kube/index.ts';
 import { parseBindAddress } from '../../core/platform/runtime/index.ts';
 import {
   announceContentServer,
+  announcedContentServer,
   contentServerCertificate,
   localControlPlane,
   type ServingFiles,
@@ -30,14 +31,20 @@ export async function withLocalContentServer<Flags extends ServerFlags>(
   const local = await localServer(flags);
   if (local === undefined) return await work(flags);
   const { layout, url, certFile, keyFile } = local;
+  const before = (await announcedContentServer(layout).catch(() => undefined))?.url;
   await announceContentServer(layout, url);
-  await work({
-    ...flags,
-    httpExternalAddress: url,
-    tlsCertFile: certFile,
-    tlsPrivateKeyFile: keyFile,
-  });
-  // Not after a failure: another process may have this address, and have announced it too.
+  try {
+    await work({
+      ...flags,
+      httpExternalAddress: url,
+      tlsCertFile: certFile,
+      tlsPrivateKeyFile: keyFile,
+    });
+  } catch (error) {
+    // The process that announced an address before may run, also one with this address.
+    if (before !== url) await withdrawContentServer(layout, url, before).catch(() => undefined);
+    throw error;
+  }
   await withdrawContentServer(layout, url);
 }
 

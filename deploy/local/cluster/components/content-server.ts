@@ -61,11 +61,15 @@ export async function announceContentServer(layout: Layout, url: string): Promis
   await rename(temporary, layout.contentServer);
 }
 
-/** Deletes the announcement of a URL, unless another one has replaced it. */
-export async function withdrawContentServer(layout: Layout, url: string): Promise<void> {
-  if ((await announcedContentServer(layout))?.url === url) {
-    await rm(layout.contentServer, { force: true });
-  }
+/** Deletes the announcement of a URL, or restores an earlier one, unless another has replaced it. */
+export async function withdrawContentServer(
+  layout: Layout,
+  url: string,
+  earlier?: string,
+): Promise<void> {
+  if ((await announcedContentServer(layout))?.url !== url) return;
+  if (earlier === undefined) await rm(layout.contentServer, { force: true });
+  else await announceContentServer(layout, earlier);
 }
 
 /** The last announced URL; undefined without one. */
