@@ -1,8 +1,13 @@
-import { expect, test } from 'vitest';
-import type { Bundle, BundleFiles, Provisioner } from '../../../core/sdk.ts';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import {
+  type Bundle,
+  type BundleFiles,
+  defaultLimits,
+  type Provisioner,
+} from '../../../core/sdk.ts';
 import { anObject, aTree } from '../../../test/helpers/registry-bundle.ts';
 import { aBundleDeployment } from '../../../testing/index.ts';
-import { classObjects, offlineObjects } from './class-objects.ts';
+import { classObjects, offlineObjects, validateOffline } from './class-objects.ts';
 
 test('objects that a third party’s class leaves out are not rendered', async () => {
   const kept = anObject('ConfigMap');
@@ -35,6 +40,22 @@ test('a Bundle says that its content will be adapted, as in a cluster', async ()
   await offlineObjects(aTree({}), { ...acme, bundle, configure, deployment });
   await offlineObjects(aTree({}), { ...acme, bundle, deployment }, { config });
   expect(seen).toEqual([{ 'core.rukpak.io/configured': 'true' }, undefined, undefined]);
+});
+
+test.each(['bundle', 'deployment'])('a handler %s() that does not end is refused', async (name) => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const never = async () => await new Promise<never>(() => undefined);
+  const slow = { className: 'acme', [name]: never };
+  const found = validateOffline(aTree({}), slow, {});
+  await vi.advanceTimersByTimeAsync(defaultLimits.timeout * 1.05);
+  expect((await found).problems).toEqual([
+    {
+      severity: 'error',
+      message: `class "acme", ${name}(): took longer than the limit of 120 s (--content-timeout of core; rukpakctl uses its default)`,
+      fix: 'correct the bundle, or its class',
+    },
+  ]);
 });
 
 test('each class gets the facts that it declares, and no others', async () => {

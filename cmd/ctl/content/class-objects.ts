@@ -2,9 +2,11 @@ import { randomBytes } from 'node:crypto';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import type { Validation } from '../../../catalog/bundle-checks/index.ts';
+import { handlerOf } from '../../../core/classes/index.ts';
 import type { DeploymentContext, Provisioner } from '../../../core/contracts/provisioner.ts';
 import { errorMessage, TerminalError } from '../../../core/errors.ts';
 import { checkObjectCount, withoutLeftOut } from '../../../core/manifests/index.ts';
+import { withTimeLimit } from '../../../core/platform/runtime/index.ts';
 import {
   type Bundle,
   type BundleFiles,
@@ -16,6 +18,7 @@ import {
 } from '../../../core/sdk.ts';
 import plain from '../../../provisioners/plain/index.ts';
 import { warningLogger } from '../output/loggers.ts';
+import { withCoreFlags } from './local-limits.ts';
 import { type ChartOptions, offlineCluster } from './render-chart.ts';
 
 /** The inputs of rendering besides the content and the deployment. */
@@ -44,18 +47,45 @@ export async function classObjects(content: ClassContent): Promise<readonly Kube
   const { files, bundleClass, deploymentClass, deployment, signal } = content;
   checkConfig(content);
   const context: ProvisionerContext = { signal, logger: warningLogger, limits: defaultLimits };
-  const stored = (await bundleClass.bundle?.(files, bundleOf(content), context)) ?? files;
-  const references = (await deploymentClass.inputs?.(deployment, context)) ?? [];
+  const byBundle = limited(bundleClass);
+  const byDeployment = limited(deploymentClass);
+  const stored =
+    (await byBundle('bundle', context, (given) =>
+      bundleClass.bundle?.(files, bundleOf(content), given),
+    )) ?? files;
+  const references =
+    (await byDeployment('inputs', context, (given) =>
+      deploymentClass.inputs?.(deployment, given),
+    )) ?? [];
   const uses = new Set([bundleClass, deploymentClass].flatMap((each) => each.uses ?? []));
   const facts = await content.facts(references, uses);
   const ofBundle = { ...context, ...used(bundleClass, facts), inputs: [] };
-  const adapted = (await bundleClass.configure?.(stored, deployment, ofBundle)) ?? stored;
+  const adapted =
+    (await byBundle('configure', ofBundle, (each) =>
+      bundleClass.configure?.(stored, deployment, each),
+    )) ?? stored;
   const given = { ...context, ...used(deploymentClass, facts) };
-  const objects = await deploymentClass.deployment?.(adapted, deployment, given);
+  const objects = await byDeployment('deployment', given, (each) =>
+    deploymentClass.deployment?.(adapted, deployment, each),
+  );
   if (objects !== undefined) return objects;
   throw new TerminalError(
     `class "${deploymentClass.className}" serves Bundles, and makes no objects of their content`,
   );
+}
+
+/** Calls handlers of a class, each for as long as core would wait for it by default. */
+function limited(provisioner: Provisioner) {
+  return async <Context extends ProvisionerContext, T>(
+    handler: Parameters<typeof handlerOf>[1],
+    context: Context,
+    call: (context: Context) => Promise<T> | undefined,
+  ): Promise<T | undefined> => {
+    const { timeout: limit } = context.limits;
+    const by = () => handlerOf(provisioner, handler);
+    const work = async (signal: AbortSignal) => await call({ ...context, signal });
+    return await withTimeLimit(work, { limit, grace: limit / 20, signal: context.signal, by });
+  };
 }
 
 /** The same refusal as core's: a class that deploys its own Bundles has the config in `deployment`. */
@@ -160,8 +190,9 @@ export async function validateOffline(
     const { length } = await offlineObjects(files, bundleClass, options);
     return { class: className, installable: true, objects: length, problems: [] };
   } catch (error) {
-    const message = errorMessage(error);
-    const problem = { severity: 'error', message, fix: 'correct the bundle' } as const;
+    const message = withCoreFlags(errorMessage(error));
+    const fix = 'correct the bundle, or its class';
+    const problem = { severity: 'error', message, fix } as const;
     return { class: className, installable: false, objects: 0, problems: [problem] };
   }
 }

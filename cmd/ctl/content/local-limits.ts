@@ -3,7 +3,7 @@ import { errorMessage, TerminalError } from '../../../core/errors.ts';
 /** Messages about limits name flags of core, which rukpakctl does not have. */
 export function withCoreFlags(message: string): string {
   return message.replaceAll(
-    /\(((?:50 times )?--max-content-[a-z-]+)\)/g,
+    /\(((?:50 times )?--max-content-[a-z-]+|--content-timeout)\)/g,
     '($1 of core; rukpakctl uses its default)',
   );
 }
