@@ -18,6 +18,25 @@ test('--optional takes the names of all optional checks', () => {
   expect(optionalValues).toEqual(optionalChecks);
 });
 
+test.each<[readonly string[], string]>([
+  [
+    ['deploy/samples/howto/hooks', '--optional=all'],
+    '--optional: only registry bundles have additional checks, and this is content of class "core-rukpak-io-plain": leave it out',
+  ],
+  [
+    ['deploy/samples/howto/hooks', '--kube-version=1.30'],
+    '--kube-version: only registry bundles have additional checks, and this is content of class "core-rukpak-io-plain": leave it out',
+  ],
+  [
+    ['deploy/samples/howto/validate', '--optional=capabilities', '--kube-version=1.30'],
+    '--kube-version: only check alpha-deprecated-apis uses it: add that to --optional',
+  ],
+])('%j, whose flag would mean nothing, is refused', async (args, expected) => {
+  const { code, stdout, stderr } = await rukpakctl(['validate', ...args]);
+  expect([code, stdout]).toEqual([1, '']);
+  expect(stderr).toContain(` ${expected}\n`);
+});
+
 let folder = '';
 
 beforeAll(() => {

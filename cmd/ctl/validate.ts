@@ -1,6 +1,8 @@
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import type { Validation } from '../../catalog/bundle-checks/index.ts';
 import { defaultLimits } from '../../core/content/index.ts';
+import { TerminalError } from '../../core/errors.ts';
+import { classNameOf, registryClass } from '../../provisioners/class-of-content.ts';
 import { addRegistryFlags, type RegistryFlags } from '../flags/registry-flags.ts';
 import { withCoreFlags } from './content/local-limits.ts';
 import {
@@ -71,6 +73,7 @@ async function validate(bundle: string, flags: ValidateFlags): Promise<void> {
   const { class: className, optional, kubeVersion } = flags;
   const found = await withThirdParties(flags, async (classes) => {
     const own = chosenClass(classes, className);
+    refuseIdle(own?.className ?? classNameOf(files, className), flags);
     const configured = config === undefined ? {} : { config };
     if (own !== undefined) return await validateOffline(files, own, configured);
     return await validateContent(files, {
@@ -90,6 +93,20 @@ async function validate(bundle: string, flags: ValidateFlags): Promise<void> {
   await report.lines([...problems.map(problemLine), verdict(found, errors, warnings)]);
   await report.result({ bundle, valid: errors === 0, errors, warnings, ...found, problems });
   if (errors > 0) process.exitCode = 1;
+}
+
+/** @throws TerminalError for a flag that means nothing for content of the class. */
+function refuseIdle(className: string, { optional, kubeVersion }: ValidateFlags): void {
+  const flag = optional === undefined ? '--kube-version' : '--optional';
+  if (optional === undefined && kubeVersion === undefined) return;
+  if (className !== registryClass) {
+    throw new TerminalError(
+      `${flag}: only registry bundles have additional checks, and this is content of class "${className}": leave it out`,
+    );
+  }
+  const check = 'alpha-deprecated-apis';
+  if (kubeVersion === undefined || optional?.includes(check) === true) return;
+  throw new TerminalError(`--kube-version: only check ${check} uses it: add that to --optional`);
 }
 
 function verdict(found: Validation, errors: number, warnings: number): string {
