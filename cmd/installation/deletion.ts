@@ -3,7 +3,7 @@ import { gvkOf } from '../../api/gvk.ts';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { errorMessage } from '../../core/errors.ts';
 import {
-  isForbidden,
+  hasCode,
   isNotFound,
   type KubeConnection,
   listAll,
@@ -102,7 +102,7 @@ export async function deleteObject(
 
 /**
  * Asks the API server, by a dry run, whether it deletes an object.
- * @throws Error when permissions or an admission webhook forbid it
+ * @throws Error when it does not, such as for want of a permission, or of an admission webhook
  */
 export async function checkDeletion(object: KubernetesObject, run: Deletion): Promise<void> {
   const { kube, timeout } = run;
@@ -113,8 +113,8 @@ export async function checkDeletion(object: KubernetesObject, run: Deletion): Pr
   try {
     await kube.client.delete(target.resource, target.key, { dryRun: true, signal });
   } catch (error) {
-    // Webhooks with side effects refuse dry runs alone.
-    if (!isForbidden(error)) return;
+    // Webhooks with side effects refuse dry runs alone, as bad requests.
+    if (hasCode(error, 400, 404)) return;
     const what = `nothing is deleted: cannot delete ${describe(object)}: ${errorMessage(error)}`;
     throw new Error(what, { cause: error });
   }

@@ -164,24 +164,44 @@ test('deletes nothing of an installation in another namespace', async () => {
   );
 });
 
-test('deletes nothing if the API server forbids one of the deletions', async () => {
+describe('one of the deletions would fail', () => {
   const path = '/apis/apps/v1/namespaces/rukpak-system/deployments/core';
   const metadata = { namespace: 'rukpak-system' };
   const core = anObjectOf(deployment, 'core', { metadata });
-  const refusal = { kind: 'Status', code: 403, message: 'policy "keep" forbids it' };
-  api.answer(path, ({ method }) => (method === 'GET' ? core : refusal));
-  const options = { kubeconfig: api.kubeconfig, deleteWorkloads: true, timeout: 10_000 };
-  for (const dryRun of [true, false]) {
-    const refused = uninstall(
-      { ...options, systemNamespace: 'rukpak-system', dryRun },
-      () => undefined,
+
+  /** The `dryRun` of each deletion. */
+  const dryRuns = (): readonly unknown[] =>
+    api.requests
+      .filter(({ method }) => method === 'DELETE')
+      .map(({ body }) => JSON.parse(body).dryRun);
+
+  async function run(dryRun: boolean, answer: (isDryRun: boolean) => unknown): Promise<void> {
+    api.answer(path, ({ method, body }) =>
+      method === 'GET' ? core : answer(JSON.parse(body).dryRun !== undefined),
     );
-    await expect(refused).rejects.toThrow(
-      'nothing is deleted: cannot delete deployment.apps/core: policy "keep" forbids it',
-    );
+    const options = { kubeconfig: api.kubeconfig, deleteWorkloads: true, timeout: 500 };
+    await uninstall({ ...options, systemNamespace: 'rukpak-system', dryRun }, () => undefined);
   }
-  const deletions = api.requests.filter(({ method }) => method === 'DELETE');
-  expect(deletions.map(({ body }) => JSON.parse(body).dryRun)).toEqual([['All'], ['All']]);
+
+  test.each([
+    [403, 'policy "keep" forbids it'],
+    [500, 'failed calling webhook "policy.example.com": connection refused'],
+  ])('deletes nothing: the API server answers with %i', async (code, message) => {
+    for (const dryRun of [true, false]) {
+      await expect(run(dryRun, () => ({ kind: 'Status', code, message }))).rejects.toThrow(
+        `nothing is deleted: cannot delete deployment.apps/core: ${message}`,
+      );
+    }
+    expect(dryRuns()).toEqual([['All'], ['All']]);
+  });
+
+  test('goes on if a webhook refuses dry runs alone', async () => {
+    const message = 'admission webhook "a" does not support dry run';
+    const refusal = { kind: 'Status', code: 400, message };
+    const left = run(false, (isDryRun) => (isDryRun ? refusal : core));
+    await expect(left).rejects.toThrow('it still exists after 0.5 s');
+    expect(dryRuns()).toContain(undefined);
+  });
 });
 
 test('names whom a deleted binding also binds', async () => {
