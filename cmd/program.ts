@@ -6,7 +6,7 @@ import { homeFolder } from '../core/platform/kube/index.ts';
 import type { LogLevel } from '../core/platform/observe/index.ts';
 import type { Zone } from '../core/run-manager.ts';
 import { version } from './build-info.ts';
-import { addCoreFlags, type CoreFlags } from './flags/core-flags.ts';
+import { addCoreFlags, type CoreFlags, laptopFolders } from './flags/core-flags.ts';
 import { coreFeatureGates, operatorFeatureGates } from './flags/feature-gates.ts';
 import {
   addOperatorsFlags,
@@ -31,8 +31,7 @@ import type { runAll } from './processes/run-all.ts';
 const laptopDefaults = {
   httpBindAddress: '127.0.0.1:8080',
   healthProbeBindAddress: '127.0.0.1:8081',
-  provisionerStorageDir: join(homeFolder(), '.cache', 'rukpak-ts', 'bundles'),
-  uploadStorageDir: join(homeFolder(), '.cache', 'rukpak-ts', 'uploads'),
+  ...laptopFolders,
   catalogsServerAddr: '127.0.0.1:8083',
   cacheDir: join(homeFolder(), '.cache', 'rukpak-ts', 'catalogs'),
   featureGates: { ...coreFeatureGates, ...operatorFeatureGates },

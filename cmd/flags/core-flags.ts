@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import { defaultLimits } from '../../core/content/index.ts';
 import {
@@ -5,6 +6,7 @@ import {
   defaultHealthProbeBindAddress,
   defaultWorkers,
 } from '../../core/manager/index.ts';
+import { homeFolder } from '../../core/platform/kube/index.ts';
 import type { Zone } from '../../core/run-manager.ts';
 import {
   addProvisionerFlags,
@@ -75,6 +77,12 @@ const podDefaults: CoreDefaults = {
   uploadStorageDir: '/var/cache/uploads',
   featureGates: coreFeatureGates,
 };
+
+/** Of `rukpak all`; each cluster has folders of its own in them. */
+export const laptopFolders = {
+  provisionerStorageDir: join(homeFolder(), '.cache', 'rukpak-ts', 'bundles'),
+  uploadStorageDir: join(homeFolder(), '.cache', 'rukpak-ts', 'uploads'),
+} as const;
 
 export function addCoreFlags(command: Command, defaults = podDefaults): Command {
   addProcessFlags(command, defaults.healthProbeBindAddress);

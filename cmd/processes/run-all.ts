@@ -4,6 +4,7 @@ import type { CoreFlags } from '../flags/core-flags.ts';
 import { systemNamespaceOf } from '../flags/process-flags.ts';
 import type { CrdGuardFlags, WebhookServerFlags } from '../flags/webhook-flags.ts';
 import { runWebhooks } from '../webhooks/run-webhooks.ts';
+import { withClusterFolders } from './cluster-folders.ts';
 import { withLocalContentServer } from './local-content-server.ts';
 import { type LocalOperatorsFlags, runOperatorsOnceServed } from './operators-once-served.ts';
 import { runClasses } from './run-core.ts';
@@ -17,7 +18,11 @@ type AllFlags = CoreFlags & WebhookServerFlags & CrdGuardFlags & LocalOperatorsF
 export async function runAll(flags: AllFlags, logger: Logger, signal: AbortSignal): Promise<void> {
   // Report invalid flags before anything listens.
   await withServedClasses(flags, logger, async (classes) => {
-    await withLocalContentServer(flags, (local) => runTogether(local, { logger, classes }, signal));
+    const placed = await withClusterFolders(flags, logger, signal);
+    if (placed === undefined) return;
+    await withLocalContentServer(placed, (local) =>
+      runTogether(local, { logger, classes }, signal),
+    );
   });
 }
 
