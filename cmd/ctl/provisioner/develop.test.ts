@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { saves } from './develop.ts';
+import { startOf } from '../../../core/platform/runtime/processes.ts';
+import { develop, saves } from './develop.ts';
 
 let folder: string;
 let stop: AbortController;
@@ -54,4 +55,20 @@ test('it ends with its signal', async () => {
   const first = saves(folder, stop.signal).next();
   stop.abort();
   expect(await first).toEqual({ value: undefined, done: true });
+});
+
+test('a second command waits for the first, whose control plane it would delete at its end', async () => {
+  const holder = { host: hostname(), pid: process.pid, started: await startOf(process.pid) };
+  const place = join(folder, '.rukpak');
+  mkdirSync(place);
+  writeFileSync(join(place, 'cluster.dev.lock'), JSON.stringify(holder));
+  const lines: string[] = [];
+  const say = (line: string): void => {
+    lines.push(line);
+    stop.abort();
+  };
+  const module = join(folder, 'src/class.ts');
+  await expect(develop({ module, folder, say }, stop.signal)).rejects.toThrow();
+  expect(lines).toEqual(['waiting for another process that is running the class of this project']);
+  expect(readdirSync(place)).toEqual(['cluster.dev.lock']);
 });

@@ -1,6 +1,8 @@
 import { type Dirent, readdirSync, statSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { withLock } from '../../../deploy/go-build/index.ts';
 import { type Cluster, startCluster } from '../../../deploy/local/cluster/start-cluster.ts';
 import { install } from '../../installation/install.ts';
 import { DevManager } from './dev-manager.ts';
@@ -20,8 +22,16 @@ interface Development {
  */
 export async function develop(options: Development, signal: AbortSignal): Promise<void> {
   const { folder, say } = options;
-  say('starting a control plane; the first time on a machine this can take ten minutes');
   const dir = devClusterFolder(folder);
+  await mkdir(dirname(dir), { recursive: true });
+  const lock = { purpose: 'running the class of this project', onProgress: say, signal };
+  // A second command would have the same control plane, and delete it at its end.
+  await withLock(`${dir}.dev.lock`, lock, async () => await developIn(dir, options, signal));
+}
+
+async function developIn(dir: string, options: Development, signal: AbortSignal): Promise<void> {
+  const { say } = options;
+  say('starting a control plane; the first time on a machine this can take ten minutes');
   // It would have been deleted at the end of the earlier command.
   const cluster = await startCluster({ dir, replaceFormer: true, onProgress: say, signal });
   try {
