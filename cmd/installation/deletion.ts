@@ -70,9 +70,12 @@ function nameOf({ metadata }: KubernetesObject): string {
   return metadata.name ?? '';
 }
 
+const createdAgain =
+  'another client has created it again: stop that, such as a GitOps controller, and run the command again';
+
 /**
  * Deletes an object, and waits until it is gone. Returns what it was; undefined for no such object.
- * @throws Error when it exists after the timeout
+ * @throws Error when it exists after the timeout, or another client has created it again
  */
 export async function deleteObject(
   object: KubernetesObject,
@@ -89,8 +92,13 @@ export async function deleteObject(
     if (!dryRun) {
       const propagationPolicy = 'Foreground';
       await unlessNotFound(kube.client.delete(target.resource, target.key, { propagationPolicy }));
-      const isGone = await isSoon(async () => (await live()) === undefined, timeout);
+      let left: KubernetesObject | undefined = found;
+      const isGone = await isSoon(async () => {
+        left = await live();
+        return left?.metadata.uid !== found.metadata.uid;
+      }, timeout);
       if (!isGone) throw new Error(`it still exists after ${timeout / 1000} s: see its finalizers`);
+      if (left !== undefined) throw new Error(createdAgain);
     }
   } catch (error) {
     const what = `cannot delete ${describe(object)}: ${errorMessage(error)}`;

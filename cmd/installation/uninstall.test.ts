@@ -204,6 +204,23 @@ describe('one of the deletions would fail', () => {
   });
 });
 
+test('says at once that another client creates a deleted object again', async () => {
+  const path = '/apis/apps/v1/namespaces/rukpak-system/deployments/core';
+  let uid = 'first';
+  api.answer(path, ({ method, body }) => {
+    if (method === 'DELETE' && JSON.parse(body).dryRun === undefined) uid = 'second';
+    return anObjectOf(deployment, 'core', { metadata: { namespace: 'rukpak-system', uid } });
+  });
+  const options = { kubeconfig: api.kubeconfig, deleteWorkloads: false, dryRun: false };
+  const run = uninstall(
+    { ...options, systemNamespace: 'rukpak-system', timeout: 3_000 },
+    () => undefined,
+  );
+  await expect(run).rejects.toThrow(
+    'cannot delete deployment.apps/core: another client has created it again: stop that, such as a GitOps controller, and run the command again',
+  );
+});
+
 test('names whom a deleted binding also binds', async () => {
   const ours = { kind: 'ServiceAccount', name: 'core-admin', namespace: 'rukpak-system' };
   const theirs = { kind: 'User', name: 'alice' };
