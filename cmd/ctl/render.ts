@@ -3,6 +3,7 @@ import { Argument, Command, Option } from 'commander';
 import { stringifyJson } from '../../api/json.ts';
 import { errorMessage, TerminalError } from '../../core/errors.ts';
 import { type BundleFiles, defaultLimits, type KubernetesObject, toYaml } from '../../core/sdk.ts';
+import { classNameOf, helmClass } from '../../provisioners/class-of-content.ts';
 import { addRegistryFlags, type RegistryFlags } from '../flags/registry-flags.ts';
 import { installableObjects } from './content/installable-objects.ts';
 import { loadContent } from './content/load-content.ts';
@@ -97,10 +98,27 @@ async function renderWith(
 ): Promise<readonly KubernetesObject[]> {
   return await withThirdParties(flags, async (classes) => {
     const own = chosenClass(classes, flags.class);
+    refuseIdle(own?.className ?? classNameOf(files, flags.class), flags, own !== undefined);
     if (own === undefined) return await installableObjects(files, options);
     const { offlineObjects } = await import('./content/class-objects.ts');
     return await offlineObjects(files, own, options);
   });
+}
+
+/**
+ * A class of a third party has facts of the cluster too, and no values.
+ * @throws TerminalError for a flag that means nothing for content of the class
+ */
+function refuseIdle(className: string, flags: ChartFlags, isThirdParty: boolean): void {
+  if (className === helmClass) return;
+  const idle = chartFlags.find(
+    ({ name, attribute }) =>
+      flags[attribute] !== undefined && (!isThirdParty || name === '--values'),
+  );
+  if (idle === undefined) return;
+  throw new TerminalError(
+    `${idle.name}: only charts use it, and this is content of class "${className}": leave it out`,
+  );
 }
 
 /** Without a cluster there is no spec.config to name: the message names the flag for it. */
@@ -135,6 +153,13 @@ interface ChartFlags {
   readonly kubeVersion?: string;
   readonly apiVersions?: string;
 }
+
+const chartFlags = [
+  { name: '--values', attribute: 'values' },
+  { name: '--release-name', attribute: 'releaseName' },
+  { name: '--kube-version', attribute: 'kubeVersion' },
+  { name: '--api-versions', attribute: 'apiVersions' },
+] as const;
 
 function addChartFlags(command: Command): Command {
   return command

@@ -37,6 +37,18 @@ test.each<[readonly string[], string]>([
   expect(stderr).toContain(` ${expected}\n`);
 });
 
+test.each(['--values=/dev/null', '--release-name=a', '--kube-version=1.30', '--api-versions=a/v1'])(
+  'render refuses %s, of charts, for other content',
+  async (flag) => {
+    const { code, stdout, stderr } = await rukpakctl(['render', 'deploy/samples/howto/web', flag]);
+    expect([code, stdout]).toEqual([1, '']);
+    const [name = ''] = flag.split('=');
+    expect(stderr).toContain(
+      ` ${name}: only charts use it, and this is content of class "core-rukpak-io-plain": leave it out\n`,
+    );
+  },
+);
+
 let folder = '';
 
 beforeAll(() => {
