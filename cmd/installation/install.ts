@@ -15,6 +15,7 @@ import { narrowedObject } from './narrowed-objects.ts';
 import { newerDefinition } from './newer-definition.ts';
 import { otherInstallation } from './other-installation.ts';
 import { othersObject } from './others-objects.ts';
+import { deploymentOfRukpak } from './return-to-rukpak.ts';
 import { lostWebhook } from './webhook-address.ts';
 
 interface InstallOptions {
@@ -43,8 +44,8 @@ const fieldManager = 'rukpak-install';
  * Applies the system's objects: CRDs, namespaces, RBAC and the webhook configurations. Applying
  * again changes nothing. Bindings keep subjects that others added, with a warning.
  * @throws Error before any change when the system is in another namespace, of a newer version, has
- * webhooks elsewhere, or is restricted by an overlay in a way that the objects would undo; and when
- * an object of another project's CRD would lose fields.
+ * webhooks elsewhere, or is restricted by an overlay in a way that the objects would undo; when
+ * RukPak v0.16 is installed, or an object of another project's CRD would lose fields.
  */
 export async function install(
   options: InstallOptions,
@@ -66,6 +67,12 @@ export async function install(
     const known = readingOnce(kube.client);
     const list: KubeClient['list'] = async (...asked) => await kube.client.list(...asked);
     await checkPlace(known, objects, options.systemNamespace);
+    const former = await deploymentOfRukpak(known, options.systemNamespace);
+    if (former !== undefined) {
+      throw new Error(
+        `nothing is applied: ${former}: delete RukPak’s Deployments and Services first, as for a migration`,
+      );
+    }
     for (const find of [narrowedObject, newerDefinition, othersObject, lostWebhook]) {
       const obstacle = await find({ ...known, list }, objects);
       if (obstacle !== undefined) throw new Error(`nothing is applied: ${obstacle}`);

@@ -10,8 +10,11 @@ import {
   isNotFound,
   type KubeClient,
   listAll,
+  liveObject,
+  type Resource,
   unlessNotFound,
 } from '../../core/platform/kube/index.ts';
+import { everyManifest } from '../../deploy/install-manifests.ts';
 
 interface ReturnOptions {
   readonly client: Pick<KubeClient, 'get' | 'list' | 'patch'>;
@@ -21,18 +24,38 @@ interface ReturnOptions {
 
 const attempts = 5;
 
+const deploymentResource: Resource = {
+  group: 'apps',
+  version: 'v1',
+  kind: 'Deployment',
+  plural: 'deployments',
+  namespaced: true,
+};
+
 /** The programs of RukPak v0.16's image; ours have arguments only. */
 const formerCommand = /^\/(?:core|webhooks|crdvalidator)$/;
 
-/** Says that a Deployment is RukPak's own, which has our names; undefined for any other. */
-export function ofRukpakItself({ kind, metadata, spec }: KubernetesObject): string | undefined {
-  if (kind !== 'Deployment') return undefined;
-  const containers = listOf(fieldAt(spec, 'template', 'spec', 'containers'));
-  const command = containers
+/** The sentence about a Deployment of RukPak itself, which has our names; undefined for none. */
+export async function deploymentOfRukpak(
+  client: Pick<KubeClient, 'get'>,
+  systemNamespace: string,
+): Promise<string | undefined> {
+  for (const { kind, metadata } of everyManifest(systemNamespace)) {
+    if (kind !== deploymentResource.kind) continue;
+    const { namespace = '', name = '' } = metadata;
+    const target = { resource: deploymentResource, key: { namespace, name } };
+    const live = await liveObject(client, target);
+    const command = live && formerCommandOf(live);
+    if (command === undefined) continue;
+    return `Deployment "${name}" of namespace "${namespace}" is RukPak v0.16's own (its command is ${command})`;
+  }
+  return undefined;
+}
+
+function formerCommandOf({ spec }: KubernetesObject): string | undefined {
+  return listOf(fieldAt(spec, 'template', 'spec', 'containers'))
     .map((container) => listOf(fieldAt(container, 'command'))[0])
     .find((first): first is string => typeof first === 'string' && formerCommand.test(first));
-  if (command === undefined) return undefined;
-  return `Deployment "${metadata.name}" of namespace "${metadata.namespace}" is RukPak v0.16's own (its command is ${command})`;
 }
 
 /**

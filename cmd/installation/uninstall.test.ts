@@ -101,6 +101,17 @@ describe('once RukPak v0.16 is installed again', () => {
     expect(api.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
+  test('an installation does not take its roles and webhooks while it runs', async () => {
+    const run = install(
+      { ...options, kubeconfig: api.kubeconfig, guardCrdDeletion: false, dryRun: false },
+      { print: vi.fn(), warn: vi.fn() },
+    );
+    await expect(run).rejects.toThrow(
+      `nothing is applied: ${named}: delete RukPak’s Deployments and Services first, as for a migration`,
+    );
+    expect(api.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+
   test('only prepares BundleDeployments that an earlier run did not reach', async () => {
     const lines: string[] = [];
     const { kubeconfig } = api;

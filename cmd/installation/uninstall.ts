@@ -19,7 +19,7 @@ import {
 import { describe } from './install.ts';
 import { definitionName, installedKinds } from './installed-kinds.ts';
 import { otherInstallation } from './other-installation.ts';
-import { checkReturn, ofRukpakItself, returnToRukpak } from './return-to-rukpak.ts';
+import { checkReturn, deploymentOfRukpak, returnToRukpak } from './return-to-rukpak.ts';
 
 interface UninstallOptions {
   readonly kubeconfig?: string;
@@ -64,7 +64,7 @@ export async function uninstall(
     const run = { ...options, kinds, kube, print };
     const manifests = everyManifest(systemNamespace);
     await checkPlace(manifests, run);
-    const former = await deploymentOfRukpak(manifests, run);
+    const former = await deploymentOfRukpak(kube.client, systemNamespace);
     if (former !== undefined) {
       await leaveToRukpak(former, run);
       return;
@@ -136,20 +136,6 @@ async function checkPlace(
 ): Promise<void> {
   const other = await otherInstallation(kube.client, manifests, systemNamespace);
   if (other !== undefined) throw new Error(`nothing is deleted: ${other.reason}`);
-}
-
-/** The sentence about a Deployment that RukPak v0.16 has again; undefined for none. */
-async function deploymentOfRukpak(
-  manifests: readonly KubernetesObject[],
-  run: Uninstallation,
-): Promise<string | undefined> {
-  for (const object of manifests.filter(({ kind }) => kind === 'Deployment')) {
-    const target = await targetOf(object, run);
-    const live = target && (await liveObject(run.kube.client, target));
-    const found = live && ofRukpakItself(live);
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }
 
 /** @throws Error unless RukPak only waits for its BundleDeployments. */
