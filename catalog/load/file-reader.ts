@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { TerminalError } from '../../core/errors.ts';
 
@@ -46,8 +46,7 @@ export class FileReader {
       const message = `${file} has ${stats.size} bytes, more than ${maxFileBytes}: split it by package`;
       throw new TerminalError(message);
     }
-    // A device, such as /dev/null, has no size; reading a directory fails.
-    if (!stats.isFile()) return readFileSync(descriptor);
+    if (!stats.isFile()) return emptyContent(descriptor, file);
     const buffer = this.#memory(stats.size);
     let length = 0;
     for (let read = -1; read !== 0 && length < buffer.length; length += read) {
@@ -79,4 +78,10 @@ export class FileReader {
         return error;
     }
   }
+}
+
+/** Of /dev/null, as opm reads it; any other device may never end. Reading a directory fails. */
+function emptyContent(descriptor: number, file: string): Buffer {
+  if (readSync(descriptor, Buffer.alloc(1)) === 0) return Buffer.alloc(0);
+  throw new TerminalError(`${file} is a device: a catalog consists of files`);
 }

@@ -75,6 +75,14 @@ describe('a catalog in a directory', () => {
     await expect(schemas()).rejects.toThrow(refused.replace('link', 'pipe'));
   });
 
+  test('has no devices: a link to one that never ends would be read without a limit', async () => {
+    await symlink('/dev/null', join(root, 'empty'));
+    expect(await schemas()).toEqual([]);
+    await symlink('/dev/zero', join(root, 'endless'));
+    const refused = 'endless is a device: a catalog consists of files';
+    await expect(schemas()).rejects.toThrow(new TerminalError(refused));
+  });
+
   test('leaves out what .indexignore files say, the last line that matches deciding', async () => {
     await write({
       '.indexignore': '**/*\n!*.json\n!*.yaml\n**/objects/*.json\n# c\n',
