@@ -4,6 +4,7 @@ import { TerminalError } from '../errors.ts';
 import { BundleFilesBuilder } from './bundle-files-builder.ts';
 import type { ByteStream } from './byte-reader.ts';
 import { decompressed } from './decompress.ts';
+import { isLfsPointer } from './lfs-pointer.ts';
 import { readTar, type TarEntry } from './tar-reader.ts';
 
 export interface UnpackOptions {
@@ -26,12 +27,31 @@ export async function unpackBundle(
 
 /** The content of an uncompressed tar. */
 export async function unpackTar(stream: ByteStream, options: UnpackOptions): Promise<BundleFiles> {
+  return await readFiles(stream, options, () => undefined);
+}
+
+async function readFiles(
+  stream: ByteStream,
+  options: UnpackOptions,
+  check: (entry: TarEntry) => void,
+): Promise<BundleFiles> {
   const builder = new BundleFilesBuilder(options.limits);
   await readTar(stream, {
     ...options,
-    onEntry: (entry) => addEntry(builder, entry),
+    onEntry: (entry) => {
+      check(entry);
+      addEntry(builder, entry);
+    },
   });
   return builder.build();
+}
+
+/** Only of new content: what is stored stays readable. */
+function refuseLfsPointer({ path, content }: TarEntry): void {
+  if (!isLfsPointer(path, content)) return;
+  throw new TerminalError(
+    `${JSON.stringify(path.slice(0, 200))} is a pointer of Git LFS, whose file is not fetched: put the file itself into the archive, as \`git lfs pull\` does in a clone`,
+  );
 }
 
 function addEntry(builder: BundleFilesBuilder, entry: TarEntry): void {
@@ -72,7 +92,7 @@ export async function unpackFetched(
     }
   }
   try {
-    return await unpackTar(unzipped(), options);
+    return await readFiles(unzipped(), options, refuseLfsPointer);
   } catch (error) {
     if (!(error instanceof TerminalError)) throw error;
     const prefix = error === unreadable ? prefixes.gzip : prefixes.tar;

@@ -107,6 +107,13 @@ describe('an archive', () => {
     }
   });
 
+  test('with a pointer of Git LFS is refused', async () => {
+    const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${'0'.repeat(64)}\nsize 1\n`;
+    server.files.set('/b.tgz', await anArchive({ 'a.yaml': pointer }));
+    const { message } = await failure({ url: `${server.url}/b.tgz` });
+    expect(message).toMatch(/^error creating FS: "a.yaml" is a pointer of Git LFS, /);
+  });
+
   test('is unpacked after a wrong answer of its server', async () => {
     const url = `${server.url}/b.tgz`;
     const checksum = checksumOf(archive);

@@ -45,3 +45,14 @@ test.each([
   if (typeof text === 'string') expect(message).toBe(text);
   else expect(message).toMatch(text);
 });
+
+test('one with a pointer of Git LFS is refused, unless it is one of a picture', async () => {
+  const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${'0'.repeat(64)}\nsize 1\n`;
+  await expect(fetch(await anArchive({ 'chart/crds/a.yaml': pointer }))).rejects.toThrow(
+    new TerminalError(
+      'untar bundle contents from response: "chart/crds/a.yaml" is a pointer of Git LFS, whose file is not fetched: put the file itself into the archive, as `git lfs pull` does in a clone',
+    ),
+  );
+  const { files } = await fetch(await anArchive({ 'chart/icon.png': pointer }));
+  expect([...files.files.keys()]).toEqual(['chart/icon.png']);
+});

@@ -1,16 +1,10 @@
 import git, { type TreeEntry } from 'isomorphic-git';
-import { BundleFilesBuilder } from '../../content/index.ts';
+import { BundleFilesBuilder, isLfsPointer } from '../../content/index.ts';
 import type { BundleFiles, ContentLimits } from '../../contracts/bundle-files.ts';
 import { TerminalError } from '../../errors.ts';
 import type { Checkout } from './repository.ts';
 
 const symlinkMode = '120000';
-/** What a repository has in the place of a file that Git LFS keeps elsewhere. */
-const lfsBeginning = Buffer.from('version https://git-lfs.github.com/spec/v1\n');
-const maxPointerBytes = 1024;
-/** What documentation has: no class applies it, so that its pointer does no harm. */
-const picture = /\.(?:png|jpe?g|gif|svg|ico|webp|mp4|mov|webm|pdf)$/i;
-
 /**
  * The files below one directory of a commit. Drops symbolic links, as for all bundles; a missing
  * directory is an empty tree.
@@ -75,16 +69,10 @@ async function addEntry(
       if (entry.mode === symlinkMode) return;
       const { fs, gitdir, cache } = checkout;
       const { blob } = await git.readBlob({ fs, gitdir, cache, oid: entry.oid });
-      if (isPointer(path, blob)) throw lfsPointer(inRepository(checkout, path));
+      if (isLfsPointer(path, blob)) throw lfsPointer(inRepository(checkout, path));
       builder.addFile(path, blob);
     }
   }
-}
-
-/** Whether a file is a pointer, which would be content in the place of what it points to. */
-function isPointer(path: string, bytes: Uint8Array): boolean {
-  if (bytes.byteLength > maxPointerBytes || picture.test(path)) return false;
-  return lfsBeginning.equals(bytes.subarray(0, lfsBeginning.byteLength));
 }
 
 function inRepository({ root }: Subtree, path: string): string {
