@@ -12,7 +12,7 @@ export type { Logger } from './contracts/logger.ts';
 export type { SecretReader } from './contracts/source.ts';
 export { errorMessage, TerminalError, WaitingError } from './errors.ts';
 export { createTlsServer, type TlsFiles } from './platform/certificates/index.ts';
-export { aborted, type Clock, metaTime, systemClock } from './platform/clock.ts';
+export { aborted, type Clock, metaTime, systemClock, withDeadline } from './platform/clock.ts';
 export {
   ApiError,
   configMapResource,

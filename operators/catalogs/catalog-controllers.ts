@@ -79,6 +79,7 @@ const defaultLimits: CatalogLimits = {
   unpackTimeout: 10 * 60_000,
   unpackMegabytes: 512,
 };
+const timeouts = { resolve: 5 * 60_000, download: 60 * 60_000 };
 /** Catalogs that are unpacked at the same time, each in a process of its own. */
 const unpackedAtOnce = 2;
 
@@ -161,7 +162,7 @@ function createParts(options: CatalogControllersOptions, own: OwnParts): Catalog
   const limits = { ...defaultLimits, ...options.limits };
   const secrets = createSecretReader(client, systemNamespace);
   const maxBytes = limits.maxImageBytes;
-  const images = new CatalogImages({ registry, secrets, maxBytes, logger });
+  const images = new CatalogImages({ registry, secrets, maxBytes, timeouts, logger });
   const process = { memoryMegabytes: limits.unpackMegabytes, timeout: limits.unpackTimeout, clock };
   const fetcher = new CatalogFetcher({
     images,

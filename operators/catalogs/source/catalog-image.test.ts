@@ -1,4 +1,5 @@
 import { type FileHandle, mkdtemp, open, readdir, rm } from 'node:fs/promises';
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -11,7 +12,7 @@ import {
 import { FakeRegistry } from '../../../test/helpers/fake-registry.ts';
 import { silentLogger } from '../../../test/helpers/silent-logger.ts';
 import { CatalogFailure } from './catalog-failure.ts';
-import { CatalogImages } from './catalog-image.ts';
+import { CatalogImages, type CatalogTimeouts } from './catalog-image.ts';
 
 const { signal } = new AbortController();
 const noSecrets: SecretReader = { read: async () => undefined };
@@ -30,11 +31,13 @@ afterEach(async () => {
 interface ImagesOptions extends Partial<RegistryAccessOptions> {
   readonly secrets?: SecretReader;
   readonly maxBytes?: number;
+  readonly timeouts?: CatalogTimeouts;
 }
 
 function images({
   secrets = noSecrets,
   maxBytes = 1_000_000,
+  timeouts = { resolve: 60_000, download: 60_000 },
   ...access
 }: ImagesOptions = {}): CatalogImages {
   const opened = new RegistryAccess({
@@ -44,7 +47,13 @@ function images({
     clock: systemClock,
     ...access,
   });
-  return new CatalogImages({ registry: opened, secrets, maxBytes, logger: silentLogger });
+  return new CatalogImages({
+    registry: opened,
+    secrets,
+    maxBytes,
+    timeouts,
+    logger: silentLogger,
+  });
 }
 
 function request(image: string, pullSecret?: string) {
@@ -258,6 +267,46 @@ test('a registry that answers half is tried again later', async () => {
   );
   expect(failure).toMatchObject({ step: 'image', isFinal: false, brokenRef: undefined });
   expect(failure.message).toMatch(/^error fetching remote image ".*": /);
+});
+
+describe('a registry that sends a byte now and then', () => {
+  /** Sends a body of 1000 bytes for ever: each byte starts the idle timeout anew. */
+  function drip(response: ServerResponse, status: number, headers: OutgoingHttpHeaders = {}): true {
+    response.writeHead(status, { ...headers, 'content-length': 1000 });
+    const timer = setInterval(() => response.write('x'), 50);
+    response.on('close', () => clearInterval(timer));
+    return true;
+  }
+
+  test('has its time to send an image', async () => {
+    const { digest } = await registry.addImage('v1', [{ files: { a: 'x'.repeat(100) } }]);
+    registry.intercept = (asked, response) =>
+      asked.url?.includes('/manifests/') === true && drip(response, 200);
+    const ref = `${registry.host}/shop@${digest}`;
+    const slow = images({ timeouts: { resolve: 60_000, download: 200 } });
+    const work = slow.download(ref, { request: request(ref), directory, signal });
+    expect(await failureOf(work)).toMatchObject({
+      step: 'image',
+      message: `error fetching remote image "${ref}": not complete within the limit of 0.2 s`,
+      isMissing: false,
+    });
+  });
+
+  test('has its time to name the digest of a tag, its token server included', async () => {
+    const realm = `http://${registry.host}/token`;
+    registry.intercept = (asked, response) => {
+      if (asked.url?.startsWith('/token') === true) return drip(response, 200);
+      response.writeHead(401, { 'www-authenticate': `Bearer realm="${realm}"` }).end();
+      return true;
+    };
+    const slow = images({ timeouts: { resolve: 200, download: 60_000 } });
+    expect(
+      await failureOf(slow.resolve(request(`${registry.host}/shop:v1`), signal)),
+    ).toMatchObject({
+      step: 'descriptor',
+      message: 'not complete within the limit of 0.2 s',
+    });
+  });
 });
 
 describe('a registry at an address that is denied', () => {

@@ -1,5 +1,10 @@
 import { platformManifest } from '../../../catalog/images/index.ts';
-import { errorMessage, type Logger, type SecretReader } from '../../../core/controller.ts';
+import {
+  errorMessage,
+  type Logger,
+  type SecretReader,
+  withDeadline,
+} from '../../../core/controller.ts';
 import {
   blobBytes,
   type ImageReference,
@@ -22,12 +27,21 @@ export interface ImageRequest {
   readonly insecureSkipTLSVerify: boolean;
 }
 
+/** Maximum milliseconds that a registry has, with its token server and mirrors. */
+export interface CatalogTimeouts {
+  /** To name the digest of a tag. */
+  readonly resolve: number;
+  /** To send an image. */
+  readonly download: number;
+}
+
 interface CatalogImagesOptions {
   readonly registry: RegistryAccess;
   /** Of the system namespace. */
   readonly secrets: SecretReader;
   /** Maximum bytes of all layers of an image, compressed. */
   readonly maxBytes: number;
+  readonly timeouts: CatalogTimeouts;
   readonly logger: Logger;
 }
 
@@ -60,15 +74,18 @@ export class CatalogImages {
   ): Promise<void> {
     const registry = await this.#registry(request, signal);
     try {
-      await registry.read(parsed(resolvedRef), signal, async (image) => {
-        const place = { kind: 'layout', path: directory } as const;
-        const { target } = await registry.openTarget(place, { isTemporary: true });
-        try {
-          await this.#copy(image, target, signal);
-        } finally {
-          await target.close();
-        }
-      });
+      const reference = parsed(resolvedRef);
+      await within(this.#options.timeouts.download, signal, (timed) =>
+        registry.read(reference, timed, async (image) => {
+          const place = { kind: 'layout', path: directory } as const;
+          const { target } = await registry.openTarget(place, { isTemporary: true });
+          try {
+            await this.#copy(image, target, timed);
+          } finally {
+            await target.close();
+          }
+        }),
+      );
     } catch (error) {
       signal.throwIfAborted();
       const message = `error fetching remote image "${request.ref}": ${textOf(error)}`;
@@ -102,7 +119,9 @@ export class CatalogImages {
   ): Promise<string> {
     const registry = await this.#registry(request, signal);
     try {
-      return await registry.digest(reference, signal);
+      return await within(this.#options.timeouts.resolve, signal, (timed) =>
+        registry.digest(reference, timed),
+      );
     } catch (error) {
       signal.throwIfAborted();
       throw new CatalogFailure('descriptor', textOf(error), { cause: error });
@@ -125,6 +144,16 @@ export class CatalogImages {
       throw new CatalogFailure('keychain', errorMessage(error), { cause: error });
     }
   }
+}
+
+/** Each byte that a server sends starts its idle timeout anew. */
+async function within<T>(
+  ms: number,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const timeoutError = () => new Error(`not complete within the limit of ${ms / 1000} s`);
+  return await withDeadline({ ms, signal, timeoutError }, work);
 }
 
 function parsed(ref: string): ImageReference {

@@ -69,7 +69,14 @@ async function jobOfLayers(...layers: readonly LayerContent[]): Promise<UnpackJo
     });
     const secrets = { read: async () => undefined };
     const logger = silentLogger;
-    const images = new CatalogImages({ registry: access, secrets, maxBytes: 1e9, logger });
+    const timeouts = { resolve: 60_000, download: 60_000 };
+    const images = new CatalogImages({
+      registry: access,
+      secrets,
+      maxBytes: 1e9,
+      timeouts,
+      logger,
+    });
     const ref = `${registry.host}/shop@${digest}`;
     const request = { ref, pullSecret: undefined, insecureSkipTLSVerify: false };
     await images.download(ref, { request, directory: join(directory, 'layout'), signal });
