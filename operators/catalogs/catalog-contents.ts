@@ -56,6 +56,8 @@ export type FoundPackage =
       readonly catalog: ServingCatalog;
       /** The package's blobs are broken; other packages of the catalog are not affected. */
       readonly problem: string;
+      /** It is the disk that cannot be read. */
+      readonly isUnreadable?: true;
     };
 
 /** Packages of one catalog. */
@@ -94,6 +96,8 @@ export interface CatalogContents {
 export interface StoredContents extends CatalogContents {
   /** Where the content of the accepted catalogs is, in the order of `serving`. */
   places(isWanted: (catalog: ServingCatalog) => boolean): readonly StoredPlace[];
+  /** Looks for damage in the content of catalogs of a name, which another process could not read. */
+  suspect(name: string): void;
 }
 
 /** Content of a catalog on the disk, until newer content replaces it. */

@@ -111,6 +111,10 @@ export function catalogControllers(options: CatalogControllersOptions): CatalogC
   const kinds = [catalogAdapter, clusterCatalogAdapter].map((adapter) =>
     kindController(options, { ...parts, adapter }),
   );
+  served.damaged.onFound(({ kind, name }) => {
+    logger.warn({ kind, name }, 'the stored content is damaged and is fetched again');
+    kinds.find(({ adapter }) => adapter.kind === kind)?.controller.enqueue(name);
+  });
   const server = catalogServer({
     ...options,
     metrics: options.metrics && new CatalogServerMetrics(options.metrics.registry),

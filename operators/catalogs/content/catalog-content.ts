@@ -37,6 +37,16 @@ export class CatalogContent implements ServableContent {
     }
   }
 
+  /** The same for processes that open it by its directory. */
+  async isWholeOnDisk(): Promise<boolean> {
+    try {
+      await using again = await CatalogContent.open(this.directory);
+      return await again.isWhole();
+    } catch {
+      return false;
+    }
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.blobs[Symbol.asyncDispose]();
     await this.records[Symbol.asyncDispose]();

@@ -18,7 +18,7 @@ export function apiName({ group, version, kind }: GroupVersionKind): string {
 }
 
 const cure =
-  'To fetch the catalog again, delete the Pod of rukpak-operators, or restart the process';
+  'If the content on the disk is damaged, the controller fetches the catalog again by itself';
 
 interface StoredPackage {
   /** Number of its record. */
@@ -28,7 +28,10 @@ interface StoredPackage {
 }
 
 /** The content of a package, or why it cannot be read. */
-export type PackageResult = { readonly content: PackageContent } | { readonly problem: string };
+export type PackageResult =
+  | { readonly content: PackageContent }
+  /** Unreadable on the disk, whose content may be damaged; otherwise the blobs are broken. */
+  | { readonly problem: string; readonly isUnreadable?: true };
 
 /** What resolving needs of a catalog's packages, in a directory that `writeContent` has filled. */
 export class PackageRecords implements AsyncDisposable {
@@ -91,9 +94,8 @@ export class PackageRecords implements AsyncDisposable {
       }
       throw new Error('its record is empty');
     } catch (error) {
-      return {
-        problem: `package ${name} cannot be read from the disk: ${errorMessage(error)}. ${cure}`,
-      };
+      const problem = `package ${name} cannot be read from the disk: ${errorMessage(error)}. ${cure}`;
+      return { problem, isUnreadable: true };
     }
   }
 

@@ -79,7 +79,9 @@ export class CatalogReconciler {
     if (!request.isAvailable) return await this.#switchOff(work);
     served.switchOn(key);
     await this.#content.restore(work);
-    return isLeading() ? await this.#leader.bring(work) : await this.#follow(work);
+    const result = isLeading() ? await this.#leader.bring(work) : await this.#follow(work);
+    await this.#content.mend(work);
+    return result;
   }
 
   /** Serves what the leader has written into the status. */

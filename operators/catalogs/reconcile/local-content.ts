@@ -7,7 +7,7 @@ import type {
   StoredState,
 } from '../content/content-store.ts';
 import type { CatalogRequest } from '../kinds/catalog-kind.ts';
-import { namedContent } from '../kinds/named-content.ts';
+import { isOf, namedContent } from '../kinds/named-content.ts';
 import type { ServedCatalogs } from '../serving/served-catalogs.ts';
 import { CatalogFailure } from '../source/catalog-failure.ts';
 import type { ImageRequest } from '../source/catalog-image.ts';
@@ -86,6 +86,22 @@ export class LocalContent {
       return { ...stored, state };
     }
     return await this.#parts.fetcher.fetch({ key, uid, request: image, resolvedRef }, signal);
+  }
+
+  /**
+   * Fetches again what is served, if the disk has damaged it, which stays in use meanwhile.
+   * @throws CatalogFailure
+   */
+  async mend(work: CatalogWork): Promise<void> {
+    const { key, signal } = work;
+    const { served, fetcher } = this.#parts;
+    const state = served.stateOf(key);
+    if (state === undefined || !hasImage(work) || !served.isDamaged(key)) return;
+    const { uid, resolvedRef } = state;
+    // Content of another repository is replaced when the registry of the new one has it.
+    if (!isOf(work.request.image.ref, resolvedRef)) return;
+    const wanted = { key, uid, request: work.request.image, resolvedRef };
+    await this.serve(work, await fetcher.fetch(wanted, signal));
   }
 
   async serve({ key }: CatalogWork, stored: StoredContent): Promise<void> {

@@ -21,6 +21,8 @@ export interface PackageAnswer {
   readonly packages: readonly string[];
   /** Why the content of a package in a catalog could not be read. */
   readonly problems: readonly string[];
+  /** Names of catalogs of which the disk could not be read. */
+  readonly unreadable: readonly string[];
   /** Of the requested package. */
   readonly deprecations: readonly DeprecationsOfCatalog[];
   /** Whether the package has a bundle of the image in the question. */
@@ -37,7 +39,11 @@ export interface DeprecationsOfCatalog {
 /** What one catalog has of a package, or why that cannot be read. */
 export type PackageOfCatalog =
   | { readonly catalog: { readonly name: string }; readonly content: PackageContent }
-  | { readonly catalog: { readonly name: string }; readonly problem: string };
+  | {
+      readonly catalog: { readonly name: string };
+      readonly problem: string;
+      readonly isUnreadable?: true;
+    };
 
 export type FindPackage = (name: string) => Promise<readonly PackageOfCatalog[]>;
 
@@ -65,6 +71,7 @@ export async function answerFrom(
       resolution,
       packages: library.packages,
       problems: library.problems,
+      unreadable: library.unreadable,
       deprecations: contents.map(({ catalog, deprecations }) => ({
         catalog: catalog.name,
         deprecations,
@@ -78,13 +85,14 @@ export async function answerFrom(
 /** The answer where a limit ends a resolution: it `takes more than 4 s`. */
 export function limitAnswer(request: PackageRequest, what: string): PackageAnswer {
   const resolution = limitFailure(request, what);
-  const found = { packages: [request.packageName], problems: [], deprecations: [] };
+  const found = { packages: [request.packageName], problems: [], unreadable: [], deprecations: [] };
   return { resolution, ...found, hasImage: false, isWorthRetry: false };
 }
 
 /** What catalogs have of the packages that a resolution reads. */
 class PackageLibrary {
   readonly problems: string[] = [];
+  readonly unreadable: string[] = [];
   readonly #find: FindPackage;
   readonly #packages = new Map<string, readonly PackageContent[]>();
   readonly #missing = new Set<string>();
@@ -121,6 +129,7 @@ class PackageLibrary {
           this.problems.push(
             `error getting package "${name}" from catalog "${each.catalog.name}": ${each.problem}`,
           );
+          if (each.isUnreadable === true) this.unreadable.push(each.catalog.name);
         }
       }
     }

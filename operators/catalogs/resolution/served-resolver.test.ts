@@ -1,6 +1,6 @@
 // @module-tag process
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -124,6 +124,29 @@ describe('off the event loop', () => {
     };
     expect(textOf(await resolve('p'))).toBe('p.v1.0.0');
     expect(seen).toEqual([1, 1]);
+  });
+});
+
+describe('content that the disk has damaged', () => {
+  const found = (): readonly string[] => {
+    const names: string[] = [];
+    served.damaged.onFound(({ kind, name }) => names.push(`${kind}/${name}`));
+    return names;
+  };
+
+  test.each([
+    ['a package', 'packages/all.jsonl', 'cannot be read from the disk'],
+    ['the index', 'packages/index.json', undefined],
+  ])('is found by the process that cannot read %s', async (_, file, problem) => {
+    const names = found();
+    await serve(packageBlobs('p', 1, [rule('true')]));
+    const [{ directory: content } = { directory: '' }] = served.places(() => true);
+    const { size } = await stat(join(content, file));
+    await writeFile(join(content, file), Buffer.alloc(size));
+    const answer = await resolve('p').catch((error: unknown) => error);
+    if (problem === undefined) expect(answer).toBeInstanceOf(Error);
+    else expect((answer as PackageAnswer).problems.join()).toContain(problem);
+    await expect.poll(() => names).toEqual(['Catalog/colours']);
   });
 });
 

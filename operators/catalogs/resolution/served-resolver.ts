@@ -88,8 +88,10 @@ export class ServedResolver implements PackageResolver {
       const { present, unavailable } = surroundings;
       const job = { request, present, unavailable, image, places };
       const answer = await this.#process.resolve(job, signal);
+      for (const name of answer?.unreadable ?? []) this.#contents.suspect(name);
       if (answer !== undefined) return answer;
     }
+    for (const { catalog } of this.#contents.places(isWanted)) this.#contents.suspect(catalog.name);
     throw new Error(`the catalogs of package "${request.packageName}" cannot be read`);
   }
 }

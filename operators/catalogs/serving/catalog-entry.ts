@@ -1,4 +1,5 @@
-import type { ServedCatalog } from '../../../catalog/serve/index.ts';
+import type { RequestedCatalog, ServedCatalog } from '../../../catalog/serve/index.ts';
+import type { Clock } from '../../../core/controller.ts';
 import type { CatalogReference } from '../../../resolver/candidates/index.ts';
 import type {
   AbsentCatalog,
@@ -82,6 +83,22 @@ export function absentOf(entries: readonly Entry[]): readonly AbsentCatalog[] {
     .toSorted(compareNames);
 }
 
+/** Milliseconds that resolutions wait for content: one slow registry must not stop others longer. */
+const longestPending = 120_000;
+
+/** Waits as long as content may be pending, and returns what to tell then; undefined if it came. */
+export async function pendingTooLong(
+  { waiting }: Entry,
+  clock: Pick<Clock, 'sleep'>,
+): Promise<string | undefined> {
+  try {
+    await clock.sleep(longestPending, waiting.signal);
+    return `its content has not been there for ${longestPending / 1000} s`;
+  } catch {
+    return undefined;
+  }
+}
+
 function compareNames(a: CatalogIdentity, b: CatalogIdentity): number {
   if (a.name !== b.name) return a.name < b.name ? -1 : 1;
   return a.kind < b.kind ? -1 : 1;
@@ -90,6 +107,16 @@ function compareNames(a: CatalogIdentity, b: CatalogIdentity): number {
 /** How resolutions refer to a catalog. */
 export function referenceOf({ name, priority }: CatalogIdentity): CatalogReference {
   return { name, namespace: '', priority };
+}
+
+/**
+ * The catalogs that a path may name, the first that exists. The paths of a Catalog and a
+ * ClusterCatalog differ, so that both may have the same name; each answers at the other's path if the
+ * other does not exist.
+ */
+export function keysOf({ catalog: name, endpoint }: RequestedCatalog): readonly CatalogKey[] {
+  const kinds = ['ClusterCatalog', 'Catalog'] as const;
+  return (endpoint === 'all.json' ? kinds.toReversed() : kinds).map((kind) => ({ kind, name }));
 }
 
 /** Identifies a catalog in a map. */

@@ -5,7 +5,6 @@ import type { GroupVersionKind } from '../../../resolver/constraints/index.ts';
 import type {
   AbsentCatalog,
   CatalogIdentity,
-  CatalogKind,
   ContentChange,
   FoundPackage,
   ProvidingPackages,
@@ -19,24 +18,25 @@ import {
   absentOf,
   type Entry,
   keyOf,
+  keysOf,
   newEntry,
   none,
   offered,
   packageIn,
   packagesOf,
+  pendingTooLong,
   referenceOf,
   type Serving,
   servingOf,
 } from './catalog-entry.ts';
-
-/** Milliseconds that resolutions wait for content: one slow registry must not stop others longer. */
-const longestPending = 120_000;
+import { DamagedContents } from './damage.ts';
 
 /**
  * The catalogs of the cluster, and the content of those that this process serves. HTTP has what there
  * is; resolutions have only what the status names, because a leader before may have installed from it.
  */
 export class ServedCatalogs implements StoredContents {
+  readonly damaged = new DamagedContents();
   readonly #entries = new Map<string, Entry>();
   readonly #listeners = new Set<(change: ContentChange) => void>();
   readonly #clock: Pick<Clock, 'sleep'>;
@@ -73,6 +73,11 @@ export class ServedCatalogs implements StoredContents {
   /** What is served of a catalog; undefined for none. */
   stateOf(key: CatalogKey): StoredState | undefined {
     return this.#entries.get(keyOf(key))?.serving?.state;
+  }
+
+  /** Whether the disk has damaged what is served of a catalog. */
+  isDamaged(key: CatalogKey): boolean {
+    return this.damaged.has(this.#servedOf(key));
   }
 
   /** Number of packages that are served of a catalog. */
@@ -133,14 +138,9 @@ export class ServedCatalogs implements StoredContents {
     await entry.serving?.catalog.close();
   }
 
-  /**
-   * The catalog that a path names. The paths of a Catalog and a ClusterCatalog differ, so that both
-   * may have the same name; each answers at the other's path if the other does not exist.
-   */
-  find({ catalog: name, endpoint }: RequestedCatalog): ServedCatalog<CatalogContent> | undefined {
-    const kinds: readonly CatalogKind[] =
-      endpoint === 'all.json' ? ['Catalog', 'ClusterCatalog'] : ['ClusterCatalog', 'Catalog'];
-    const found = kinds.map((kind) => this.#entries.get(keyOf({ kind, name })));
+  /** The catalog that a path names. */
+  find(requested: RequestedCatalog): ServedCatalog<CatalogContent> | undefined {
+    const found = keysOf(requested).map((key) => this.#entries.get(keyOf(key)));
     return found.find((entry) => entry !== undefined)?.serving?.catalog;
   }
 
@@ -159,7 +159,9 @@ export class ServedCatalogs implements StoredContents {
     const wanted = this.serving().filter(isWanted);
     const found = wanted.map(async (catalog) => {
       const served = this.#servedOf(catalog);
-      return served && (await packageIn(served, catalog, name));
+      const result = served && (await packageIn(served, catalog, name));
+      if (served && result && 'isUnreadable' in result) void this.damaged.examine(catalog, served);
+      return result;
     });
     return (await Promise.all(found)).filter((each) => each !== undefined);
   }
@@ -180,10 +182,15 @@ export class ServedCatalogs implements StoredContents {
       });
   }
 
+  suspect(name: string): void {
+    this.damaged.suspect(
+      [...this.#entries.values()].filter(({ identity }) => identity.name === name),
+    );
+  }
+
   packagesProviding(api: GroupVersionKind): readonly ProvidingPackages[] {
     return this.serving().flatMap((catalog) => {
-      const records = this.#servedOf(catalog)?.content.records;
-      const packages = records?.packagesProviding(api) ?? [];
+      const packages = this.#servedOf(catalog)?.content.records.packagesProviding(api) ?? [];
       return packages.length === 0 ? [] : [{ catalog, packages }];
     });
   }
@@ -211,8 +218,8 @@ export class ServedCatalogs implements StoredContents {
     entry.waiting.abort();
     entry.problem = undefined;
     const { records } = now.content;
-    const former = before?.content.records;
-    const packages = former === undefined ? records.packages : records.changedSince(former);
+    const isNew = before === undefined || this.damaged.has(before);
+    const packages = isNew ? records.packages : records.changedSince(before.content.records);
     this.#notify(entry.identity, packages);
   }
 
@@ -226,14 +233,10 @@ export class ServedCatalogs implements StoredContents {
     void this.#endPending(entry);
   }
 
-  async #endPending({ identity, waiting }: Entry): Promise<void> {
-    try {
-      await this.#clock.sleep(longestPending, waiting.signal);
-    } catch {
-      return;
-    }
-    if (this.#entries.get(keyOf(identity))?.absence !== 'Pending') return;
-    this.report(identity, `its content has not been there for ${longestPending / 1000} s`);
+  async #endPending(entry: Entry): Promise<void> {
+    const problem = await pendingTooLong(entry, this.#clock);
+    const isPending = this.#entries.get(keyOf(entry.identity))?.absence === 'Pending';
+    if (problem !== undefined && isPending) this.report(entry.identity, problem);
   }
 
   #servedOf(catalog: CatalogKey): Serving | undefined {
