@@ -44,6 +44,11 @@ export class ImageDirectory {
     this.#root = root;
   }
 
+  /** Number of files, links and directories. */
+  get size(): number {
+    return this.#kinds.size;
+  }
+
   /** Ends a layer: from now on, its whiteouts and files hide paths of lower layers. */
   endLayer(): void {
     for (const path of this.#whiteouts) this.#hidden.add(path);

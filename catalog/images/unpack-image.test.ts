@@ -257,6 +257,20 @@ describe('unpackImage', () => {
     );
   });
 
+  it.each([
+    ['directories', 'd', '/'],
+    ['empty files', 'f', ''],
+    ['folders of one path', 'a/'.repeat(150), 'f'],
+  ])('counts the blocks of the disk that %s take', async (_, name, end) => {
+    const many = (layer: string) =>
+      Object.fromEntries(Array.from({ length: 150 }, (_, i) => [`${name}${layer}${i}${end}`, '']));
+    const layers = ['x', 'y'].map((layer) => ({ files: many(layer) }));
+    await expect(unpack(layers, { maxBytes: 1_000_000 })).rejects.toThrow(
+      /^layer sha256:[0-9a-f]{64}: the image unpacks to more than the limit of 1000000 bytes$/,
+    );
+    await expect(unpack(layers, { maxBytes: 2_000_000 })).resolves.toBeUndefined();
+  });
+
   it.each(['gzip', 'zstd'] as const)('refuses a bomb of %s', async (compression) => {
     const bomb = { files: { zeros: Buffer.alloc(50_000_000) }, compression };
     await expect(unpack([bomb])).rejects.toThrow('times its compressed size');

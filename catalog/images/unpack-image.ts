@@ -8,7 +8,9 @@ import { type PlatformImage, platformImage } from './opened-image.ts';
 export interface UnpackImageOptions {
   /** Path to unpack, such as `configs`. Defaults to the whole image. */
   readonly only?: string | ((labels: PlatformImage['labels']) => string) | undefined;
-  /** Maximum bytes of all files of all layers. Defaults to 4 GiB. */
+  /**
+   * Maximum bytes of all files of all layers, and 4 KiB for each file and directory (default 4 GiB).
+   */
   readonly maxBytes?: number | undefined;
   /** Maximum bytes of one file, which is in memory as a whole. Defaults to 512 MiB. */
   readonly maxFileBytes?: number | undefined;
@@ -18,6 +20,8 @@ export interface UnpackImageOptions {
 }
 
 const mebibyte = 1024 * 1024;
+/** Bytes of the disk that a file or directory takes at least. */
+const blockSize = 4096;
 /** The largest public catalogs have 200 MB. */
 const defaultMaxBytes = 4096 * mebibyte;
 /** The largest file of public catalogs has 200 MB. */
@@ -62,7 +66,7 @@ async function unpackLayers(
   let unpacked = 0;
   const take = async (entry: TarEntry): Promise<void> => {
     unpacked += entry.content.byteLength;
-    if (unpacked > maxBytes) {
+    if (unpacked + tree.size * blockSize > maxBytes) {
       throw new TerminalError(`the image unpacks to more than the limit of ${maxBytes} bytes`);
     }
     await tree.add(entry);
