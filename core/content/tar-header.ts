@@ -16,6 +16,9 @@ export interface TarHeader {
   readonly size: number;
 }
 
+/** Links, devices, directories and pipes have no content, whatever their size says. */
+const withoutContent = /^[1-6]$/;
+
 /**
  * Reads one header block.
  * @throws TerminalError for a damaged one.
@@ -34,7 +37,7 @@ export function parseTarHeader(block: Uint8Array, extension: TarExtension): TarH
     typeFlag: header.typeKey,
     path,
     linkPath: extension.linkpath ?? header.linkpath ?? '',
-    size,
+    size: withoutContent.test(header.typeKey) ? 0 : size,
   };
 }
 

@@ -57,6 +57,21 @@ async function read(
 }
 
 describe('readTar', () => {
+  // As Go, Python and GNU tar read them: some tools write the size of the linked file.
+  it.each(['Link', 'SymbolicLink', 'CharacterDevice', 'FIFO', 'Directory'] as const)(
+    'reads no content of a %s with a size',
+    async (type) => {
+      const sized = entry({ path: 'a', type, linkpath: 'b', size: 700 });
+      const bytes = Buffer.concat([sized, entry({ path: 'f', content: 'abc' }), end]);
+      expect((await read(bytes)).map(({ path }) => path)).toEqual(['a', 'f']);
+      const extended = new Pax({ path: 'a', size: 700 }).encode();
+      expect((await read(Buffer.concat([extended, bytes]))).map(({ path }) => path)).toEqual([
+        'a',
+        'f',
+      ]);
+    },
+  );
+
   it('reports files, directories and links in order, paths as written', async () => {
     const bytes = Buffer.concat([
       entry({ path: './', type: 'Directory' }),
