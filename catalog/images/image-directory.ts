@@ -166,8 +166,12 @@ export class ImageDirectory {
 
   async #addLeaf(path: string, kind: Kind, write: (to: string) => Promise<void>): Promise<void> {
     const known = this.#kinds.get(path);
-    // A directory of an upper layer wins over a file; a later entry of this layer replaces a file.
-    if (known !== undefined && !this.#layer.has(path)) return;
+    // A directory of an upper layer wins over a file, which hides what lower layers have below it; a
+    // later entry of this layer replaces a file.
+    if (known !== undefined && !this.#layer.has(path)) {
+      this.#opaqueHere.push(path);
+      return;
+    }
     const above = dirname(path);
     if (above !== '.') await this.#addDirectory(above);
     if (known === 'directory') {

@@ -106,6 +106,16 @@ describe('unpackImage', () => {
     expect(await readFile(join(dir, 'out/a/1'), 'utf8')).toBe('above');
   });
 
+  it('has nothing of a folder below a file that a later folder replaces', async () => {
+    const link = { name: 'b', type: 'SymbolicLink', linkpath: 'a' } as const;
+    await unpack([
+      { files: { 'a/old': 'below', 'b/old': 'below', 'c/old': 'below' } },
+      { tarEntries: [{ name: 'a', content: 'file' }, link] },
+      { files: { 'a/new': 'above', 'b/new': 'above', 'c/new': 'above' } },
+    ]);
+    expect(await names()).toEqual(['a', 'a/new', 'b', 'b/new', 'c', 'c/new', 'c/old']);
+  });
+
   it('takes only a part of it', async () => {
     await unpack([{ files: { 'bin/opm': 'x', 'configs/a.yaml': 'a', 'configs-2/b': 'b' } }], {
       only: '/configs',
