@@ -48,8 +48,22 @@ export class RefusedRequest extends Error {
 
   constructor(method: string, url: string, status: string) {
     const hint = method === 'HEAD' ? ' (HEAD responses have no body, use GET for details)' : '';
-    super(`${method} ${url}: unexpected status code ${status}${hint}`);
+    super(`${method} ${redacted(url)}: unexpected status code ${status}${hint}`);
   }
+}
+
+const shownParameters: ReadonlySet<string> = new Set(['scope', 'service', 'mount', 'from']);
+
+/** As go-containerregistry does: addresses of storages are signed, and differ at each request. */
+function redacted(url: string): string {
+  const shown = new URL(url);
+  shown.username = '';
+  shown.password = '';
+  for (const name of new Set(shown.searchParams.keys())) {
+    if (!shownParameters.has(name)) shown.searchParams.set(name, 'REDACTED');
+  }
+  shown.searchParams.sort();
+  return shown.href;
 }
 
 interface SystemError {

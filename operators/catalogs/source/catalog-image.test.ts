@@ -253,6 +253,32 @@ describe('an image of which a mirror has the manifest alone', () => {
   });
 });
 
+test('the signed address of a storage that refuses to send a blob is not told', async () => {
+  const storage = await FakeRegistry.start();
+  onTestFinished(() => storage.stop());
+  storage.intercept = (_, response) => {
+    response.writeHead(403).end();
+    return true;
+  };
+  const { digest } = await registry.addImage('v1', [{ files: { a: 'x' } }]);
+  registry.intercept = (asked, response) => {
+    if (asked.url?.includes('/blobs/') !== true) return false;
+    const location = `http://${storage.host}/blob?X-Signature=s3cret&scope=a%3Ab&Date=${Math.random()}`;
+    response.writeHead(307, { location }).end();
+    return true;
+  };
+  const ref = `${registry.host}/shop@${digest}`;
+  const insecureRegistries = [registry.host, storage.host];
+  const work = images({ insecureRegistries }).download(ref, {
+    request: request(ref),
+    directory,
+    signal,
+  });
+  expect((await failureOf(work)).message).toBe(
+    `error fetching remote image "${ref}": GET http://${storage.host}/blob?Date=REDACTED&X-Signature=REDACTED&scope=a%3Ab: unexpected status code 403 Forbidden`,
+  );
+});
+
 test('a registry that answers half is tried again later', async () => {
   const { digest } = await registry.addImage('v1', [{ files: { a: 'x'.repeat(100) } }]);
   registry.intercept = (asked, response) => {
