@@ -1,10 +1,12 @@
 import { mkdir, mkdtemp, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../core/platform/clock.ts';
 import { emptyKeychain, RegistryAccess } from '../../core/registry/index.ts';
-import { buildCatalogImage } from '../images/index.ts';
+import { FakeRegistry } from '../../test/helpers/fake-registry.ts';
+import { buildCatalogImage, configsLabel } from '../images/index.ts';
+import type { FollowOptions } from './catalog-follower.ts';
 import { CatalogFollower, ContentCache, type ServedCatalog } from './index.ts';
 import type { BorrowedContent } from './served-catalog.ts';
 
@@ -28,11 +30,15 @@ async function write(content: string): Promise<void> {
   await writeFile(join(directory, 'catalog/catalog.json'), content);
 }
 
-async function following(place: string): Promise<CatalogFollower> {
+async function following(
+  place: string,
+  options: Partial<FollowOptions> = {},
+): Promise<CatalogFollower> {
   return await CatalogFollower.open(
     { name: 'shop', place },
     {
       registry: async () => access,
+      ...options,
       signal,
       cache: new ContentCache(join(directory, 'cache')),
       onReplaced: ({ name }) => void events.push(`${name} replaced`),
@@ -57,6 +63,34 @@ async function looks(follower: CatalogFollower, count: number): Promise<void> {
 }
 
 const [first, second] = ['{"schema":"first"}\n', '{"schema":"the-second"}\n'];
+
+test('an image of a registry that sends a byte now and then has its time, and is tried again', async () => {
+  const registry = await FakeRegistry.start();
+  onTestFinished(() => registry.stop());
+  const files = { 'configs/a.json': first ?? '' };
+  const config = registry.addBlob(
+    Buffer.from(JSON.stringify({ config: { Labels: { [configsLabel]: '/configs' } } })),
+    'application/vnd.oci.image.config.v1+json',
+  );
+  await registry.addImage('v1', [{ files }], (manifest) => ({ ...manifest, config }));
+  const slow = new RegistryAccess({
+    insecureRegistries: [registry.host],
+    caCertificates: [],
+    keychain: emptyKeychain,
+    clock: systemClock,
+  });
+  const place = `${registry.host}/shop:v1`;
+  const follower = await following(place, { registry: async () => slow, timeout: 300 });
+  registry.intercept = (_, response) => {
+    response.writeHead(200, { 'content-length': 1000 });
+    const timer = setInterval(() => response.write('x'), 50);
+    response.on('close', () => clearInterval(timer));
+    return true;
+  };
+  await looks(follower, 1);
+  expect(events).toEqual(['shop: not read within the limit of 0.3 s']);
+  expect(await served(follower.catalog)).toBe(first);
+});
 
 describe('a catalog that is followed', () => {
   test('is served as it becomes, once it has settled', async () => {

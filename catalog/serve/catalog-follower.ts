@@ -1,5 +1,5 @@
 import { errorMessage, TerminalError } from '../../core/errors.ts';
-import type { Clock } from '../../core/platform/clock.ts';
+import { type Clock, withDeadline } from '../../core/platform/clock.ts';
 import { placedError } from '../blobs/index.ts';
 import type { OpenCatalogOptions } from '../load/index.ts';
 import { type CatalogPlace, contentOfPlace, fixedPlace, stateOfPlace } from './catalog-place.ts';
@@ -8,11 +8,15 @@ import { ServedCatalog } from './served-catalog.ts';
 
 export interface FollowOptions extends OpenCatalogOptions {
   readonly cache: ContentCache;
+  /** Maximum milliseconds of one look, with the download of new content (default 1 hour). */
+  readonly timeout?: number;
   /** Called when new content is served. */
   readonly onReplaced: (catalog: ServedCatalog) => void;
   /** Called once for each problem that prevents new content from being served. */
   readonly onFailure: (catalog: ServedCatalog, error: unknown) => void;
 }
+
+const longestLook = 60 * 60_000;
 
 /**
  * Serves a catalog and follows its changes: when its directory or the image of its tag changes, new
@@ -62,23 +66,30 @@ export class CatalogFollower {
    * read a directory during a copy.
    */
   async look(): Promise<void> {
+    const { signal, timeout: ms = longestLook } = this.#options;
+    const timeoutError = () => new Error(`not read within the limit of ${ms / 1000} s`);
     try {
-      const state = await stateOfPlace(this.#place, this.#options);
-      const isSettled = state === this.#next;
-      this.#next = state;
-      if (state !== this.#state) {
-        if (!isSettled) return;
-        await this.#replace(state);
-      }
-      this.#problem = undefined;
+      await withDeadline({ ms, signal, timeoutError }, (within) => this.#lookWithin(within));
     } catch (error) {
       this.#fail(error);
     }
   }
 
-  async #replace(state: string): Promise<void> {
+  async #lookWithin(signal: AbortSignal): Promise<void> {
+    const state = await stateOfPlace(this.#place, { ...this.#options, signal });
+    const isSettled = state === this.#next;
+    this.#next = state;
+    if (state !== this.#state) {
+      if (!isSettled) return;
+      await this.#replace(state, signal);
+    }
+    this.#problem = undefined;
+  }
+
+  async #replace(state: string, signal: AbortSignal): Promise<void> {
     try {
-      const content = await contentOfPlace(this.#place, this.#options.cache, this.#options);
+      const { cache } = this.#options;
+      const content = await contentOfPlace(this.#place, cache, { ...this.#options, signal });
       await this.catalog.replace(content);
       this.#state = state;
     } catch (error) {
