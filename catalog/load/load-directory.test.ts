@@ -47,6 +47,14 @@ describe('a catalog in a directory', () => {
     await expect(schemas({ signal: stop.signal })).rejects.toThrow('received SIGINT');
   });
 
+  test('is read no further than a stop amid many lines of .indexignore', async () => {
+    const files = Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [`f${i}`, '']));
+    await write({ ...files, '.indexignore': `*\n${'x*y\n'.repeat(5000)}` });
+    const stop = new AbortController();
+    setTimeout(() => stop.abort(new Error('received SIGINT')), 20);
+    await expect(schemas({ signal: stop.signal })).rejects.toThrow('received SIGINT');
+  });
+
   test('may have no file at all, or empty ones', async () => {
     await write({ empty: '' });
     expect(await schemas()).toEqual([]);

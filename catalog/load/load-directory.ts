@@ -31,8 +31,7 @@ export async function* loadDirectory(
   const files = await filesOf(directory);
   const reader = new FileReader(directory);
   const turns = new Turns();
-  for (const file of withoutIgnored(reader, files)) {
-    signal?.throwIfAborted();
+  for await (const file of withoutIgnored(reader, files, { turns, signal })) {
     for (const blob of readBlobs(file, reader.read(file))) {
       // A signal can arrive between turns only, and a file may have hundreds of megabytes.
       if (turns.isDue) await turns.give();
@@ -66,12 +65,19 @@ function* filesBelow(directory: string, below: string): Generator<string> {
   }
 }
 
-function withoutIgnored(reader: FileReader, files: readonly string[]): readonly string[] {
+async function* withoutIgnored(
+  reader: FileReader,
+  files: readonly string[],
+  { turns, signal }: { readonly turns: Turns; readonly signal: AbortSignal | undefined },
+): AsyncGenerator<string> {
   const ignored = ignorePatterns(reader, files);
-  return files.filter((file) => {
+  for (const file of files) {
+    // Each file is compared with all lines of all ignore files.
+    if (turns.isDue) await turns.give();
+    signal?.throwIfAborted();
     const parts = file.split('/');
-    return parts.at(-1) !== ignoreFile && !ignored.ignores(parts);
-  });
+    if (parts.at(-1) !== ignoreFile && !ignored.ignores(parts)) yield file;
+  }
 }
 
 function ignorePatterns(reader: FileReader, files: readonly string[]): IgnorePatterns {
