@@ -25,8 +25,9 @@ beforeEach(async () => {
 });
 afterEach(() => replica.stop());
 
-async function damage(): Promise<void> {
-  const [{ directory } = { directory: '' }] = replica.served.places(() => true);
+async function damage(content?: string): Promise<void> {
+  const [served] = replica.served.places(() => true);
+  const directory = content ?? served?.directory ?? '';
   const file = join(directory, 'packages', 'all.jsonl');
   await writeFile(file, Buffer.alloc((await stat(file)).size));
 }
@@ -56,6 +57,25 @@ test.each([true, false])(
     expect([replica.fetched.length, found.length]).toEqual([2, 1]);
   },
 );
+
+test('a disk that damages it each time is tried with back-off', async () => {
+  await damage();
+  await read();
+  await expect.poll(() => found).toEqual(['shop']);
+  const put = replica.store.put.bind(replica.store);
+  replica.store.put = async (...wanted) => {
+    const stored = await put(...wanted);
+    await damage(stored.content.directory);
+    return stored;
+  };
+  await expect(replica.reconcile()).rejects.toThrow(
+    'the disk has damaged the content of the catalog again',
+  );
+  expect(replica.served.serving()).toMatchObject([{ resolvedRef: first }]);
+  replica.store.put = put;
+  await replica.reconcile();
+  expect(await read()).toBe('content');
+});
 
 test('it stays in use until the registry has sent it again, and newer content replaces it too', async () => {
   await damage();

@@ -90,7 +90,7 @@ export class LocalContent {
 
   /**
    * Fetches again what is served, if the disk has damaged it, which stays in use meanwhile.
-   * @throws CatalogFailure
+   * @throws CatalogFailure, Error for a disk that damages it again
    */
   async mend(work: CatalogWork): Promise<void> {
     const { key, signal } = work;
@@ -101,7 +101,11 @@ export class LocalContent {
     // Content of another repository is replaced when the registry of the new one has it.
     if (!isOf(work.request.image.ref, resolvedRef)) return;
     const wanted = { key, uid, request: work.request.image, resolvedRef };
-    await this.serve(work, await fetcher.fetch(wanted, signal));
+    const stored = await fetcher.fetch(wanted, signal);
+    // Whoever reads it would ask for another download at once.
+    if (await stored.content.isWhole()) return await this.serve(work, stored);
+    await stored.content[Symbol.asyncDispose]();
+    throw new Error('the disk has damaged the content of the catalog again');
   }
 
   async serve({ key }: CatalogWork, stored: StoredContent): Promise<void> {
