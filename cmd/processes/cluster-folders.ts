@@ -72,7 +72,8 @@ async function clusterUid(
         return metadata.uid ?? '';
       } catch (error) {
         signal.throwIfAborted();
-        if (hasCode(error, 401, 403, 404)) throw unknownCluster(error);
+        // An API server that has just started makes the Namespace a moment later.
+        if (hasCode(error, 401, 403)) throw unknownCluster(error);
         logger.warn({ error: errorMessage(error) }, 'waiting for the API server');
       }
       await systemClock.sleep(backoff.next(), signal);
