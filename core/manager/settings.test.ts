@@ -20,7 +20,7 @@ it('names the lease after the classes, in whatever order they are given', () => 
 
 it('keeps the lease’s name within what an object’s name may have', () => {
   const many = Array.from({ length: 40 }, (_, index) => ({ className: `class-number-${index}` }));
-  const { leaseName = '' } = settingsOf({ provisioners: [] }, { ...parts, provisioners: many });
+  const { leaseName } = settingsOf({ provisioners: [] }, { ...parts, provisioners: many });
   expect(leaseName).toMatch(/^[a-z0-9]{30,50}\.core\.rukpak\.io$/);
 });
 

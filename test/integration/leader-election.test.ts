@@ -59,9 +59,15 @@ describe('LeaderElector', () => {
       renewTime: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/),
     });
     const alone = leaderRunnable([{ run: async () => void log.push('alone') }], {
-      ...{ client, namespace, leaseName: 'lock', leaderElection: false, caches: [] },
-      ...{ clock: systemClock, logger: silentLogger },
-      ...{ events: { event: () => undefined }, metrics: { leader: { leads: () => undefined } } },
+      client,
+      namespace,
+      leaseName: 'lock',
+      leaderElection: false,
+      caches: [],
+      events: { event: () => undefined },
+      metrics: { leader: { leads: () => undefined } },
+      clock: systemClock,
+      logger: silentLogger,
     });
     const holder = log.at(-1)?.[0];
     await expect(alone.run(new AbortController().signal)).rejects.toThrow(

@@ -49,7 +49,7 @@ function lead(
       kind: 'Lease',
       metadata: key,
       spec,
-    } as Lease);
+    });
   };
   if (other !== undefined) renew(clock.now() - age);
   client.faults.get = [fault];
@@ -232,7 +232,7 @@ describe('leaderRunnable', () => {
     test.each([
       [403, 'works without the right to read leases'],
       [500, 'looks again when the API server fails'],
-    ])('%i: %s', async (code, _) => {
+    ])('%i: %s', async (code) => {
       const log: string[] = [];
       const fault = new ApiError(code, { reason: 'Refused' });
       const { clock } = lead([working(log)], { leaderElection: false, fault });
