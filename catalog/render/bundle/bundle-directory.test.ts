@@ -1,4 +1,5 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
@@ -55,6 +56,23 @@ async function properties(files: Readonly<Record<string, string>>): Promise<read
     .filter(({ type }) => type !== 'olm.bundle.object')
     .map(({ type, json }) => `${type} ${json ?? 'null'}`);
 }
+
+test('a pipe or device in the place of a file is told, and not waited for', async () => {
+  const folder = await aBundle();
+  execFileSync('mkfifo', [join(folder, 'manifests/pipe.yaml')]);
+  await symlink('/dev/zero', join(folder, 'manifests/device.yaml'));
+  const warnings: string[] = [];
+  const { bundle } = await renderBundle(folder, noImage, (text) => warnings.push(text));
+  expect(bundle.name).toBe('a.v1.0.0');
+  expect(new Set(warnings)).toEqual(
+    new Set(
+      ['device.yaml', 'pipe.yaml'].map(
+        (name) =>
+          `failed to decode: ${folder}/manifests/${name} is a pipe or device: a bundle consists of files (${name})`,
+      ),
+    ),
+  );
+});
 
 test('writes the blob with the escapes of embedded objects and the order of opm', async () => {
   const folder = await aBundle({

@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compareBytes } from '../../../api/byte-order.ts';
 import { goFileError } from '../../../api/go-file-error.ts';
@@ -25,8 +25,16 @@ export async function* filesOf(dir: string): AsyncIterable<BundleFile> {
   });
   const files = entries.filter((entry) => !entry.isDirectory());
   for (const { name } of files.toSorted((a, b) => compareBytes(a.name, b.name))) {
-    yield { name, content: await readFile(join(dir, name)).catch(asError) };
+    yield { name, content: await contentOf(join(dir, name)).catch(asError) };
   }
+}
+
+/** A pipe would be waited for, and some devices never end. */
+async function contentOf(path: string): Promise<Uint8Array> {
+  const stats = await stat(path).catch(() => undefined);
+  const isReadable = stats === undefined || stats.isFile() || stats.isDirectory();
+  if (isReadable) return await readFile(path);
+  throw new TerminalError(`${path} is a pipe or device: a bundle consists of files`);
 }
 
 function asError(error: unknown): Error {
