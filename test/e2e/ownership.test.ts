@@ -285,15 +285,16 @@ describe('an object that moves from one bundle to another', () => {
     expect((await hasOwner('own-moved', 'taker')).metadata.uid).toBe(uid);
   });
 
-  test('is kept while the one that may take it is not ready, then goes if that wants it not', async () => {
-    const broken = {
-      template: {
-        spec: {
-          provisionerClassName: 'core-rukpak-io-plain',
-          source: { type: 'image', image: { ref: '127.0.0.1:1/none:v1' } },
-        },
+  const broken = {
+    template: {
+      spec: {
+        provisionerClassName: 'core-rukpak-io-plain',
+        source: { type: 'image', image: { ref: '127.0.0.1:1/none:v1' } },
       },
-    };
+    },
+  };
+
+  test('is kept while the one that may take it is not ready, then goes if that wants it not', async () => {
     await rollOut({ name: 'giver', objects: [shared, rest] });
     await isUp('giver');
     await rollOut({ name: 'taker', objects: [other], spec: broken });
@@ -316,6 +317,27 @@ describe('an object that moves from one bundle to another', () => {
     await eventually(async () => {
       expect(await kubectl.exists('configmap', 'own-moved', 'default')).toBe(false);
     });
+  });
+
+  test('outlives its giver while the one that may take it has another spec to roll out', async () => {
+    await rollOut({ name: 'giver', objects: [shared], annotations: { [handOver]: 'taker' } });
+    await isUp('giver');
+    const { uid } = (await configMap('own-moved')).metadata;
+    await rollOut({ name: 'taker', objects: [shared], spec: broken });
+    await kubectl.must(['delete', 'bundledeployment', 'giver', '--wait=false']);
+    await eventually(async () => {
+      const giver = await kubectl.get('bundledeployment', 'giver');
+      expect(conditionOf(giver, 'Progressing')).toMatchObject({
+        reason: 'Deleting',
+        message: expect.stringContaining('BundleDeployment "taker" may adopt them'),
+      });
+    });
+    await rollOut({ name: 'taker', objects: [shared] });
+    expect((await hasOwner('own-moved', 'taker')).metadata.uid).toBe(uid);
+    await eventually(async () => {
+      expect(await kubectl.exists('bundledeployment', 'giver')).toBe(false);
+    });
+    expect((await hasOwner('own-moved', 'taker')).metadata.uid).toBe(uid);
   });
 
   test('is kept while the one that may take it does not exist, and goes to it at its creation', async () => {

@@ -305,3 +305,28 @@ test('the giver looks again after a while, once', async () => {
   await turn();
   expect(woken).toEqual(['demo']);
 });
+
+describe('a giver that is being deleted', () => {
+  test('waits for the deployment that may adopt its objects', async () => {
+    const takers = transfersAmong(aStoredDeployment({ name: 'taker' }));
+    expect(await takers.pendingDeletion(aGiver('taker'), dropped, signal)).toBe(
+      'not deleted: ConfigMap/n/c: BundleDeployment "taker" may adopt them, and has not rolled out its current spec yet. ' +
+        'To delete them: kubectl annotate bundledeployment demo core.rukpak.io/hand-over-',
+    );
+    clock.advance(5000);
+    await turn();
+    expect(woken).toEqual(['demo']);
+  });
+
+  test.each([
+    ['has nothing', [], 'taker'],
+    ['transfers nothing', dropped, undefined],
+    ['names one that does not exist', dropped, 'none'],
+    ['names one that has rolled out its spec', dropped, 'taker'],
+  ])('waits for nobody if it %s', async (_, doomed, handOver) => {
+    const { template } = aStoredDeployment().spec;
+    const status = { ...settled, activeBundle: bundleName('taker', templateHash(template)) };
+    const takers = transfersAmong(aStoredDeployment({ name: 'taker', status }));
+    expect(await takers.pendingDeletion(aGiver(handOver), doomed, signal)).toBeUndefined();
+  });
+});

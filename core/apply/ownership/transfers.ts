@@ -127,13 +127,31 @@ export class Transfers implements ObjectEventListener {
     return { reason: progressReason.pruneHeld, message };
   }
 
+  /**
+   * The same for the objects of a giver that is being deleted. It waits for no deployment that does
+   * not exist, and not for another spec of one that exists.
+   */
+  async pendingDeletion(
+    owner: BundleDeployment,
+    doomed: readonly InventoryEntry[],
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
+    if (doomed.length === 0) return undefined;
+    const taker = await this.#unsettled(transferTargets(owner), signal, { isEnding: true });
+    if (taker === undefined) return undefined;
+    this.#lookAgain(owner.metadata.name ?? '');
+    return waitingMessage(taker, owner, doomed);
+  }
+
   async #unsettled(
     targets: readonly string[],
     signal: AbortSignal,
+    { isEnding = false }: { readonly isEnding?: boolean } = {},
   ): Promise<AwaitedTaker | undefined> {
     for (const name of targets) {
       const target = { resource: bundleDeploymentResource, key: { name } };
       const live = await liveObject(this.#options.client, target, signal);
+      if (live === undefined && isEnding) continue;
       if (live === undefined) return { name, state: 'missing' };
       if (!isSettled(live as BundleDeployment)) return { name, state: 'unsettled' };
     }

@@ -37,12 +37,18 @@ interface Meanwhile {
   readonly isTaken?: boolean;
   /** Somebody changes the spec of the deployment before the first deletion, or right after it. */
   readonly changed?: 'before' | 'amid';
+  /** What another deployment that may adopt the objects lets them wait for. */
+  readonly awaited?: string;
 }
 
 let asked: string[];
 
 /** What a deletion does with a Namespace and an object in it. */
-async function removed({ isTaken = false, changed }: Meanwhile): Promise<readonly string[]> {
+async function removed({
+  isTaken = false,
+  changed,
+  awaited,
+}: Meanwhile): Promise<readonly string[]> {
   const inventory = new Inventory();
   const goes = anOwnedEntry('ConfigMap', { name: 'goes' }, inventory);
   const space = anOwnedEntry('Namespace', { name: 'n' }, inventory);
@@ -100,8 +106,11 @@ async function removed({ isTaken = false, changed }: Meanwhile): Promise<readonl
   const parts = { ...known, discovery, deletions, orphaner, earlierKinds };
   const pruner = new Pruner({ ...parts, drift: {} as never, transfers: {} as never });
   const watches = { ensure: async () => undefined } as never;
-  const remover = new Remover({ ...parts, pruner, watches, clock: new ManualClock() });
-  await remover.remove({ owner, policy: 'Delete', signal: AbortSignal.timeout(120_000) });
+  const transfers = { pendingDeletion: async () => awaited };
+  const remover = new Remover({ ...parts, pruner, watches, transfers, clock: new ManualClock() });
+  const request = { owner, policy: 'Delete', signal: AbortSignal.timeout(120_000) } as const;
+  const { waitsFor } = await remover.remove(request);
+  expect(waitsFor?.message ?? '').toContain(awaited ?? '');
   return asked;
 }
 
@@ -121,4 +130,8 @@ test('nothing more is deleted by a policy that somebody has changed since', asyn
 test('nothing is deleted by a policy that somebody has changed since core read it', async () => {
   await expect(removed({ changed: 'before' })).rejects.toThrow(OutdatedOwnerError);
   expect(asked).toEqual([]);
+});
+
+test('nothing is deleted while another deployment may adopt it', async () => {
+  expect(await removed({ awaited: 'taker may adopt them' })).toEqual([]);
 });

@@ -10,6 +10,7 @@ import type { GroupKind } from '../objects/object-id.ts';
 import { isNamespace } from '../objects/order.ts';
 import { applySetKey, belongsTo } from '../objects/owner-marks.ts';
 import { endNamespaces } from '../ownership/shared-namespaces.ts';
+import type { Transfers } from '../ownership/transfers.ts';
 import { clientOf } from '../privilege/permissions.ts';
 import { removalDenial } from '../privilege/removal-denial.ts';
 import { checkRestored, unchangedOwner } from '../state/outdated-owner.ts';
@@ -40,6 +41,7 @@ interface RemoverOptions {
   readonly deletions: Deletions;
   readonly pruner: Pruner;
   readonly orphaner: Orphaner;
+  readonly transfers: Pick<Transfers, 'pendingDeletion'>;
   /** Wakes an owner whose objects must be reconciled. */
   readonly notify: (owner: string) => void;
 }
@@ -89,6 +91,9 @@ export class Remover {
     const own = this.#options.client;
     const hooks = hookObjects(inventory, owner);
     const planned = await orphanOfLeftDefinitions(known, { ...request, client: own, hooks });
+    const going = planned.remove.filter(isToBeDeleted);
+    const awaited = await this.#options.transfers.pendingDeletion(owner, going, signal);
+    if (awaited !== undefined) return { waitsFor: this.#waitsFor(state, awaited) };
     endNamespaces(
       state,
       planned.remove.filter(({ resource }) => isNamespace(resource)),
@@ -116,7 +121,7 @@ export class Remover {
     const left = await earlierKinds.find(name, unserved, signal);
     if (left.resources.length > 0) notify(name);
     if (unserved.length > 0 && left.unserved.length + left.resources.length > 0) {
-      return { waitsFor: this.#waitForKinds(state, unserved) };
+      return { waitsFor: this.#waitsFor(state, unservedMessage(unserved)) };
     }
     const query = this.#queryFor(removal, []);
     if (await this.#takeOrphaned(removal, query)) return await this.remove(request);
@@ -175,20 +180,10 @@ export class Remover {
     return await takeOrphanedNamespaces(request);
   }
 
-  /**
-   * Objects of a kind that is not served can be neither seen nor deleted, so core must assume that
-   * some exist.
-   */
-  #waitForKinds(
-    state: OwnerState,
-    kinds: readonly GroupKind[],
-  ): NonNullable<RemoveResult['waitsFor']> {
+  /** Waits for what no event of an object of the deployment tells. */
+  #waitsFor(state: OwnerState, message: string): NonNullable<RemoveResult['waitsFor']> {
     const awaited = { ids: [], shown: '' };
-    const since = awaitRemoval(state, awaited, this.#options.clock.monotonic());
-    const message =
-      `Waiting for the API server to serve ${kindNames(kinds)}: objects of it may still exist. ` +
-      'Repair its CustomResourceDefinition or APIService, or delete it';
-    return { message, since };
+    return { message, since: awaitRemoval(state, awaited, this.#options.clock.monotonic()) };
   }
 
   /**
@@ -237,4 +232,15 @@ export class Remover {
 
 function isToBeDeleted({ deleted, object }: InventoryEntry): boolean {
   return !deleted && object.metadata.deletionTimestamp === undefined;
+}
+
+/**
+ * Objects of a kind that is not served can be neither seen nor deleted, so core must assume that some
+ * exist.
+ */
+function unservedMessage(kinds: readonly GroupKind[]): string {
+  return (
+    `Waiting for the API server to serve ${kindNames(kinds)}: objects of it may still exist. ` +
+    'Repair its CustomResourceDefinition or APIService, or delete it'
+  );
 }
