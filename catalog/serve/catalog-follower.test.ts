@@ -90,6 +90,7 @@ test('an image of a registry that sends a byte now and then has its time, and is
   await looks(follower, 1);
   expect(events).toEqual(['shop: not read within the limit of 0.3 s']);
   expect(await served(follower.catalog)).toBe(first);
+  await follower.catalog.close();
 });
 
 describe('a catalog that is followed', () => {
