@@ -2,12 +2,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { KubernetesObject } from '../../api/meta.ts';
 import { label } from '../../api/v1alpha1/labels.ts';
 import { bundleDeploymentResource, bundleResource } from '../../api/v1alpha1/resources.ts';
-import { configMapResource } from '../../core/platform/kube/index.ts';
+import { configMapResource, namespaceResource } from '../../core/platform/kube/index.ts';
 import { FakeApiServer } from '../../test/helpers/fake-api-server.ts';
 import { aConfigMap } from '../../test/helpers/objects.ts';
 import { type CtlResult, rukpakctl } from '../../test/helpers/rukpakctl.ts';
 import { aStoredBundle, aStoredDeployment } from '../../test/helpers/stored-objects.ts';
-import { namespaceResource } from './verify/check.ts';
 
 let api: FakeApiServer;
 

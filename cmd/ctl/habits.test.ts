@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { definitionResource } from '../../core/platform/kube/index.ts';
+import {
+  definitionResource,
+  deploymentResource,
+  namespaceResource,
+} from '../../core/platform/kube/index.ts';
 import { anObjectOf, FakeApiServer } from '../../test/helpers/fake-api-server.ts';
 import { type CtlResult, rukpakctl } from '../../test/helpers/rukpakctl.ts';
 import { commandTable } from './program.ts';
-import { deploymentResource, namespaceResource } from './verify/check.ts';
 
 const reviews = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
 

@@ -5,13 +5,13 @@ import { bundleDeploymentResource as resource } from '../../api/v1alpha1/resourc
 import { applySetKey } from '../../core/apply/index.ts';
 import { errorMessage } from '../../core/errors.ts';
 import {
+  deploymentResource,
   isConflict,
   isForbidden,
   isNotFound,
   type KubeClient,
   listAll,
   liveObject,
-  type Resource,
   unlessNotFound,
 } from '../../core/platform/kube/index.ts';
 import { everyManifest } from '../../deploy/install-manifests.ts';
@@ -23,14 +23,6 @@ interface ReturnOptions {
 }
 
 const attempts = 5;
-
-const deploymentResource: Resource = {
-  group: 'apps',
-  version: 'v1',
-  kind: 'Deployment',
-  plural: 'deployments',
-  namespaced: true,
-};
 
 /** The programs of RukPak v0.16's image; ours have arguments only. */
 const formerCommand = /^\/(?:core|webhooks|crdvalidator)$/;

@@ -3,21 +3,13 @@ import { join } from 'node:path';
 import type { Logger } from '../../core/contracts/logger.ts';
 import { errorMessage } from '../../core/errors.ts';
 import { Backoff, systemClock } from '../../core/platform/clock.ts';
-import { connect, hasCode, type Resource } from '../../core/platform/kube/index.ts';
+import { connect, hasCode, namespaceResource } from '../../core/platform/kube/index.ts';
 import { type CoreFlags, laptopFolders } from '../flags/core-flags.ts';
 
 type FolderFlags = Pick<
   CoreFlags,
   'kubeconfig' | 'context' | 'provisionerStorageDir' | 'uploadStorageDir'
 >;
-
-const namespaceResource: Resource = {
-  group: '',
-  version: 'v1',
-  kind: 'Namespace',
-  plural: 'namespaces',
-  namespaced: false,
-};
 
 /** The Namespace that every cluster has, and nobody makes again. */
 const name = 'kube-system';

@@ -1,15 +1,7 @@
-const namespaceResource: Resource = {
-  group: '',
-  version: 'v1',
-  kind: 'Namespace',
-  plural: 'namespaces',
-  namespaced: false,
-};
-
 /** A namespace that nobody else uses. */
 export { configMapResource } from '../../core/platform/kube/index.ts';
 
-import type { KubeClient, Resource } from '../../core/platform/kube/index.ts';
+import { type KubeClient, namespaceResource } from '../../core/platform/kube/index.ts';
 export async function aTestNamespace(
   client: KubeClient,
   prefix: string,

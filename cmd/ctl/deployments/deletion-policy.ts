@@ -5,8 +5,12 @@ import {
   type DeletionPolicy,
   deletionPolicySchema,
 } from '../../../api/v1alpha1/deployment-policies.ts';
-import { isForbidden, type KubeClient, liveObject } from '../../../core/platform/kube/index.ts';
-import { deploymentResource } from '../verify/check.ts';
+import {
+  deploymentResource,
+  isForbidden,
+  type KubeClient,
+  liveObject,
+} from '../../../core/platform/kube/index.ts';
 
 /** The policy by which core would delete and prune the objects of a deployment. */
 export interface ForeseenPolicy {

@@ -7,7 +7,7 @@ import { installNamespaceOf } from '../../../api/v1alpha1/rules/install-namespac
 import { isDefinition, missingPermissions, neededPermissions } from '../../../core/apply/index.ts';
 import { defaultLimits } from '../../../core/content/index.ts';
 import { TerminalError } from '../../../core/errors.ts';
-import { isNotFound } from '../../../core/platform/kube/index.ts';
+import { isNotFound, namespaceResource } from '../../../core/platform/kube/index.ts';
 import type { KubernetesObject } from '../../../core/sdk.ts';
 import type { RegistryFlags } from '../../flags/registry-flags.ts';
 import { type CertificatesFlag, certifiedObjects } from '../certificates.ts';
@@ -22,7 +22,6 @@ import {
   installNamespaceIn,
   type ServerFlags,
 } from '../flags.ts';
-import { namespaceResource } from '../verify/check.ts';
 import { type DeploymentContent, deploymentContent } from './deployment-content.ts';
 import { knownKinds } from './known-kinds.ts';
 import {

@@ -49,25 +49,10 @@ export function checkLine({ subject, state, message, fix }: Check): string {
 
 const core = { group: '', version: 'v1' };
 
-export const namespaceResource: Resource = {
-  ...core,
-  kind: 'Namespace',
-  plural: 'namespaces',
-  namespaced: false,
-};
-
 export const serviceResource: Resource = {
   ...core,
   kind: 'Service',
   plural: 'services',
-  namespaced: true,
-};
-
-export const deploymentResource: Resource = {
-  group: 'apps',
-  version: 'v1',
-  kind: 'Deployment',
-  plural: 'deployments',
   namespaced: true,
 };
 

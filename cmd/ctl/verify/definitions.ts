@@ -2,18 +2,14 @@ import { fieldAt, listOf, stringAt } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { bundleCRD, bundleDeploymentCRD } from '../../../api/v1alpha1/crd.ts';
 import { computeStatus, digestOf } from '../../../core/apply/index.ts';
-import { definitionResource, liveObject } from '../../../core/platform/kube/index.ts';
+import {
+  definitionResource,
+  liveObject,
+  namespaceResource,
+} from '../../../core/platform/kube/index.ts';
 import { shortList } from '../../../core/short-list.ts';
 import { fieldPaths, schemaOf } from '../../installation/newer-definition.ts';
-import {
-  type Check,
-  crdNamespace,
-  failed,
-  namespaceResource,
-  ok,
-  type VerifyContext,
-  warning,
-} from './check.ts';
+import { type Check, crdNamespace, failed, ok, type VerifyContext, warning } from './check.ts';
 
 const install = 'apply deploy/crds of this version, or run "rukpak install"';
 

@@ -4,17 +4,13 @@ import { fieldAt, listOf } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { clusterCatalogCRD, clusterExtensionCRD } from '../../../api/olm/v1/crd.ts';
 import { operatorCRD } from '../../../api/operators/v1alpha1/crd.ts';
-import { definitionResource, liveObject } from '../../../core/platform/kube/index.ts';
-import { leaseResource } from '../../../core/platform/runtime/index.ts';
 import {
-  type Check,
+  definitionResource,
   deploymentResource,
-  failed,
-  ok,
-  skipped,
-  type VerifyContext,
-  warning,
-} from './check.ts';
+  liveObject,
+} from '../../../core/platform/kube/index.ts';
+import { leaseResource } from '../../../core/platform/runtime/index.ts';
+import { type Check, failed, ok, skipped, type VerifyContext, warning } from './check.ts';
 import { definitionCheck } from './definitions.ts';
 import { type Account, accountCheck, refusedTo } from './permissions.ts';
 import { deploymentCheck, leaseCheck } from './processes.ts';

@@ -6,6 +6,7 @@ import {
   aggregatedDiscovery,
   definitionResource,
   liveObject,
+  namespaceResource,
   oldestMinor,
 } from '../../../core/platform/kube/index.ts';
 import { everyManifest } from '../../../deploy/install-manifests.ts';
@@ -14,7 +15,6 @@ import {
   type Checker,
   crdNamespace,
   failed,
-  namespaceResource,
   ok,
   skipped,
   type VerifyContext,

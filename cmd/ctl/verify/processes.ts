@@ -3,6 +3,7 @@ import { fieldAt, listOf, stringAt } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { computeStatus } from '../../../core/apply/index.ts';
 import {
+  deploymentResource,
   type KubeClient,
   liveObject,
   type ObjectKey,
@@ -12,7 +13,6 @@ import { type Lease, leaseResource } from '../../../core/platform/runtime/index.
 import {
   type Check,
   crdNamespace,
-  deploymentResource,
   failed,
   ok,
   skipped,

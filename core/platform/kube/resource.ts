@@ -96,3 +96,19 @@ export const apiServiceResource: Resource = {
   plural: 'apiservices',
   namespaced: false,
 };
+
+export const namespaceResource: Resource = {
+  group: '',
+  version: 'v1',
+  kind: 'Namespace',
+  plural: 'namespaces',
+  namespaced: false,
+};
+
+export const deploymentResource: Resource = {
+  group: 'apps',
+  version: 'v1',
+  kind: 'Deployment',
+  plural: 'deployments',
+  namespaced: true,
+};

@@ -1,9 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { bundleResource } from '../../../api/v1alpha1/resources.ts';
-import type { KubeClient } from '../../../core/platform/kube/index.ts';
+import { deploymentResource, type KubeClient } from '../../../core/platform/kube/index.ts';
 import { eventually } from '../../helpers/eventually.ts';
 import { expectInstalled, installedObjects } from '../scale/installed.ts';
-import { deploymentResource } from '../scale/kinds.ts';
 
 interface Installation {
   readonly kube: { readonly client: KubeClient };

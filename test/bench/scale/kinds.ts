@@ -1,14 +1,10 @@
 const core = { group: '', version: 'v1', namespaced: true } as const;
 
-import { configMapResource, type Resource } from '../../../core/platform/kube/index.ts';
-export const deploymentResource: Resource = {
-  group: 'apps',
-  version: 'v1',
-  kind: 'Deployment',
-  plural: 'deployments',
-  namespaced: true,
-};
-
+import {
+  configMapResource,
+  deploymentResource,
+  type Resource,
+} from '../../../core/platform/kube/index.ts';
 /** Kinds of an app's objects: one object of each. */
 export const appResources: readonly Resource[] = [
   deploymentResource,

@@ -3,19 +3,12 @@ import {
   configMapResource,
   definitionResource,
   type KubeClient,
+  namespaceResource,
   type Resource,
   secretResource,
 } from '../../../core/platform/kube/index.ts';
 import { aCRD } from '../../helpers/objects.ts';
 import { inParallel } from './in-parallel.ts';
-
-const namespaceResource: Resource = {
-  group: '',
-  version: 'v1',
-  kind: 'Namespace',
-  plural: 'namespaces',
-  namespaced: false,
-};
 
 const namespaces = 50;
 const groups = 20;

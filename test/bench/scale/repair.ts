@@ -1,7 +1,6 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { configMapResource } from '../../../core/platform/kube/index.ts';
+import { configMapResource, deploymentResource } from '../../../core/platform/kube/index.ts';
 import { rounded } from '../report.ts';
-import { deploymentResource } from './kinds.ts';
 import { timeUntil } from './object-watch.ts';
 import { measurePhase, type Outcome, type Scale } from './phase.ts';
 

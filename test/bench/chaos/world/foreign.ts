@@ -3,19 +3,12 @@ import {
   configMapResource,
   type KubeClient,
   listAll,
-  type Resource,
+  namespaceResource,
 } from '../../../../core/platform/kube/index.ts';
 import { inParallel } from '../../scale/in-parallel.ts';
 import { insisting } from './insisting.ts';
 
 const namespace = 'chaos-foreign';
-const namespaceResource: Resource = {
-  group: '',
-  version: 'v1',
-  kind: 'Namespace',
-  plural: 'namespaces',
-  namespaced: false,
-};
 
 interface ConfigMap extends KubernetesObject {
   readonly data?: Readonly<Record<string, string>>;
