@@ -102,7 +102,7 @@ export class Remover {
     await this.#orphan(removal, planned);
     const stages = removalStages(planned.remove);
     for (const [index, candidates] of stages.entries()) {
-      if (candidates.some(isToBeDeleted)) await this.#checkUnchanged(removal);
+      await this.#checkUnchanged(removal, candidates);
       // What is still there of earlier stages was spared: it is not the deployment's any more.
       const query = this.#queryFor(removal, stages.slice(index).flat());
       // Not earlier: an aggregated API of the deployment may be unavailable until earlier stages
@@ -133,7 +133,11 @@ export class Remover {
    * Somebody may set another policy amid the deletion, or take the finalizer off; the watch may lag,
    * or the lists of the kinds have taken long.
    */
-  async #checkUnchanged({ owner, signal }: Removal): Promise<void> {
+  async #checkUnchanged(
+    { owner, signal }: Removal,
+    candidates: readonly InventoryEntry[],
+  ): Promise<void> {
+    if (!candidates.some(isToBeDeleted)) return;
     // A deployment that the API server deleted without waiting for core is not there to compare.
     if (owner.metadata.deletionTimestamp === undefined) return;
     await unchangedOwner(owner, this.#options.client, signal);
