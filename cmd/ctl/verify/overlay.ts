@@ -1,7 +1,7 @@
 import { fieldAt, listOf, stringAt } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { deploymentResource, isForbidden, liveObject } from '../../../core/platform/kube/index.ts';
-import { type VerifyContext } from './check.ts';
+import type { VerifyContext } from './check.ts';
 
 /** What an overlay changes of the processes and their permissions. */
 export interface Overlay {

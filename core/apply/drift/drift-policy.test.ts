@@ -46,7 +46,11 @@ beforeEach(() => {
   inventory.subscribe(drift);
   state.addMembers([desired.id]);
   state.setRecord(
-    recordOf(desired, inventory.put(desired.resource, live({ a: '1', b: '2' }, ['a', 'b']))),
+    recordOf(
+      desired,
+      inventory.put(desired.resource, live({ a: '1', b: '2' }, ['a', 'b'])),
+      state.name,
+    ),
   );
 });
 

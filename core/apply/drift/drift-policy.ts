@@ -66,7 +66,9 @@ export function noteDrift(
     const difference = differenceOf(desired, own);
     const accepted = mode === 'Off' ? anyState : driftState(entry);
     const same = difference === undefined && own !== undefined;
-    const record = same ? recordOf(desired, own) : { ...recordWithout(desired, name), accepted };
+    const record = same
+      ? recordOf(desired, own, name)
+      : { ...recordWithout(desired, name), accepted };
     state.setRecord(record);
     drift.health(record);
     if (difference !== undefined && mode === 'Warn') told.push(difference);

@@ -65,12 +65,6 @@ interface TransfersOptions {
   readonly notify: (owner: string) => void;
 }
 
-/** Objects that a giver drops, and the monotonic time since when it drops all of them. */
-interface Dropped {
-  readonly ids: ReadonlySet<string>;
-  readonly since: number;
-}
-
 /**
  * Objects whose ownership one deployment transfers to another (`core.rukpak.io/hand-over`). Wakes
  * the giver when a transferred object is deleted, or goes to a third deployment: the giver may
@@ -78,7 +72,6 @@ interface Dropped {
  */
 export class Transfers implements ObjectEventListener {
   readonly #options: TransfersOptions;
-  readonly #dropped = new WeakMap<OwnerState, Dropped>();
 
   constructor(options: TransfersOptions) {
     this.#options = options;
@@ -162,10 +155,10 @@ export class Transfers implements ObjectEventListener {
     const { owners, clock } = this.#options;
     const state = owners.of(owner.metadata.name ?? '');
     const ids = new Set(dropped.map(({ id }) => id));
-    const known = this.#dropped.get(state);
+    const { dropped: known } = state;
     const isKnown = known !== undefined && ids.isSubsetOf(known.ids);
     const since = isKnown ? known.since : clock.monotonic();
-    this.#dropped.set(state, { ids, since });
+    state.dropped = { ids, since };
     return since;
   }
 

@@ -110,7 +110,7 @@ function standingRecord(
     return context.isFinished(object) ? recordWithout(object, context.state.name) : undefined;
   }
   const isUnknown = record === undefined && isFound(object, entry, context);
-  return isUnknown ? { ...recordOf(object, entry), found: true } : undefined;
+  return isUnknown ? { ...recordOf(object, entry, context.state.name), found: true } : undefined;
 }
 
 function isSame(record: AppliedRecord, desired: DesiredObject, owner: string): boolean {

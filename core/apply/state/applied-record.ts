@@ -33,12 +33,16 @@ export interface AppliedRecord {
   missingVerdict?: MissingVerdict | undefined;
 }
 
-/** The record of an object that is as desired. */
-export function recordOf(desired: DesiredObject, entry: InventoryEntry): AppliedRecord {
-  const { ignored } = desired;
-  const { owner } = entry;
-  const projection = projectionUnder(entry, ignored);
-  return { ...recordWithout(desired, owner), projection };
+/**
+ * The record of an object that is as desired. Its owner need not be the one that the entry is
+ * labelled with: admission may have removed the labels, and then it has drifted.
+ */
+export function recordOf(
+  desired: DesiredObject,
+  entry: InventoryEntry,
+  owner: string,
+): AppliedRecord {
+  return { ...recordWithout(desired, owner), projection: projectionUnder(entry, desired.ignored) };
 }
 
 /**

@@ -71,6 +71,8 @@ export class OwnerState {
   occupied = false;
   /** Core checks again soon whether other deployments have taken its objects. */
   awaitsTransfer = false;
+  /** IDs of objects that it drops, and the monotonic time since when it drops all of them. */
+  dropped: { readonly ids: ReadonlySet<string>; readonly since: number } | undefined;
   /** Namespaces in its bundle that belong to others. */
   namespaces: ReadonlyMap<string, SharedNamespace> = new Map();
   /** It is being deleted: core keeps no namespaces for it. */
@@ -188,9 +190,7 @@ export class OwnerState {
     this.repairs.forget(id);
   }
 
-  /**
-   * True when all its wanted objects are known: it does not want an object that it does not claim.
-   */
+  /** All its wanted objects are known: it wants no object that it does not claim. */
   get isSettled(): boolean {
     return this.#isSettled;
   }

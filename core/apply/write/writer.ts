@@ -79,9 +79,8 @@ export class Writer {
     const request = { client, owner, desired, createOnly, uid, onConflict, onReplaced, signal };
     const stored = await applyReplacing(apply, request);
     // Records the response as applied, even when the watch already knows a newer version.
-    const found = recordOf(desired, inventory.put(desired.resource, stored));
-    // Admission may have removed the labels: then it has drifted.
-    const record = { ...found, owner: run.state.name };
+    const entry = inventory.put(desired.resource, stored);
+    const record = recordOf(desired, entry, run.state.name);
     run.state.setRecord(record);
     coOwnership.stored(owner, desired, stored);
     drift.health(record);

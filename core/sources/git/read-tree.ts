@@ -5,6 +5,7 @@ import { TerminalError } from '../../errors.ts';
 import type { Checkout } from './repository.ts';
 
 const symlinkMode = '120000';
+
 /**
  * The files below one directory of a commit. Drops symbolic links, as for all bundles; a missing
  * directory is an empty tree.

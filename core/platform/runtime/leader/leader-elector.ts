@@ -129,6 +129,6 @@ function lossOf(holder: string | undefined): Error {
   return new Error(`leadership is lost: ${cause}`);
 }
 
-function timeoutError(): Error {
+export function timeoutError(): Error {
   return new Error('the API server does not answer in time');
 }

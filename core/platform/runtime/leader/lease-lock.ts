@@ -38,7 +38,7 @@ export interface LeaseLockOptions {
 }
 
 /** Seconds, as in client-go. */
-export const leaseDurationSeconds = 15;
+const leaseDurationSeconds = 15;
 
 /**
  * A Lease as a lock: taken when free or expired, and kept by renewing it, over connections of its
@@ -177,7 +177,11 @@ export class LeaseLock {
 
   #isLive({ spec }: Lease): boolean {
     if (!spec?.holderIdentity) return false;
-    const duration = (spec.leaseDurationSeconds ?? leaseDurationSeconds) * 1000;
-    return (this.#observed?.at ?? 0) + duration > this.#options.clock.monotonic();
+    return (this.#observed?.at ?? 0) + durationOf(spec) > this.#options.clock.monotonic();
   }
+}
+
+/** Milliseconds after which a Lease that nobody renews has expired. */
+export function durationOf(spec: Lease['spec']): number {
+  return (spec?.leaseDurationSeconds ?? leaseDurationSeconds) * 1_000;
 }

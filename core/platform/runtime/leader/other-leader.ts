@@ -2,7 +2,8 @@ import type { Logger } from '../../../contracts/logger.ts';
 import { errorMessage } from '../../../errors.ts';
 import { type Clock, withDeadline } from '../../clock.ts';
 import { isForbidden, type KubeClient, liveObject } from '../../kube/index.ts';
-import { type Lease, leaseDurationSeconds, leaseResource } from './lease-lock.ts';
+import { timeoutError } from './leader-elector.ts';
+import { durationOf, type Lease, leaseResource } from './lease-lock.ts';
 
 interface OtherLeaderOptions {
   readonly client: KubeClient;
@@ -16,7 +17,7 @@ interface OtherLeaderOptions {
 const requestTimeout = 10_000;
 const retryPeriod = 2_000;
 /** A Lease that was not renewed for so long is of a killed process, even if clocks differ. */
-const longAbandoned = 10 * leaseDurationSeconds * 1_000;
+const longAbandoned = 10 * durationOf(undefined);
 
 /**
  * Resolves once no process holds the Lease, or the signal is aborted. A Lease that was renewed a
@@ -78,12 +79,7 @@ async function readHeld(
 }
 
 function heldOf(lease: Lease | undefined, now: number): Held | undefined {
-  const { holderIdentity: holder = '', renewTime: renewed = '', ...rest } = lease?.spec ?? {};
+  const { holderIdentity: holder = '', renewTime: renewed = '' } = lease?.spec ?? {};
   if (holder === '' || now - Date.parse(renewed) > longAbandoned) return undefined;
-  const duration = (rest.leaseDurationSeconds ?? leaseDurationSeconds) * 1_000;
-  return { holder, renewed, duration };
-}
-
-function timeoutError(): Error {
-  return new Error('the API server does not answer in time');
+  return { holder, renewed, duration: durationOf(lease?.spec) };
 }
