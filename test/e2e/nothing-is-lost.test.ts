@@ -205,6 +205,23 @@ describe('a custom resource that is annotated to be kept', () => {
   });
 });
 
+test('a custom resource of another deployment outlives the deployment of its CRD', async () => {
+  const crd = 'losts.e2e.example.com';
+  const spec = { deletionPolicy: 'Delete' };
+  await rollOut({ name: 'operator', objects: [aCRD('Lost'), aConfigMap('l-a')], spec });
+  await isInstalled('operator');
+  await rollOut({ name: 'tenant', objects: [aResource('theirs')] });
+  await isInstalled('tenant');
+  const uid = await uidOf(crd, 'theirs', 'default');
+  await remove('operator');
+  expect(await kubectl.exists('configmap', 'l-a', 'default')).toBe(false);
+  expect(await uidOf(crd, 'theirs', 'default')).toBe(uid);
+  const because = 'Lost/default/theirs is of BundleDeployment "tenant", and the API server would';
+  await told('ObjectKept', `Core orphaned CustomResourceDefinition/${crd}: `, because);
+  await remove('tenant');
+  expect(await kubectl.exists(crd, 'theirs', 'default')).toBe(false);
+});
+
 test('a version that is rolled back to is what it was: nothing of it was deleted before the new one is healthy', async () => {
   const spec = { rollback: { deadline: '3s' } };
   await rollOut({ name: 'back', objects: [aConfigMap('l-old')], spec });

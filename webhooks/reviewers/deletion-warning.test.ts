@@ -118,6 +118,19 @@ test.each<[what: string, given: Given, loss: string]>([
     '1 Gizmo in 1 namespace',
   ],
   [
+    'some of another deployment, which keep the CRD if that one stays',
+    {
+      resources: three,
+      last: {
+        labels: {
+          'core.rukpak.io/owner-kind': 'BundleDeployment',
+          'core.rukpak.io/owner-name': 'tenant',
+        },
+      },
+    },
+    '3 Gizmos in 2 namespaces, unless BundleDeployment tenant stays, which has some of them',
+  ],
+  [
     'ones that only the default of the cluster keeps',
     { resources: three, spec: { deletionPolicy: 'Delete' }, byDefault: 'KeepCRDs' },
     '3 Gizmos in 2 namespaces',

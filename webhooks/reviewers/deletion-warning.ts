@@ -124,7 +124,7 @@ async function* lossesOf(
     const key = { name: item.metadata.name ?? '' };
     const crd = parseCrd(await client.get(definitionResource, key, signal));
     if (stays(crd)) continue;
-    const loss = lossOf(crd, await firstPage(crd, list));
+    const loss = lossOf(name, crd, await firstPage(crd, list));
     if (loss !== undefined) yield loss;
   }
   if (metadata.continue) yield `more than ${maxDefinitions} CRDs, of which not all are counted`;
@@ -141,6 +141,7 @@ function isKept({
 }
 
 function lossOf(
+  deployment: string,
   { metadata, spec }: CustomResourceDefinition,
   page: ObjectPage | undefined,
 ): string | undefined {
@@ -153,7 +154,17 @@ function lossOf(
   const isCut = Boolean(page.metadata.continue);
   const many = isCut ? `more than ${count}` : String(count);
   const resources = `${many} ${count === 1 && !isCut ? spec.names.kind : pluralOf(spec.names)}`;
-  return `CRD ${metadata.name} and ${resources}${placesOf(page.items, isCut)}`;
+  const [other] = lasting.flatMap((item) => otherOwner(item, deployment) ?? []);
+  // Of a deployment that the same command deletes, core keeps nothing.
+  const unless =
+    other === undefined ? '' : `, unless BundleDeployment ${other} stays, which has some of them`;
+  return `CRD ${metadata.name} and ${resources}${placesOf(page.items, isCut)}${unless}`;
+}
+
+/** The other deployment that a custom resource belongs to. */
+function otherOwner({ metadata: { labels = {} } }: KubernetesObject, deployment: string) {
+  const { [label.ownerKind]: kind, [label.ownerName]: name } = labels;
+  return kind === 'BundleDeployment' && name !== deployment ? name : undefined;
 }
 
 /** With the capitals of the kind, if the plural only adds letters: PaintPots of PaintPot. */

@@ -130,10 +130,11 @@ test.each<readonly [string, readonly KubernetesObject[]]>([
   });
 });
 
-test('a core without the flag deletes a CRD, and that is certain', async () => {
+test('a core without the flag deletes a CRD, unless others need it', async () => {
   const { deletes, keeps } = await foreseenWith([aCoreDeployment('core', 'core')]);
   expect(keeps).toEqual([]);
-  expect(deletes).toEqual([{ kind: 'CustomResourceDefinition', name: 'gizmos.example.com' }]);
+  const note = 'with its custom resources, unless other BundleDeployments have some';
+  expect(deletes).toEqual([{ kind: 'CustomResourceDefinition', name: 'gizmos.example.com', note }]);
 });
 
 interface Unknown {

@@ -104,7 +104,8 @@ function dependsOn(entry: InventoryEntry, { isCertain }: ForeseenPolicy): string
   if (isNamespace(entry.resource)) {
     return 'unless it contains objects of other owners';
   }
-  return isDefinition(entry.resource) && !isCertain
-    ? 'with its custom resources, unless core runs with --default-deletion-policy KeepCRDs or Orphan'
-    : undefined;
+  if (!isDefinition(entry.resource)) return undefined;
+  return isCertain
+    ? 'with its custom resources, unless other BundleDeployments have some'
+    : 'with its custom resources, unless core runs with --default-deletion-policy KeepCRDs or Orphan';
 }

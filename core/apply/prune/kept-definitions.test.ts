@@ -1,11 +1,12 @@
 import { describe, expect, test, vi } from 'vitest';
 import { mapOf } from '../../../api/json-fields.ts';
 import type { KubernetesObject, ObjectMeta } from '../../../api/meta.ts';
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import type { DeletionPolicy } from '../../../api/v1alpha1/deployment-policies.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { anOwnedCRD, anOwnedEntry } from '../../../test/helpers/owned-entry.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
-import { ApiError, type Resource } from '../../platform/kube/index.ts';
+import { ApiError, type ObjectKey, type Resource } from '../../platform/kube/index.ts';
 import type { ListOptions } from '../../platform/kube/kube-client.ts';
 import type { InventoryEntry } from '../inventory/entry.ts';
 import { lostConversions, orphanDefinitions, orphanOfLeftDefinitions } from './kept-definitions.ts';
@@ -36,14 +37,21 @@ function aLiveCRD({ versions = [v1], established = 'True' }: LiveDefinition): Ku
 async function judged(
   resources: readonly ObjectMeta[] | Error,
   live: KubernetesObject | 'gone' = aLiveCRD({}),
+  deployments: readonly BundleDeployment[] = [],
 ) {
   const crd = anOwnedCRD('Gizmo');
   const remove = [crd, anOwnedEntry('ConfigMap', { name: 'goes' })];
   const plan = await orphanDefinitions(
     { orphan: new Map(), remove, undecided: new Map() },
     {
+      owner: 'demo',
       client: {
-        get: async () => {
+        get: async ({ kind }: Resource, { name }: ObjectKey) => {
+          if (kind === 'BundleDeployment') {
+            const found = deployments.find(({ metadata }) => metadata.name === name);
+            if (found === undefined) throw new ApiError(404, { reason: 'NotFound' });
+            return found;
+          }
           if (live === 'gone') throw new ApiError(404, { reason: 'NotFound' });
           return live;
         },
@@ -91,6 +99,45 @@ test.each<[string, readonly ObjectMeta[] | Error]>([
   expect(await judged(resources)).toEqual(gone);
 });
 
+describe('a custom resource with the labels of a deployment', () => {
+  const labels = (owner: string) => ({
+    'core.rukpak.io/owner-kind': 'BundleDeployment',
+    'core.rukpak.io/owner-name': owner,
+  });
+  const both = [
+    { name: 'own', namespace: 'n', labels: labels('demo') },
+    { name: 'theirs', namespace: 'n', labels: labels('tenant') },
+  ];
+
+  test('keeps the CRD of another deployment', async () => {
+    const tenant = aStoredDeployment({ name: 'tenant' });
+    expect(await judged(both, aLiveCRD({}), [tenant])).toEqual({
+      because:
+        'Gizmo/n/theirs is of BundleDeployment "tenant", and the API server would delete it with its CRD',
+      undecided: undefined,
+      removed: false,
+    });
+  });
+
+  test('goes with its CRD where its deployment goes, too, or is gone', async () => {
+    const metadata = { deletionTimestamp: '2026-01-01T00:00:00Z' };
+    const going = aStoredDeployment({ name: 'tenant', metadata });
+    expect(await judged(both, aLiveCRD({}), [going])).toEqual(gone);
+    expect(await judged(both)).toEqual(gone);
+  });
+
+  test('lets the CRD wait while its deployment cannot be read', async () => {
+    const unread = {
+      get metadata(): never {
+        throw new Error('the API server is busy');
+      },
+    } as unknown as BundleDeployment;
+    expect((await judged(both, aLiveCRD({}), [unread])).undecided).toContain(
+      'the API server is busy',
+    );
+  });
+});
+
 test('a CRD goes that is gone, or that the API server has never accepted', async () => {
   const missing = new ApiError(404, { message: '404 page not found' });
   const refused = aLiveCRD({ established: 'False' });
@@ -117,7 +164,7 @@ test('a CRD of which no version is served stays: it may have kept custom resourc
   const live = aLiveCRD({ versions: [{ ...v1, served: false }] });
   expect(await judged([], live)).toEqual({
     because:
-      'the API server serves no version of it, so core cannot see whether its custom resources are annotated to be kept',
+      'the API server serves no version of it, so core cannot see whether its custom resources must be kept',
     undecided: undefined,
     removed: false,
   });
@@ -134,7 +181,7 @@ test('a CRD waits while its custom resources cannot be listed', async () => {
   expect(await judged(new Error('conversion webhook failed'))).toEqual({
     because: undefined,
     undecided:
-      'core cannot tell whether custom resources of gizmos.example.com are annotated to be kept: conversion webhook failed. Repair the CRD, or delete it',
+      'core cannot tell whether custom resources of gizmos.example.com must be kept: conversion webhook failed. Repair the CRD, or delete it',
     removed: true,
   });
 });

@@ -16,11 +16,15 @@ import type { InventoryEntry } from '../inventory/entry.ts';
 import { isKept } from '../objects/desired.ts';
 import { objectPath } from '../objects/object-id.ts';
 import { isDefinition } from '../objects/order.ts';
+import { labelledOwner } from '../objects/owner-marks.ts';
+import { DeploymentConsent } from '../ownership/consent.ts';
 import { listedMetadata } from './listed-metadata.ts';
 import { type CheckedPlan, keptWith, type RemovalPlan } from './prune-plan.ts';
 
 /** What it takes to look at the custom resources of CRDs that a plan would delete. */
 interface DefinitionQuery {
+  /** Name of the deployment that the plan is of. */
+  readonly owner: string;
   readonly client: Pick<KubeClient, 'get' | 'list'>;
   readonly signal: AbortSignal;
 }
@@ -29,9 +33,9 @@ const pageSize = 500;
 const namedVersions = 5;
 
 /**
- * The plan, with CRDs orphaned that have a custom resource which is annotated to be kept, anybody's,
- * or may have one: the API server deletes custom resources with their CRD. A CRD whose custom
- * resources the API server does not list now becomes undecided.
+ * The plan, with CRDs orphaned that have a custom resource which must stay, or may have one: the API
+ * server deletes custom resources with their CRD. A CRD whose custom resources the API server does
+ * not list now becomes undecided.
  */
 export async function orphanDefinitions(
   plan: CheckedPlan,
@@ -39,13 +43,14 @@ export async function orphanDefinitions(
 ): Promise<CheckedPlan> {
   const orphan = new Map(plan.orphan);
   const undecided = new Map(plan.undecided);
+  const deployments = new DeploymentConsent(query);
   for (const entry of plan.remove.filter(isPresentDefinition)) {
     try {
-      const because = await reasonToStay(entry, query);
+      const because = await reasonToStay(entry, { ...query, deployments });
       if (because !== undefined) orphan.set(entry, because);
     } catch (error) {
       query.signal.throwIfAborted();
-      const message = `core cannot tell whether custom resources of ${entry.key.name} are annotated to be kept: ${errorMessage(error)}. Repair the CRD, or delete it`;
+      const message = `core cannot tell whether custom resources of ${entry.key.name} must be kept: ${errorMessage(error)}. Repair the CRD, or delete it`;
       undecided.set(entry, new Error(message, { cause: error }));
     }
   }
@@ -170,7 +175,7 @@ function isPresentDefinition({ resource, object: { metadata } }: InventoryEntry)
 }
 
 const unseen =
-  'the API server serves no version of it, so core cannot see whether its custom resources are annotated to be kept';
+  'the API server serves no version of it, so core cannot see whether its custom resources must be kept';
 
 /**
  * Why a CRD must stay. Reads the CRD itself: discovery may be older than the CRD, or than its
@@ -179,19 +184,37 @@ const unseen =
  */
 async function reasonToStay(
   { key }: Pick<InventoryEntry, 'key'>,
-  { client, signal }: DefinitionQuery,
+  query: ResourceQuery,
 ): Promise<string | undefined> {
+  const { client, signal } = query;
   const definition = await liveObject(client, { resource: definitionResource, key }, signal);
   // Before it establishes a CRD, the API server accepts no custom resources.
   if (definition === undefined || !isEstablished(definition)) return undefined;
   const resource = servedResource(definition);
   if (resource === undefined) return unseen;
   for await (const item of listedMetadata({ client, resource, pageSize, signal })) {
-    if (!isKept(item) || isGoing(item)) continue;
+    const because = await whyItStays(item, query);
+    if (because === undefined) continue;
     const { namespace, name = '' } = item.metadata;
-    return keptWith(objectPath(resource.kind, { ...(namespace && { namespace }), name }));
+    return keptWith(objectPath(resource.kind, { ...(namespace && { namespace }), name }), because);
   }
   return undefined;
+}
+
+interface ResourceQuery extends DefinitionQuery {
+  readonly deployments: DeploymentConsent;
+}
+
+/** Why a custom resource must stay. One that is being deleted cannot. */
+async function whyItStays(
+  item: KubernetesObject,
+  { owner, deployments }: ResourceQuery,
+): Promise<string | undefined> {
+  if (item.metadata.deletionTimestamp !== undefined) return undefined;
+  if (isKept(item)) return 'is kept';
+  const other = labelledOwner(item) ?? owner;
+  if (other === owner || (await deployments.isGone(other))) return undefined;
+  return `is of BundleDeployment "${other}"`;
 }
 
 /**
@@ -211,9 +234,4 @@ function servedResource({ spec }: KubernetesObject): Resource | undefined {
     plural: stringAt(spec, 'names', 'plural') ?? '',
     namespaced: stringAt(spec, 'scope') === 'Namespaced',
   };
-}
-
-/** A custom resource that is being deleted cannot be kept. */
-function isGoing({ metadata }: KubernetesObject): boolean {
-  return metadata.deletionTimestamp !== undefined;
 }

@@ -98,9 +98,9 @@ function withKeptDefinitions(plan: RemovalPlan, wanted: Wanted | undefined): Rem
   return { orphan, remove: plan.remove.filter((entry) => !orphan.has(entry)) };
 }
 
-/** Why a CRD stays; `object` is the path of a kept custom resource. */
-export function keptWith(object: string): string {
-  return `${object} is kept, and the API server would delete it with its CRD`;
+/** Why a CRD stays; `object` is the path of a custom resource that stays. */
+export function keptWith(object: string, because = 'is kept'): string {
+  return `${object} ${because}, and the API server would delete it with its CRD`;
 }
 
 function unwanted(

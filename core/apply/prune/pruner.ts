@@ -108,19 +108,20 @@ export class Pruner {
     const { client } = this.#options;
     const left = { owner, policy: this.#policyOf(owner), client, wanted: set.objects, signal };
     const plan = await orphanOfLeftDefinitions(this.#plan(request), left);
-    const query = this.namespaceQuery(owner, plan, signal);
+    const query = this.contentQuery(owner, plan, signal);
     return await orphanDefinitions(await orphanNamespaces(plan, query), query);
   }
 
-  /** What it takes to check the content of namespaces that a plan would delete. */
-  namespaceQuery(
+  /** What it takes to check the content of namespaces and CRDs that a plan would delete. */
+  contentQuery(
     owner: BundleDeployment,
     { remove }: Pick<RemovalPlan, 'remove'>,
     signal: AbortSignal,
-  ): NamespaceQuery & Pick<PrunerOptions, 'client'> {
+  ): NamespaceQuery & Pick<PrunerOptions, 'client'> & { readonly owner: string } {
     const { client, discovery, owners } = this.#options;
     const { name = '' } = owner.metadata;
     return {
+      owner: name,
       client,
       discovery,
       going: new Set(remove.map(identity)),
@@ -199,7 +200,7 @@ export class Pruner {
     sent: readonly InventoryEntry[],
   ): Promise<readonly InventoryEntry[]> {
     if (namespaces.length === 0) return [];
-    const query = this.namespaceQuery(run.owner, { remove: sent }, run.signal);
+    const query = this.contentQuery(run.owner, { remove: sent }, run.signal);
     const planned = { orphan: new Map<InventoryEntry, string>(), remove: namespaces };
     const plan = await orphanNamespaces(planned, { ...query, deletionsSent: true });
     const staying = await this.#orphanAsked(run, plan);

@@ -53,7 +53,7 @@ interface Removal extends RemoveRequest {
   readonly ownerEnds: true;
 }
 
-type RemovalQuery = ReturnType<Pruner['namespaceQuery']>;
+type RemovalQuery = ReturnType<Pruner['contentQuery']>;
 
 interface StageRemoval extends Removal {
   /** The objects of this stage, and those that core deletes later. */
@@ -145,7 +145,7 @@ export class Remover {
 
   /** For namespaces, while these objects are still to be deleted. */
   #queryFor({ owner, signal }: Removal, remove: readonly InventoryEntry[]): RemovalQuery {
-    const query = this.#options.pruner.namespaceQuery(owner, { remove }, signal);
+    const query = this.#options.pruner.contentQuery(owner, { remove }, signal);
     // The garbage collector deletes the dependents of the deployment too.
     return { ...query, ownerUID: owner.metadata.uid };
   }
