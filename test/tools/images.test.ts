@@ -196,5 +196,5 @@ describe('skopeo', () => {
     },
   );
 
-  it.skipIf(hasSkopeo)('is absent: install it to check images with it', ({ skip }) => skip());
+  if (!hasSkopeo) it.skip('is absent: install it to check images with it', () => {});
 });
