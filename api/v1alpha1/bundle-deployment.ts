@@ -35,6 +35,12 @@ export const bundleDeploymentStatusSchema = z
       .int()
       .optional()
       .describe('The metadata.generation that core reconciled last.'),
+    lastHandledReconcileAt: z
+      .string()
+      .optional()
+      .describe(
+        'The value of annotation core.rukpak.io/reconcile-requested-at that core reconciled last.',
+      ),
     activeBundle: z
       .string()
       .optional()

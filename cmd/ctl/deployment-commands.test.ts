@@ -255,10 +255,40 @@ describe('rukpakctl reconcile', () => {
     expect(times[1]).toBe(times[0]);
   });
 
+  const path = '/apis/core.rukpak.io/v1alpha1/bundledeployments/web';
+  const requested = ({ body }: { readonly body: string }): string =>
+    JSON.parse(body).metadata.annotations[annotation.reconcileRequestedAt];
+
   test('with --wait it fails with the state that it stays in', async () => {
+    let lastHandledReconcileAt = '';
+    api.answer(path, (request) => {
+      if (request.method === 'PATCH') lastHandledReconcileAt = requested(request);
+      return { ...web, status: { ...web.status, lastHandledReconcileAt } };
+    });
     const { code, stderr } = await ctl('reconcile', 'web', '--wait', '--timeout=1ms');
     expect(code).toBe(1);
     expect(stderr).toContain('BundleDeployment "web" is NotInstalled after 0.001 s');
+  });
+
+  test('with --wait a good state of before does not count', async () => {
+    const condition = { type: 'Installed', status: 'True', reason: 'r', message: '' } as const;
+    const good = { ...web.status, activeBundle: bundle, conditions: [condition] };
+    let [asked, looks] = ['', 0];
+    api.answer(path, (request) => {
+      if (request.method === 'PATCH') asked = requested(request);
+      else looks += 1;
+      const lastHandledReconcileAt = looks < 3 ? 'another time' : asked;
+      return { ...web, status: { ...good, lastHandledReconcileAt } };
+    });
+    const late = await ctl('reconcile', 'web', '--wait', '--timeout=1ms');
+    expect(late.code).toBe(1);
+    expect(late.stderr).toContain(
+      'core has not reconciled BundleDeployment "web" in 0.001 s: is it running, and does it serve the class?',
+    );
+    looks = 0;
+    const { code, stdout } = await ctl('reconcile', 'web', '--wait');
+    expect({ code, looks }).toEqual({ code: 0, looks: 3 });
+    expect(stdout).toContain('"web" is installed');
   });
 });
 

@@ -21,7 +21,7 @@ import { withSummary } from './readiness.ts';
 import { RenderedObjects } from './rendering/rendered-objects.ts';
 import { watchProgress } from './revisions/progress.ts';
 import { reportRolledBack, watchDeadline } from './revisions/rollback.ts';
-import { progressing } from './status.ts';
+import { observed, progressing } from './status.ts';
 import { TransitionEvents } from './transitions.ts';
 
 /** Milliseconds: usually the watch tells of a changed deployment earlier. */
@@ -116,8 +116,7 @@ export class BundleDeploymentReconciler {
     await this.#dependencies.applier.confirm(stored, context.signal);
     const live = this.#liveOf(stored, context);
     const deployment = live.object;
-    const observedGeneration = deployment.metadata.generation ?? 0;
-    const state = { deployment, status: { ...deployment.status, observedGeneration } };
+    const state = { deployment, status: observed(deployment) };
     const phase = this.#phaseFor(deployment);
     const found = await phase(state, this.#dependencies, { ...context, live });
     await live.announced();

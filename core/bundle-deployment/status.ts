@@ -9,6 +9,7 @@ import {
   progressReason,
 } from '../../api/v1alpha1/conditions.ts';
 import type { HeldPrune } from '../../api/v1alpha1/deployment-progress.ts';
+import { annotation } from '../../api/v1alpha1/labels.ts';
 import type {
   ApplyRequest,
   ApplyResult,
@@ -41,11 +42,25 @@ export function hasValidBundle(
   );
 }
 
+/** The status of a deployment whose present state core reconciles. */
+export function observed({ metadata, status }: BundleDeployment): BundleDeploymentStatus {
+  const requestedAt = metadata.annotations?.[annotation.reconcileRequestedAt];
+  return {
+    ...status,
+    observedGeneration: metadata.generation ?? 0,
+    ...(requestedAt !== undefined && { lastHandledReconcileAt: requestedAt }),
+  };
+}
+
 /** The status unchanged, because the next reconcile will report soon. */
 export function notObserved({ deployment, status }: BundleDeploymentState): BundleDeploymentStatus {
-  const { observedGeneration: _, ...rest } = status;
-  const { observedGeneration } = deployment.status ?? {};
-  return observedGeneration === undefined ? rest : { ...rest, observedGeneration };
+  const { observedGeneration: _, lastHandledReconcileAt: __, ...rest } = status;
+  const { observedGeneration, lastHandledReconcileAt } = deployment.status ?? {};
+  return {
+    ...rest,
+    ...(observedGeneration !== undefined && { observedGeneration }),
+    ...(lastHandledReconcileAt !== undefined && { lastHandledReconcileAt }),
+  };
 }
 
 export function installed(

@@ -44,6 +44,8 @@ export async function pollUntil<T>(
 
 interface AwaitedDeployment {
   readonly name: string;
+  /** The request after which core must have reconciled it (default: none). */
+  readonly requestedAt?: string;
   /** Milliseconds. */
   readonly timeout: number;
   readonly signal: AbortSignal;
@@ -55,16 +57,20 @@ interface AwaitedDeployment {
  */
 export async function awaitGood(
   client: Pick<KubeClient, 'get'>,
-  { name, timeout, signal }: AwaitedDeployment,
+  { name, requestedAt, timeout, signal }: AwaitedDeployment,
 ): Promise<void> {
+  const isHandled = ({ status }: BundleDeployment): boolean =>
+    requestedAt === undefined || status?.lastHandledReconcileAt === requestedAt;
   await pollUntil(() => client.get(bundleDeploymentResource, { name }, signal), {
     isDone: (live) => {
       const deployment = live as BundleDeployment;
       const isNext = deployment.status?.activeBundle === templateBundle(deployment);
-      return isNext && isGood(deployment);
+      return isNext && isGood(deployment) && isHandled(deployment);
     },
     late: (live, time) => {
       const { state, reason } = deploymentState(live as BundleDeployment);
+      if (!isHandled(live as BundleDeployment))
+        return `core has not reconciled BundleDeployment "${name}" in ${time}: is it running, and does it serve the class?`;
       const why = reason === '' ? '' : `: ${reason}`;
       return `BundleDeployment "${name}" is ${state} after ${time}${why}; rukpakctl status ${name} says what to do`;
     },

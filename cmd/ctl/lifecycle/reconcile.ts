@@ -20,7 +20,10 @@ interface ReconcileFlags extends ClusterFlags, OutputFlags {
 export function reconcileCommand(): Command {
   const command = new Command('reconcile')
     .addArgument(new Argument('<bundleDeploymentName>', 'Name of the BundleDeployment'))
-    .option('--wait', 'Wait until it is installed, and healthy if core reports health')
+    .option(
+      '--wait',
+      'Wait until core has done so, and it is installed, and healthy if core reports health',
+    )
     .addOption(durationOption('--timeout', 'Maximum time for --wait', '5m'));
   return addClusterFlags(command).addOption(outputOption()).action(reconcile);
 }
@@ -40,7 +43,7 @@ async function reconcile(name: string, flags: ReconcileFlags): Promise<void> {
     }
     if (flags.wait === true) {
       await progressOn(process.stderr)(`waiting for "${name}"`, () =>
-        awaitGood(client, { name, timeout: flags.timeout, signal }),
+        awaitGood(client, { name, requestedAt, timeout: flags.timeout, signal }),
       );
       await report.line(`bundledeployment.core.rukpak.io "${name}" is installed`);
     }
