@@ -58,7 +58,7 @@ export {
   type Permission,
   permissionsOn,
 } from './privilege/permissions.ts';
-export { lostConversions } from './prune/kept-definitions.ts';
+export { lostConversions } from './prune/lost-conversions.ts';
 export { planRemoval } from './prune/prune-plan.ts';
 export { builtInStage, stageOf } from './stages/stage-order.ts';
 export { OutdatedOwnerError } from './state/outdated-owner.ts';

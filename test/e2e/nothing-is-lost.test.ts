@@ -205,13 +205,19 @@ describe('a custom resource that is annotated to be kept', () => {
   });
 });
 
-test('a custom resource of another deployment outlives the deployment of its CRD', async () => {
+test('a custom resource of another deployment outlives the deployment of its CRD, unless both are deleted', async () => {
   const crd = 'losts.e2e.example.com';
   const spec = { deletionPolicy: 'Delete' };
-  await rollOut({ name: 'operator', objects: [aCRD('Lost'), aConfigMap('l-a')], spec });
-  await isInstalled('operator');
-  await rollOut({ name: 'tenant', objects: [aResource('theirs')] });
-  await isInstalled('tenant');
+  const installBoth = async (): Promise<void> => {
+    await rollOut({ name: 'operator', objects: [aCRD('Lost'), aConfigMap('l-a')], spec });
+    await isInstalled('operator');
+    await rollOut({ name: 'tenant', objects: [aResource('theirs')] });
+    await isInstalled('tenant');
+  };
+  await installBoth();
+  await kubectl.deleteNamed('bundledeployment', ['operator', 'tenant']);
+  expect(await kubectl.exists('crd', crd)).toBe(false);
+  await installBoth();
   const uid = await uidOf(crd, 'theirs', 'default');
   await remove('operator');
   expect(await kubectl.exists('configmap', 'l-a', 'default')).toBe(false);

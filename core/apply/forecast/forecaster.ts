@@ -18,7 +18,7 @@ import { DeploymentConsent } from '../ownership/consent.ts';
 import type { SharedNamespaces } from '../ownership/shared-namespaces.ts';
 import type { Run } from '../plan/plan.ts';
 import type { Planner } from '../plan/planner.ts';
-import { lostConversions } from '../prune/kept-definitions.ts';
+import { lostConversions } from '../prune/lost-conversions.ts';
 import { throwUndecided } from '../prune/prune-plan.ts';
 import type { Pruner } from '../prune/pruner.ts';
 import type { OwnerStates } from '../state/owner-states.ts';

@@ -1,5 +1,4 @@
 import { describe, expect, test, vi } from 'vitest';
-import { mapOf } from '../../../api/json-fields.ts';
 import type { KubernetesObject, ObjectMeta } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import type { DeletionPolicy } from '../../../api/v1alpha1/deployment-policies.ts';
@@ -8,8 +7,7 @@ import { anOwnedCRD, anOwnedEntry } from '../../../test/helpers/owned-entry.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import { ApiError, type ObjectKey, type Resource } from '../../platform/kube/index.ts';
 import type { ListOptions } from '../../platform/kube/kube-client.ts';
-import type { InventoryEntry } from '../inventory/entry.ts';
-import { lostConversions, orphanDefinitions, orphanOfLeftDefinitions } from './kept-definitions.ts';
+import { orphanDefinitions, orphanOfLeftDefinitions } from './kept-definitions.ts';
 
 const keep = { 'core.rukpak.io/keep': 'true' };
 const v1 = { name: 'v1', served: true, storage: true };
@@ -30,6 +28,11 @@ function aLiveCRD({ versions = [v1], established = 'True' }: LiveDefinition): Ku
   };
 }
 
+interface Others {
+  readonly deployments?: readonly BundleDeployment[];
+  readonly patience?: () => Promise<void>;
+}
+
 /**
  * What becomes of the CRD of these custom resources, each on a page of its own. The API server
  * lists them in version v1 alone.
@@ -37,7 +40,7 @@ function aLiveCRD({ versions = [v1], established = 'True' }: LiveDefinition): Ku
 async function judged(
   resources: readonly ObjectMeta[] | Error,
   live: KubernetesObject | 'gone' = aLiveCRD({}),
-  deployments: readonly BundleDeployment[] = [],
+  { deployments = [], patience }: Others = {},
 ) {
   const crd = anOwnedCRD('Gizmo');
   const remove = [crd, anOwnedEntry('ConfigMap', { name: 'goes' })];
@@ -70,6 +73,7 @@ async function judged(
           return { metadata: { resourceVersion: '1', ...more }, items };
         },
       },
+      ...(patience && { patience }),
       signal: new AbortController().signal,
     },
   );
@@ -111,7 +115,7 @@ describe('a custom resource with the labels of a deployment', () => {
 
   test('keeps the CRD of another deployment', async () => {
     const tenant = aStoredDeployment({ name: 'tenant' });
-    expect(await judged(both, aLiveCRD({}), [tenant])).toEqual({
+    expect(await judged(both, aLiveCRD({}), { deployments: [tenant] })).toEqual({
       because:
         'Gizmo/n/theirs is of BundleDeployment "tenant", and the API server would delete it with its CRD',
       undecided: undefined,
@@ -122,8 +126,22 @@ describe('a custom resource with the labels of a deployment', () => {
   test('goes with its CRD where its deployment goes, too, or is gone', async () => {
     const metadata = { deletionTimestamp: '2026-01-01T00:00:00Z' };
     const going = aStoredDeployment({ name: 'tenant', metadata });
-    expect(await judged(both, aLiveCRD({}), [going])).toEqual(gone);
+    expect(await judged(both, aLiveCRD({}), { deployments: [going] })).toEqual(gone);
     expect(await judged(both)).toEqual(gone);
+  });
+
+  test('goes with its CRD where its deployment is deleted a moment later', async () => {
+    const all = ['a', 'b', 'c'].map((name) => ({ name, namespace: 'n', labels: labels('tenant') }));
+    const deployments = [aStoredDeployment({ name: 'tenant' })];
+    const patience = vi.fn(async () => void deployments.pop());
+    expect(await judged(all, aLiveCRD({}), { deployments, patience })).toEqual(gone);
+    expect(patience).toHaveBeenCalledOnce();
+    const other = [aStoredDeployment({ name: 'tenant' })];
+    const { because } = await judged(all, aLiveCRD({}), {
+      deployments: other,
+      patience: async () => {},
+    });
+    expect(because).toContain('BundleDeployment "tenant"');
   });
 
   test('lets the CRD wait while its deployment cannot be read', async () => {
@@ -132,7 +150,7 @@ describe('a custom resource with the labels of a deployment', () => {
         throw new Error('the API server is busy');
       },
     } as unknown as BundleDeployment;
-    expect((await judged(both, aLiveCRD({}), [unread])).undecided).toContain(
+    expect((await judged(both, aLiveCRD({}), { deployments: [unread] })).undecided).toContain(
       'the API server is busy',
     );
   });
@@ -245,67 +263,4 @@ test('so it does in groups that Kubernetes has approved, whose CRDs are custom t
   const { orphan } = await orphanOfLeftDefinitions(plan, query);
   expect([...orphan.keys()]).toEqual([gateway]);
   expect(asked).toEqual(['gateways.gateway.networking.k8s.io']);
-});
-
-describe('a conversion webhook', () => {
-  const service = anOwnedEntry('Service', { name: 'painter-service' });
-  const crd = anOwnedCRD('Gizmo');
-  const webhook = {
-    strategy: 'Webhook',
-    webhook: { clientConfig: { service: { namespace: 'n', name: 'painter-service' } } },
-  };
-  const [older, newest] = [
-    { ...v1, storage: false },
-    { ...v1, name: 'v2' },
-  ];
-
-  interface LiveCRD {
-    readonly conversion?: object;
-    readonly versions?: readonly (typeof v1)[];
-    readonly storedVersions?: readonly string[];
-  }
-
-  /** What is told where this CRD stays, and an API server has it with this conversion. */
-  async function told(
-    remove: readonly InventoryEntry[],
-    { conversion = webhook, versions = [older, newest], storedVersions = ['v2'] }: LiveCRD = {},
-  ) {
-    const live = aLiveCRD({ versions });
-    const spec = { ...mapOf(live['spec']), conversion };
-    const definition = { ...live, spec, status: { storedVersions } };
-    const get = vi.fn(async () => definition);
-    const { signal } = new AbortController();
-    const found = await lostConversions(
-      { orphan: new Map([[crd, 'the deletion policy is KeepCRDs']]), remove },
-      { client: { get }, signal },
-    );
-    return { message: found.get(crd), requests: get.mock.calls.length };
-  }
-
-  test('that goes while its CRD stays is told, with what fails and the way back', async () => {
-    const { message } = await told([service]);
-    expect(message).toBe(
-      'CustomResourceDefinition/gizmos.example.com stays, and core deletes Service/n/painter-service of its conversion webhook: ' +
-        'the API server refuses requests that convert custom resources between the stored version v2 and v1, and cannot delete Namespaces whose custom resources it must convert. ' +
-        'Install the operator again, or set strategy None in spec.conversion of the CRD: a write in another version then loses the fields that this version lacks',
-    );
-  });
-
-  test('is needed by objects in a version that is only stored, too', async () => {
-    const { message } = await told([service], { versions: [newest], storedVersions: ['v1', 'v2'] });
-    expect(message).toContain('between the stored version v2 and v1, and');
-  });
-
-  test.each<[string, readonly InventoryEntry[], LiveCRD]>([
-    ['another Service', [anOwnedEntry('Service', { name: 'other' })], {}],
-    ['a Service where there is no conversion', [service], { conversion: { strategy: 'None' } }],
-    ['a Service where only one version is in use', [service], { versions: [newest] }],
-  ])('is not told of where %s goes', async (_, remove, options) => {
-    expect((await told(remove, options)).message).toBeUndefined();
-  });
-
-  test('costs no request where no Service goes', async () => {
-    const others = [anOwnedEntry('ConfigMap', { name: 'painter-service' })];
-    expect(await told(others)).toEqual({ message: undefined, requests: 0 });
-  });
 });

@@ -8,29 +8,32 @@ import {
   definitionResource,
   isEstablished,
   type KubeClient,
+  listedMetadata,
   liveObject,
   type Resource,
 } from '../../platform/kube/index.ts';
-import { shortList } from '../../short-list.ts';
 import type { InventoryEntry } from '../inventory/entry.ts';
 import { isKept } from '../objects/desired.ts';
 import { objectPath } from '../objects/object-id.ts';
 import { isDefinition } from '../objects/order.ts';
 import { labelledOwner } from '../objects/owner-marks.ts';
 import { DeploymentConsent } from '../ownership/consent.ts';
-import { listedMetadata } from './listed-metadata.ts';
-import { type CheckedPlan, keptWith, type RemovalPlan } from './prune-plan.ts';
+import { type CheckedPlan, isPresentDefinition, keptWith, type RemovalPlan } from './prune-plan.ts';
 
 /** What it takes to look at the custom resources of CRDs that a plan would delete. */
-interface DefinitionQuery {
+export interface DefinitionQuery {
   /** Name of the deployment that the plan is of. */
   readonly owner: string;
   readonly client: Pick<KubeClient, 'get' | 'list'>;
+  /**
+   * Waits once before a CRD stays for another deployment, which somebody may be about to delete, too
+   * (default: does not wait).
+   */
+  readonly patience?: () => Promise<void>;
   readonly signal: AbortSignal;
 }
 
 const pageSize = 500;
-const namedVersions = 5;
 
 /**
  * The plan, with CRDs orphaned that have a custom resource which must stay, or may have one: the API
@@ -43,10 +46,10 @@ export async function orphanDefinitions(
 ): Promise<CheckedPlan> {
   const orphan = new Map(plan.orphan);
   const undecided = new Map(plan.undecided);
-  const deployments = new DeploymentConsent(query);
+  const isGone = goneDeployments(query);
   for (const entry of plan.remove.filter(isPresentDefinition)) {
     try {
-      const because = await reasonToStay(entry, { ...query, deployments });
+      const because = await reasonToStay(entry, { ...query, isGone });
       if (because !== undefined) orphan.set(entry, because);
     } catch (error) {
       query.signal.throwIfAborted();
@@ -101,66 +104,6 @@ export async function orphanOfLeftDefinitions(
   return { orphan, remove: plan.remove.filter((entry) => !isLeft(entry)) };
 }
 
-/**
- * CRDs of the plan that stay while the Service of their conversion webhook goes, each with a
- * sentence. Core does not change such a CRD: with strategy None the next write in another version
- * would lose fields.
- */
-export async function lostConversions(
-  { orphan, remove }: RemovalPlan,
-  { client, signal }: { readonly client: Pick<KubeClient, 'get'>; readonly signal: AbortSignal },
-): Promise<ReadonlyMap<InventoryEntry, string>> {
-  const services = new Set(remove.filter(isService).map(({ key }) => objectPath('Service', key)));
-  const lost = new Map<InventoryEntry, string>();
-  if (services.size === 0) return lost;
-  for (const entry of [...orphan.keys()].filter(isPresentDefinition)) {
-    const target = { resource: definitionResource, key: entry.key };
-    const definition = await liveObject(client, target, signal);
-    if (definition === undefined) continue;
-    const service = converterOf(definition);
-    const { stored, others } = versionsOf(definition);
-    if (service === undefined || !services.has(service) || others.length === 0) continue;
-    lost.set(
-      entry,
-      `${objectPath(entry.resource.kind, entry.key)} stays, and core deletes ${service} of its conversion webhook: ` +
-        `the API server refuses requests that convert custom resources between the stored version ${stored} and ${shortList(others, namedVersions)}, and cannot delete Namespaces whose custom resources it must convert. ` +
-        'Install the operator again, or set strategy None in spec.conversion of the CRD: a write in another version then loses the fields that this version lacks',
-    );
-  }
-  return lost;
-}
-
-function isService({ resource: { group, kind } }: InventoryEntry): boolean {
-  return group === '' && kind === 'Service';
-}
-
-/** Path of the Service that converts custom resources; undefined without one. */
-function converterOf({ spec }: KubernetesObject): string | undefined {
-  const conversion = fieldAt(spec, 'conversion');
-  const service = fieldAt(conversion, 'webhook', 'clientConfig', 'service');
-  const [namespace, name] = [stringAt(service, 'namespace'), stringAt(service, 'name')];
-  if (stringAt(conversion, 'strategy') !== 'Webhook' || name === undefined) return undefined;
-  return objectPath('Service', { ...(namespace && { namespace }), name });
-}
-
-/** The version in which custom resources are written, and others that they are read or stored in. */
-function versionsOf({ spec, status }: KubernetesObject): {
-  readonly stored: string;
-  readonly others: readonly string[];
-} {
-  const versions = listOf(fieldAt(spec, 'versions'));
-  const namesOf = (field: string): readonly string[] =>
-    versions
-      .filter((each) => fieldAt(each, field) === true)
-      .flatMap((each) => stringAt(each, 'name') ?? []);
-  const [stored = ''] = namesOf('storage');
-  const former = listOf(fieldAt(status, 'storedVersions')).filter(
-    (each) => typeof each === 'string',
-  );
-  const all = new Set([...namesOf('served'), ...former]);
-  return { stored, others: [...all].filter((name) => name !== stored) };
-}
-
 function definitionName({ plural, group }: Resource): string {
   return `${plural}.${group}`;
 }
@@ -168,10 +111,6 @@ function definitionName({ plural, group }: Resource): string {
 /** The group of a CRD has a dot; so have groups of Kubernetes itself, which have no CRD. */
 function isCustom({ group }: Resource): boolean {
   return group.includes('.');
-}
-
-function isPresentDefinition({ resource, object: { metadata } }: InventoryEntry): boolean {
-  return isDefinition(resource) && metadata.deletionTimestamp === undefined;
 }
 
 const unseen =
@@ -202,18 +141,33 @@ async function reasonToStay(
 }
 
 interface ResourceQuery extends DefinitionQuery {
-  readonly deployments: DeploymentConsent;
+  /** Whether a deployment does not exist, or is being deleted. */
+  readonly isGone: (name: string) => Promise<boolean>;
+}
+
+/** Reads each deployment once, and those that are there once more after the wait. */
+function goneDeployments(query: DefinitionQuery): ResourceQuery['isGone'] {
+  let { patience } = query;
+  let deployments = new DeploymentConsent(query);
+  return async (name) => {
+    const isGone = await deployments.isGone(name);
+    if (isGone || patience === undefined) return isGone;
+    await patience();
+    patience = undefined;
+    deployments = new DeploymentConsent(query);
+    return await deployments.isGone(name);
+  };
 }
 
 /** Why a custom resource must stay. One that is being deleted cannot. */
 async function whyItStays(
   item: KubernetesObject,
-  { owner, deployments }: ResourceQuery,
+  { owner, isGone }: ResourceQuery,
 ): Promise<string | undefined> {
   if (item.metadata.deletionTimestamp !== undefined) return undefined;
   if (isKept(item)) return 'is kept';
   const other = labelledOwner(item) ?? owner;
-  if (other === owner || (await deployments.isGone(other))) return undefined;
+  if (other === owner || (await isGone(other))) return undefined;
   return `is of BundleDeployment "${other}"`;
 }
 

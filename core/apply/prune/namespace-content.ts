@@ -7,6 +7,7 @@ import {
   hasCode,
   isNotFound,
   type KubeClient,
+  listedMetadata,
   liveObject,
   type NamespacedKinds,
   type Resource,
@@ -14,7 +15,6 @@ import {
 import { identity } from '../inventory/entry.ts';
 import { forEachLimit } from '../objects/for-each-limit.ts';
 import { objectID, objectPath } from '../objects/object-id.ts';
-import { listedMetadata } from './listed-metadata.ts';
 
 export interface NamespaceQuery {
   readonly client: Pick<KubeClient, 'get' | 'list'>;

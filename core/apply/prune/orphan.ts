@@ -23,7 +23,7 @@ import { otherUsers } from '../ownership/shared-namespaces.ts';
 import { isOrphanDenied } from '../privilege/removal-denial.ts';
 import type { OwnerStates } from '../state/owner-states.ts';
 import { objectEvents } from '../write/deletions.ts';
-import { lostConversions } from './kept-definitions.ts';
+import { lostConversions } from './lost-conversions.ts';
 import type { RemovalPlan } from './prune-plan.ts';
 
 interface OrphanerOptions {

@@ -159,6 +159,11 @@ function isPresent({ deleted, object }: InventoryEntry): boolean {
   return !deleted && object.metadata.deletionTimestamp === undefined;
 }
 
+/** A CRD that nobody has deleted. */
+export function isPresentDefinition({ resource, object: { metadata } }: InventoryEntry): boolean {
+  return isDefinition(resource) && metadata.deletionTimestamp === undefined;
+}
+
 function isPrunable(entry: InventoryEntry): boolean {
   return isPresent(entry) && !isHookObject(entry.object);
 }

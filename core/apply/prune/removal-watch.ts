@@ -2,8 +2,9 @@ import { fieldAt, integerAt, listOf, stringAt } from '../../../api/json-fields.t
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { InventoryEntry } from '../inventory/entry.ts';
 import type { ObjectEvent, ObjectEventListener } from '../inventory/inventory.ts';
+import { kindNames } from '../kinds/earlier-kinds.ts';
 import { isKept } from '../objects/desired.ts';
-import { objectPath } from '../objects/object-id.ts';
+import { type GroupKind, objectPath } from '../objects/object-id.ts';
 import type { OwnerState } from '../state/owner-state.ts';
 import type { OwnerStates } from '../state/owner-states.ts';
 
@@ -118,4 +119,15 @@ function deletedSince({ metadata }: KubernetesObject): string | undefined {
   const grace = integerAt(metadata, 'deletionGracePeriodSeconds') ?? 0;
   const since = new Date(Date.parse(deletionTimestamp) - grace * 1000);
   return since.toISOString().replace(/\.\d{3}Z$/, 'Z');
+}
+
+/**
+ * Objects of a kind that is not served can be neither seen nor deleted, so core must assume that some
+ * exist.
+ */
+export function unservedMessage(kinds: readonly GroupKind[]): string {
+  return (
+    `Waiting for the API server to serve ${kindNames(kinds)}: objects of it may still exist. ` +
+    'Repair its CustomResourceDefinition or APIService, or delete it'
+  );
 }

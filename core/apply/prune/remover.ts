@@ -3,7 +3,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { KubeClient } from '../../platform/kube/index.ts';
 import type { InventoryEntry } from '../inventory/entry.ts';
 import type { Inventory } from '../inventory/inventory.ts';
-import { type EarlierKinds, kindNames } from '../kinds/earlier-kinds.ts';
+import type { EarlierKinds } from '../kinds/earlier-kinds.ts';
 import type { KindWatches } from '../kinds/kind-watches.ts';
 import { throwAny } from '../objects/failures.ts';
 import type { GroupKind } from '../objects/object-id.ts';
@@ -17,7 +17,11 @@ import { checkRestored, unchangedOwner } from '../state/outdated-owner.ts';
 import type { OwnerState } from '../state/owner-state.ts';
 import type { OwnerStates } from '../state/owner-states.ts';
 import type { Deletions } from '../write/deletions.ts';
-import { orphanDefinitions, orphanOfLeftDefinitions } from './kept-definitions.ts';
+import {
+  type DefinitionQuery,
+  orphanDefinitions,
+  orphanOfLeftDefinitions,
+} from './kept-definitions.ts';
 import { orphanNamespaces, takeOrphanedNamespaces } from './namespaces.ts';
 import type { Orphaner } from './orphan.ts';
 import {
@@ -28,7 +32,7 @@ import {
   throwUndecided,
 } from './prune-plan.ts';
 import type { Pruner } from './pruner.ts';
-import { awaitRemoval, shownEntry, waitingMessage } from './removal-watch.ts';
+import { awaitRemoval, shownEntry, unservedMessage, waitingMessage } from './removal-watch.ts';
 
 interface RemoverOptions {
   readonly client: KubeClient;
@@ -53,12 +57,15 @@ interface Removal extends RemoveRequest {
   readonly ownerEnds: true;
 }
 
-type RemovalQuery = ReturnType<Pruner['contentQuery']>;
+type RemovalQuery = ReturnType<Pruner['contentQuery']> & Pick<DefinitionQuery, 'patience'>;
 
 interface StageRemoval extends Removal {
   /** The objects of this stage, and those that core deletes later. */
   readonly all: ReadonlySet<InventoryEntry>;
 }
+
+/** Milliseconds in which one command has deleted all of its deployments. */
+const untilOthersGo = 2_000;
 
 /** Deletes or orphans the objects of deployments that are being deleted. */
 export class Remover {
@@ -102,13 +109,13 @@ export class Remover {
     await this.#orphan(removal, planned);
     const stages = removalStages(planned.remove);
     for (const [index, candidates] of stages.entries()) {
-      await this.#checkUnchanged(removal, candidates);
       // What is still there of earlier stages was spared: it is not the deployment's any more.
       const query = this.#queryFor(removal, stages.slice(index).flat());
       // Not earlier: an aggregated API of the deployment may be unavailable until earlier stages
       // are deleted.
       const stage = { orphan: new Map(), remove: candidates };
       const plan = await orphanDefinitions(await orphanNamespaces(stage, query), query);
+      await this.#checkUnchanged(removal, candidates);
       await this.#orphan(removal, { ...planned, orphan: plan.orphan });
       const decided = plan.remove.filter((entry) => !plan.undecided.has(entry));
       const later = planned.remove.filter(({ resource }) => !isNamespace(resource));
@@ -146,8 +153,9 @@ export class Remover {
   /** For namespaces, while these objects are still to be deleted. */
   #queryFor({ owner, signal }: Removal, remove: readonly InventoryEntry[]): RemovalQuery {
     const query = this.#options.pruner.contentQuery(owner, { remove }, signal);
+    const patience = (): Promise<void> => this.#options.clock.sleep(untilOthersGo, signal);
     // The garbage collector deletes the dependents of the deployment too.
-    return { ...query, ownerUID: owner.metadata.uid };
+    return { ...query, ownerUID: owner.metadata.uid, patience };
   }
 
   async #orphan(removal: Removal, plan: RemovalPlan): Promise<void> {
@@ -236,15 +244,4 @@ export class Remover {
 
 function isToBeDeleted({ deleted, object }: InventoryEntry): boolean {
   return !deleted && object.metadata.deletionTimestamp === undefined;
-}
-
-/**
- * Objects of a kind that is not served can be neither seen nor deleted, so core must assume that some
- * exist.
- */
-function unservedMessage(kinds: readonly GroupKind[]): string {
-  return (
-    `Waiting for the API server to serve ${kindNames(kinds)}: objects of it may still exist. ` +
-    'Repair its CustomResourceDefinition or APIService, or delete it'
-  );
 }

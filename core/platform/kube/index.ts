@@ -35,6 +35,7 @@ export {
 } from './discovery/discovery.ts';
 export { isEstablished } from './discovery/unlisted-kinds.ts';
 export { type KubeClient, liveObject } from './kube-client.ts';
+export { listedMetadata } from './listed-metadata.ts';
 export { acceptMetadata, collectionPath, queryString, versionOnly } from './object-url.ts';
 export { listAll } from './reflector/list.ts';
 export { Reflector } from './reflector/reflector.ts';

@@ -1,5 +1,6 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
-import type { KubeClient, Resource } from '../../platform/kube/index.ts';
+import type { KubeClient } from './kube-client.ts';
+import type { Resource } from './resource.ts';
 
 interface ListedMetadata {
   readonly client: Pick<KubeClient, 'list'>;
