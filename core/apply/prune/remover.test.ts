@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { KubernetesObject } from '../../../api/meta.ts';
+import type { KubernetesObject, ObjectMeta } from '../../../api/meta.ts';
 import { EventList } from '../../../test/helpers/event-list.ts';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { anOwnedEntry, aResource } from '../../../test/helpers/owned-entry.ts';
@@ -37,16 +37,21 @@ interface Meanwhile {
   readonly isTaken?: boolean;
   /** Somebody changes the spec of the deployment before the first deletion, or right after it. */
   readonly changed?: 'before' | 'amid';
+  /** What changes of it (default: its generation). */
+  readonly change?: ObjectMeta;
   /** What another deployment that may adopt the objects lets them wait for. */
   readonly awaited?: string;
 }
 
 let asked: string[];
 
+const finalizers = ['example.com/audit', 'core.rukpak.io/delete-objects'];
+
 /** What a deletion does with a Namespace and an object in it. */
 async function removed({
   isTaken = false,
   changed,
+  change = { generation: 2 },
   awaited,
 }: Meanwhile): Promise<readonly string[]> {
   const inventory = new Inventory();
@@ -55,13 +60,13 @@ async function removed({
   let live: KubernetesObject | undefined = goes.object;
   const { metadata, ...deployment } = aStoredDeployment();
   const deletionTimestamp = '2026-01-01T00:00:00Z';
-  const owner = { ...deployment, metadata: { ...metadata, deletionTimestamp } };
+  const owner = { ...deployment, metadata: { ...metadata, deletionTimestamp, finalizers } };
   asked = [];
   const client = {
     get: async ({ kind }: Resource) => {
       if (kind === owner.kind) {
         const isChanged = changed === 'before' || (changed === 'amid' && asked.length > 0);
-        return isChanged ? { ...owner, metadata: { ...owner.metadata, generation: 2 } } : owner;
+        return isChanged ? { ...owner, metadata: { ...owner.metadata, ...change } } : owner;
       }
       const found = kind === 'Namespace' ? space.object : live;
       if (found === undefined) throw new ApiError(404, { reason: 'NotFound' });
@@ -125,6 +130,23 @@ test('a Namespace stays with an object in it that another deployment has just ta
 test('nothing more is deleted by a policy that somebody has changed since', async () => {
   await expect(removed({ changed: 'amid' })).rejects.toThrow(OutdatedOwnerError);
   expect(asked).toEqual(['delete ConfigMap/goes']);
+});
+
+test.each([
+  ['deletes the deployment again with --cascade=orphan', [...finalizers, 'orphan']],
+  ["takes core's finalizer off beside another one", ['example.com/audit']],
+])('nothing more is deleted when somebody %s', async (_, left) => {
+  const change = { finalizers: left };
+  await expect(removed({ changed: 'amid', change })).rejects.toThrow(OutdatedOwnerError);
+  expect(asked).toEqual(['delete ConfigMap/goes']);
+});
+
+test('a finalizer of others may come and go amid a deletion', async () => {
+  const change = { finalizers: ['core.rukpak.io/delete-objects'] };
+  expect(await removed({ changed: 'amid', change })).toEqual([
+    'delete ConfigMap/goes',
+    'delete Namespace/n',
+  ]);
 });
 
 test('nothing is deleted by a policy that somebody has changed since core read it', async () => {

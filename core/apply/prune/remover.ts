@@ -13,7 +13,7 @@ import { endNamespaces } from '../ownership/shared-namespaces.ts';
 import type { Transfers } from '../ownership/transfers.ts';
 import { clientOf } from '../privilege/permissions.ts';
 import { removalDenial } from '../privilege/removal-denial.ts';
-import { checkRestored, unchangedOwner } from '../state/outdated-owner.ts';
+import { checkRestored, unchangedDeletion } from '../state/outdated-owner.ts';
 import type { OwnerState } from '../state/owner-state.ts';
 import type { OwnerStates } from '../state/owner-states.ts';
 import type { Deletions } from '../write/deletions.ts';
@@ -137,8 +137,8 @@ export class Remover {
   }
 
   /**
-   * Somebody may set another policy amid the deletion, or take the finalizer off; the watch may lag,
-   * or the lists of the kinds have taken long.
+   * Somebody may set another policy amid the deletion, or want to keep the objects after all; the
+   * watch may lag, or the lists of the kinds have taken long.
    */
   async #checkUnchanged(
     { owner, signal }: Removal,
@@ -147,7 +147,7 @@ export class Remover {
     if (!candidates.some(isToBeDeleted)) return;
     // A deployment that the API server deleted without waiting for core is not there to compare.
     if (owner.metadata.deletionTimestamp === undefined) return;
-    await unchangedOwner(owner, this.#options.client, signal);
+    await unchangedDeletion(owner, this.#options.client, signal);
   }
 
   /** For namespaces, while these objects are still to be deleted. */

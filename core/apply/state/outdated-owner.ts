@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { finalizer } from '../../../api/v1alpha1/labels.ts';
 import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
 import { type KubeClient, liveObject } from '../../platform/kube/index.ts';
 import type { Inventory } from '../inventory/inventory.ts';
@@ -72,9 +73,34 @@ export async function unchangedOwner(
     now?.generation !== generation ||
     now?.deletionTimestamp !== deletionTimestamp
   ) {
-    throw new OutdatedOwnerError(
-      `BundleDeployment "${name}" changed while core worked on it: core deletes nothing more, and continues with its present spec`,
-    );
+    throw changedSince(owner);
   }
   return live as BundleDeployment;
+}
+
+function changedSince({ metadata: { name } }: BundleDeployment): OutdatedOwnerError {
+  return new OutdatedOwnerError(
+    `BundleDeployment "${name}" changed while core worked on it: core deletes nothing more, and continues with its present spec`,
+  );
+}
+
+/** Finalizer of the API server after a deletion with `--cascade=orphan`. */
+const orphanDependents = 'orphan';
+
+/**
+ * The same for a deployment that is being deleted. Who deletes it once more with `--cascade=orphan`,
+ * or takes core's finalizer off beside another one, wants to keep the objects: that leaves the
+ * generation as it is.
+ * @throws OutdatedOwnerError
+ */
+export async function unchangedDeletion(
+  owner: BundleDeployment,
+  client: Pick<KubeClient, 'get'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const live = await unchangedOwner(owner, client, signal);
+  const { finalizers: before = [] } = owner.metadata;
+  const { finalizers: now = [] } = live.metadata;
+  const isChanged = (name: string): boolean => before.includes(name) !== now.includes(name);
+  if ([finalizer.deleteObjects, orphanDependents].some(isChanged)) throw changedSince(owner);
 }
