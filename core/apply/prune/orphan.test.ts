@@ -11,7 +11,8 @@ import { OwnerStates } from '../state/owner-states.ts';
 import { Orphaner, orphanObject } from './orphan.ts';
 
 const outdated = new ApiError(422, { reason: 'Invalid', message: 'the test of a patch failed' });
-const missing = new ApiError(404, { reason: 'NotFound' });
+const missing = new ApiError(404, { reason: 'NotFound', details: { name: 'a' } });
+const unserved = new ApiError(404, { message: '404 page not found' });
 const { signal } = new AbortController();
 
 interface Patch {
@@ -164,6 +165,17 @@ test('one that is gone at once is no failure; what the server refuses is', async
   await expect(orphanObject(server.client, entry, { owner: 'demo', signal })).rejects.toBe(
     forbidden,
   );
+});
+
+test('one whose version the server no longer serves is not gone: the failure is told', async () => {
+  const marks = { owner: 'demo', signal };
+  const server = aServer(entry.object, unserved);
+  await expect(orphanObject(server.client, entry, marks)).rejects.toBe(unserved);
+  const { client } = aServer(entry.object, outdated);
+  const get = async () => {
+    throw unserved;
+  };
+  await expect(orphanObject({ ...client, get }, entry, marks)).rejects.toBe(unserved);
 });
 
 test('a Warning tells of a CRD that stays without the Service of its conversion webhook', async () => {

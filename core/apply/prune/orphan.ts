@@ -6,7 +6,7 @@ import type { EventSink } from '../../contracts/event-sink.ts';
 import {
   ApiError,
   isConflict,
-  isNotFound,
+  isObjectNotFound,
   type KubeClient,
   type ObjectKey,
   type Resource,
@@ -135,7 +135,8 @@ const attempts = 5;
  * Usually takes one request; a second and third when the object changed meanwhile. Does nothing
  * when it was deleted or has another owner. Never applies, because that would recreate a deleted
  * object.
- * @throws ApiError when the server refuses.
+ * @throws ApiError when the server refuses, or does not serve the kind: in another version of it the
+ * object may exist, and the garbage collector deletes one of RukPak's that keeps its marks.
  */
 export async function orphanObject(
   client: Pick<KubeClient, 'get' | 'patch'>,
@@ -154,7 +155,7 @@ export async function orphanObject(
       await client.patch({ resource, key }, patch, { type: 'json', signal });
       return;
     } catch (error) {
-      if (isNotFound(error)) return;
+      if (isObjectNotFound(error)) return;
       if (!isOutdated(error) || attempt === attempts) throw error;
     }
     const live = await client.get(resource, key, signal).catch(absent);
@@ -235,5 +236,5 @@ function isOutdated(error: unknown): boolean {
 }
 
 function absent(error: unknown): undefined {
-  if (!isNotFound(error)) throw error;
+  if (!isObjectNotFound(error)) throw error;
 }
