@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { BundleStatus } from '../../api/v1alpha1/index.ts';
-import { finalizer } from '../../api/v1alpha1/labels.ts';
+import { annotation, finalizer } from '../../api/v1alpha1/labels.ts';
 import {
   aBundleOf,
   BundleDeploymentFixture,
@@ -283,6 +283,21 @@ test('a failure that says nothing new leaves a Ready deployment Ready', async ()
   await fixture.failure();
   expect(fixture.summary).toHaveLength(1);
   expect(fixture.client.calls).toEqual([]);
+});
+
+test('a request counts as reconciled only after the attempt of which a good status tells', async () => {
+  const fixture = await installed();
+  const { metadata, ...rest } = fixture.live;
+  const annotations = { ...metadata.annotations, [annotation.reconcileRequestedAt]: 'now' };
+  fixture.change({ ...rest, metadata: { ...metadata, annotations } });
+  fixture.applier.health.mockImplementationOnce(() => {
+    throw new Error('not now');
+  });
+  await fixture.failure();
+  expect(fixture.summary[0]).toMatch(/^Ready True /);
+  expect(fixture.live.status?.lastHandledReconcileAt).toBeUndefined();
+  await fixture.reconcile();
+  expect(fixture.live.status?.lastHandledReconcileAt).toBe('now');
 });
 
 test('a deletion that waits is not Ready', async () => {

@@ -12,7 +12,7 @@ import {
 import { errorMessage, TerminalError } from '../errors.ts';
 import { findCondition, type Readiness, withReadiness } from '../platform/runtime/index.ts';
 import type { BundleDeploymentDependencies } from './dependencies.ts';
-import type { BundleDeploymentState } from './phase.ts';
+import type { BundleDeploymentState, Found } from './phase.ts';
 import { isReady } from './status.ts';
 
 type Summary = Omit<Readiness, 'observedGeneration'>;
@@ -70,14 +70,29 @@ const rules: readonly Rule[] = [
  * names an earlier one.
  */
 export function withSummary(
-  state: BundleDeploymentState,
+  state: BundleDeploymentState & Pick<Found, 'error'>,
   status: BundleDeploymentStatus,
   { clock, reportHealth }: Pick<BundleDeploymentDependencies, 'clock' | 'reportHealth'>,
 ): BundleDeploymentStatus {
   const { observedGeneration, conditions = [] } = status;
   if (observedGeneration !== (state.deployment.metadata.generation ?? 0)) return status;
   const readiness = { ...summaryOf({ state, status, reportHealth }), observedGeneration };
-  return { ...status, conditions: [...withReadiness(conditions, readiness, clock)] };
+  const isUntold = state.error !== undefined && readiness.status === 'True';
+  const rest = isUntold ? unanswered(state, status) : status;
+  return { ...rest, conditions: [...withReadiness(conditions, readiness, clock)] };
+}
+
+/**
+ * After an error that no condition tells, the next attempt does what somebody requested: a status that
+ * is good from before must not answer.
+ */
+function unanswered(
+  { deployment }: BundleDeploymentState,
+  status: BundleDeploymentStatus,
+): BundleDeploymentStatus {
+  const { lastHandledReconcileAt: _, ...rest } = status;
+  const { lastHandledReconcileAt } = deployment.status ?? {};
+  return { ...rest, ...(lastHandledReconcileAt !== undefined && { lastHandledReconcileAt }) };
 }
 
 function summaryOf(reconciled: Reconciled): Summary {

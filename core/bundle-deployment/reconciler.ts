@@ -141,7 +141,7 @@ export class BundleDeploymentReconciler {
   }
 
   async #finish(
-    state: BundleDeploymentState,
+    state: BundleDeploymentState & Pick<Found, 'error'>,
     live: LiveDeployment,
     context: ReconcileContext,
   ): Promise<void> {
@@ -155,7 +155,7 @@ export class BundleDeploymentReconciler {
     if (!context.signal.aborted) await this.#writeStatus({ ...found, blocked }, live);
   }
 
-  #withDeadlines(state: BundleDeploymentState, context: PhaseContext): BundleDeploymentState {
+  #withDeadlines<S extends BundleDeploymentState>(state: S, context: PhaseContext): S {
     if (isDeleted(state.deployment)) return state;
     const given = { ...state, ...watchDeadline(state, this.#dependencies, context) };
     const timed = { ...given, ...watchProgress(given, this.#dependencies, context) };
@@ -203,7 +203,10 @@ export class BundleDeploymentReconciler {
     return this.#serves(deployment) ? deleteServed : deleteUnserved;
   }
 
-  async #writeStatus(state: BundleDeploymentState, live: LiveDeployment): Promise<void> {
+  async #writeStatus(
+    state: BundleDeploymentState & Pick<Found, 'error'>,
+    live: LiveDeployment,
+  ): Promise<void> {
     const before = live.object;
     const status = withSummary(
       state,
