@@ -12,7 +12,7 @@ import {
   type Phase,
   type PhaseContext,
 } from './phase.ts';
-import { removeObjects } from './phases/delete.ts';
+import { removeObjects, tellFailure } from './phases/delete.ts';
 import { hasFinalizer } from './phases/guard.ts';
 import { deleteServed, deleteUnserved, rollOut } from './phases/sequences.ts';
 import { UnguardedDeletions } from './phases/unguarded-deletions.ts';
@@ -156,7 +156,7 @@ export class BundleDeploymentReconciler {
   }
 
   #withDeadlines<S extends BundleDeploymentState>(state: S, context: PhaseContext): S {
-    if (isDeleted(state.deployment)) return state;
+    if (isDeleted(state.deployment)) return tellFailure(state, context);
     const given = { ...state, ...watchDeadline(state, this.#dependencies, context) };
     const timed = { ...given, ...watchProgress(given, this.#dependencies, context) };
     return { ...timed, ...reportRolledBack(timed, this.#dependencies) };

@@ -19,6 +19,7 @@ import { silentLogger } from '../../../test/helpers/silent-logger.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import type { Logger } from '../../contracts/logger.ts';
 import { TerminalError } from '../../errors.ts';
+import { ApiError } from '../../platform/kube/index.ts';
 
 const deleteObjects = 'core.rukpak.io/delete-objects';
 const deletionTimestamp = '2026-01-01T00:00:00Z';
@@ -318,6 +319,22 @@ describe('a deleted deployment', () => {
     );
     expect(fixture.applier.remove).not.toHaveBeenCalled();
     expect(finalizersOf(fixture)).toEqual([deleteObjects]);
+  });
+
+  test('says why its finalizer stays, unless somebody has just changed the deployment', async () => {
+    fixture.client.faults.patch = [new ApiError(409, { reason: 'Conflict' })];
+    await fixture.failure();
+    expect(fixture.conditions).toEqual([]);
+    const message = 'a policy says no';
+    fixture.client.faults.patch = [new ApiError(403, { reason: 'Forbidden', message })];
+    await fixture.failure();
+    expect(fixture.conditions).toEqual([
+      `Progressing False Deleting: deletion failed, core retries it: ${message}`,
+    ]);
+    expect(fixture.wakeAfter).toBe(60_000);
+    expect(finalizersOf(fixture)).toEqual([deleteObjects]);
+    await fixture.reconcile();
+    expect(finalizersOf(fixture)).toEqual([]);
   });
 
   test('that waits a moment says nothing; that waits longer says for what', async () => {

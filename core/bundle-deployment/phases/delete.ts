@@ -7,6 +7,7 @@ import {
 import { dependencyCycle } from '../../../api/v1alpha1/rules/dependency-cycle.ts';
 import type { RemoveResult } from '../../contracts/applier.ts';
 import { errorMessage, TerminalError } from '../../errors.ts';
+import { isConflict } from '../../platform/kube/index.ts';
 import { findCondition } from '../../platform/runtime/index.ts';
 import { shortList } from '../../short-list.ts';
 import type { BundleDeploymentDependencies, ReconcileDependencies } from '../dependencies.ts';
@@ -93,7 +94,7 @@ export async function removeObjects(
       const blocked = { reason: permissionsMissing, message };
       return { blocked, error: new Error(message, { cause }) };
     }
-    const message = `deletion failed, core retries it: ${errorMessage(cause)}`;
+    const message = retryText(cause);
     return { blocked: { reason, message }, error: new Error(message, { cause }) };
   }
 }
@@ -111,6 +112,22 @@ function isTold({ status }: BundleDeploymentState): boolean {
   const { progressing } = bundleDeploymentCondition;
   const told = findCondition(status.conditions, progressing)?.reason;
   return told === reason || told === permissionsMissing;
+}
+
+/** The state of a deletion that has ended with an error, and says so where no phase has said it. */
+export function tellFailure<S extends BundleDeploymentState>(
+  state: S,
+  { wakeAfter }: Pick<PhaseContext, 'wakeAfter'>,
+): S {
+  const { blocked, failure } = state;
+  // Somebody else has changed the deployment meanwhile: the next attempt knows.
+  if (blocked !== undefined || failure === undefined || isConflict(failure)) return state;
+  wakeAfter(longestWait);
+  return { ...state, blocked: { reason, message: retryText(failure) } };
+}
+
+function retryText(cause: unknown): string {
+  return `deletion failed, core retries it: ${errorMessage(cause)}`;
 }
 
 /** Removes the finalizer, because core has finished with the deployment. */
