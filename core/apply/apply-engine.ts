@@ -25,6 +25,7 @@ import {
   isKindNotFound,
   type KubeClient,
   type NamespacedKinds,
+  type Resource,
 } from '../platform/kube/index.ts';
 import type { ApplyMetrics } from '../platform/observe/index.ts';
 import { DriftDetector } from './drift/drift.ts';
@@ -115,7 +116,12 @@ export class ApplyEngine implements Applier {
     const coOwnership = new CoOwnership(options);
     const writer = new Writer({ ...known, apply, drift, coOwnership });
     const subjects = { ...known, drift, rules, watches, parents, earlierKinds, transfers };
-    const orphaner = new Orphaner(known);
+    const onLost = (resource: Resource): void => {
+      // A watch may stay open for a while, and discovery is cached.
+      discovery.invalidate();
+      watches.stop(resource);
+    };
+    const orphaner = new Orphaner({ ...known, onLost });
     const pruner = new Pruner({ ...subjects, deletions, orphaner });
     const preflight = new Preflight(client, owners);
     const planner = new Planner({ ...subjects, preflight, pruner });

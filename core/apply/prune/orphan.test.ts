@@ -4,7 +4,7 @@ import { EventList } from '../../../test/helpers/event-list.ts';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { anOwnedCRD, anOwnedEntry } from '../../../test/helpers/owned-entry.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
-import { ApiError, type KubeClient } from '../../platform/kube/index.ts';
+import { ApiError, type KubeClient, type Resource } from '../../platform/kube/index.ts';
 import type { InventoryEntry } from '../inventory/entry.ts';
 import { Inventory } from '../inventory/inventory.ts';
 import { OwnerStates } from '../state/owner-states.ts';
@@ -201,6 +201,7 @@ test('a Warning tells of a CRD that stays without the Service of its conversion 
     events,
     owners,
     inventory,
+    onLost: () => undefined,
     notify: () => undefined,
   });
   const request = { owner: aStoredDeployment(), client: client as unknown as KubeClient, signal };
@@ -214,25 +215,37 @@ test('a Warning tells of a CRD that stays without the Service of its conversion 
   ]);
 });
 
-test('custom resources keep their marks until their CRD is orphaned', async () => {
+/** What is patched, and which kinds are lost, before that error ends the attempt to orphan both. */
+async function attempted(error: ApiError) {
   const inventory = new Inventory();
   const gizmo = anOwnedEntry('Gizmo.example.com', { name: 'one' }, inventory);
   const crd = anOwnedCRD('Gizmo', inventory);
   const patched: string[] = [];
+  const lost: string[] = [];
   const client = {
     patch: async ({ key }: InventoryEntry) => {
       patched.push(key.name);
-      throw new ApiError(403, { reason: 'Forbidden', message: 'a policy says no' });
+      throw error;
     },
   } as unknown as KubeClient;
   const owners = new OwnerStates(new ManualClock());
   const events = new EventList();
-  const orphaner = new Orphaner({ client, events, owners, inventory, notify: () => undefined });
+  const onLost = ({ kind }: Resource): void => void lost.push(kind);
+  const notify = () => undefined;
+  const orphaner = new Orphaner({ client, events, owners, inventory, onLost, notify });
   const because = 'its class leaves it out: it is a sample';
   const orphan = new Map([gizmo, crd].map((each) => [each, because]));
   const request = { owner: aStoredDeployment(), client, signal };
-  await expect(orphaner.orphan(request, { orphan, remove: [] })).rejects.toThrow(
-    'a policy says no',
-  );
-  expect(patched).toEqual(['gizmos.example.com']);
+  await expect(orphaner.orphan(request, { orphan, remove: [] })).rejects.toThrow(error.message);
+  expect(events.taken()).toEqual([]);
+  return { patched, lost };
+}
+
+test('custom resources keep their marks until their CRD is orphaned', async () => {
+  const forbidden = new ApiError(403, { reason: 'Forbidden', message: 'a policy says no' });
+  expect(await attempted(forbidden)).toEqual({ patched: ['gizmos.example.com'], lost: [] });
+});
+
+test('a kind that is no longer served is looked for again in the next attempt', async () => {
+  expect((await attempted(unserved)).lost).toEqual(['CustomResourceDefinition']);
 });

@@ -6,6 +6,7 @@ import type { EventSink } from '../../contracts/event-sink.ts';
 import {
   ApiError,
   isConflict,
+  isKindNotFound,
   isObjectNotFound,
   type KubeClient,
   type ObjectKey,
@@ -31,6 +32,8 @@ interface OrphanerOptions {
   readonly events: EventSink;
   readonly owners: OwnerStates;
   readonly inventory: Inventory;
+  /** Called with a kind that the API server does not serve: the next attempt must look for it again. */
+  readonly onLost: (resource: Resource) => void;
   /** Wakes an owner whose objects must be reconciled. */
   readonly notify: (owner: string) => void;
 }
@@ -63,7 +66,7 @@ export class Orphaner {
    */
   async orphan(request: OrphanRequest, plan: RemovalPlan): Promise<void> {
     const { owner, signal } = request;
-    const { client, owners, inventory, events, notify } = this.#options;
+    const { client, owners, inventory, events, notify, onLost } = this.#options;
     const { orphan: entries } = plan;
     const lost = await lostConversions(plan, { client, signal });
     const { name = '' } = owner.metadata;
@@ -81,6 +84,7 @@ export class Orphaner {
           left.push(entry);
         } catch (error) {
           signal.throwIfAborted();
+          if (isKindNotFound(error)) onLost(entry.resource);
           failures.push({ object: entry, action: 'patch', error });
         }
       });

@@ -113,7 +113,14 @@ async function prune({ spec = {}, holder }: PruneOptions = {}) {
     } as never,
     transfers: { pending: async () => undefined } as never,
     deletions: new Deletions({ events, logger: silentLogger }),
-    orphaner: new Orphaner({ client, events, owners, inventory, notify: () => undefined }),
+    orphaner: new Orphaner({
+      client,
+      events,
+      owners,
+      inventory,
+      onLost: () => undefined,
+      notify: () => undefined,
+    }),
   });
   const deployment = aStoredDeployment();
   const owner = { ...deployment, spec: { ...deployment.spec, ...spec } };

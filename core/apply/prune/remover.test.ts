@@ -94,7 +94,7 @@ async function removed({
   const owners = new OwnerStates(new ManualClock());
   const notify = () => undefined;
   const known = { client, inventory, owners, events, notify, systemNamespace: 'rukpak-system' };
-  const orphaner = new Orphaner(known);
+  const orphaner = new Orphaner({ ...known, onLost: notify });
   const deletions = new Deletions({ events, logger: silentLogger });
   const earlierKinds = {
     areLost: () => false,
