@@ -11,6 +11,7 @@ import {
   type KubeClient,
   type ObjectKey,
   type Resource,
+  unlessGone,
 } from '../../platform/kube/index.ts';
 import { fieldManager, isOwnEntry } from '../fields/managed-fields.ts';
 import type { InventoryEntry } from '../inventory/entry.ts';
@@ -162,7 +163,7 @@ export async function orphanObject(
       if (isObjectNotFound(error)) return;
       if (!isOutdated(error) || attempt === attempts) throw error;
     }
-    const live = await client.get(resource, key, signal).catch(absent);
+    const live = await unlessGone(client.get(resource, key, signal));
     if (live === undefined || live.metadata.uid !== object.metadata.uid) return;
     seen = live;
     index = listOf(fieldAt(live.metadata, 'managedFields')).findIndex(isOwnEntry);
@@ -237,8 +238,4 @@ function pathOf(parent: string, key: string): string {
 /** A conflict, or a failed test of the patch. */
 function isOutdated(error: unknown): boolean {
   return isConflict(error) || (error instanceof ApiError && error.code === 422);
-}
-
-function absent(error: unknown): undefined {
-  if (!isObjectNotFound(error)) throw error;
 }

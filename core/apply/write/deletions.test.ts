@@ -10,14 +10,15 @@ import type { InventoryEntry } from '../inventory/entry.ts';
 import { Deletions } from './deletions.ts';
 
 const conflict = new ApiError(409, { reason: 'Conflict' });
+const missing = new ApiError(404, { reason: 'NotFound', details: { name: 'goes' } });
 
 function anEntry(metadata: ObjectMeta = {}, name = 'goes'): InventoryEntry {
   return anOwnedEntry('ConfigMap', { name, metadata: { uid: 'u1', ...metadata } });
 }
 
 interface Cluster {
-  /** The live object (default: none). */
-  readonly live?: InventoryEntry | undefined;
+  /** The live object, or why it cannot be read (default: there is none). */
+  readonly live?: InventoryEntry | ApiError | undefined;
   /** Number of deletions that the API server refuses. */
   readonly refusals?: number;
 }
@@ -36,7 +37,8 @@ async function deleted(entries: readonly InventoryEntry[], { live, refusals = 1 
         if (asked.length <= refusals) throw conflict;
       },
       get: async () => {
-        if (live === undefined) throw new ApiError(404, { reason: 'NotFound' });
+        if (live instanceof ApiError) throw live;
+        if (live === undefined) throw missing;
         return live.object;
       },
     },
@@ -86,6 +88,13 @@ test.each<[string, boolean, InventoryEntry | undefined]>([
   const entry = anEntry();
   await deleted([entry], { live });
   expect(entry.deleted).toBe(isGone);
+});
+
+test('an object whose version the server no longer serves is not gone', async () => {
+  const live = new ApiError(404, { message: '404 page not found' });
+  const entry = anEntry();
+  expect((await deleted([entry], { live })).failures).toMatchObject([{ error: live }]);
+  expect(entry.deleted).toBe(false);
 });
 
 test('an object that never rests is told to have failed', async () => {

@@ -6,9 +6,9 @@ import {
   isConflict,
   isObjectNotFound,
   type KubeClient,
-  liveObject,
   type ObjectKey,
   type Resource,
+  unlessGone,
 } from '../../platform/kube/index.ts';
 import { isKept } from '../objects/desired.ts';
 import type { ApplyFailure } from '../objects/failures.ts';
@@ -137,7 +137,7 @@ async function sameObject(
   { resource, key, object }: DoomedObject,
   { client, owner, signal }: DeletionContext,
 ): Promise<KubernetesObject | Spared> {
-  const live = await liveObject(client, { resource, key }, signal);
+  const live = await unlessGone(client.get(resource, key, signal));
   if (live === undefined || live.metadata.uid !== object.metadata.uid) return 'gone';
   if (!belongsTo(live, owner)) return 'gone';
   return isKept(live) && !isKept(object) ? 'kept' : live;
