@@ -114,5 +114,8 @@ function checksumOf(checksum: string | undefined): string {
 }
 
 function withoutPassword(url: string): string {
-  return url.replace(/^([a-z][a-z0-9+.-]*:\/\/[^/:@\s]*):[^/@\s]*@/i, '$1:***@');
+  // The last "@" ends it, and the first ":" begins the password: a user may be an email address.
+  return url.replace(/(?<=^[a-z][a-z0-9+.-]*:\/\/)[^/\s]*@/i, (user) =>
+    user.replace(/:.*@$/, ':***@'),
+  );
 }

@@ -175,6 +175,10 @@ describe('the Bundles of a deployment', () => {
       git: { repository: 'https://me:secret@example.com/x.git', ref: { branch: 'main' } },
     };
     expect(describeSource(git)).toBe('git https://me:***@example.com/x.git main');
+    const mail = { repository: 'https://me@example.com:se@cret@git.example/x', ref: { tag: 'v1' } };
+    expect(describeSource({ type: 'git', git: mail })).toBe(
+      'git https://me@example.com:***@git.example/x v1',
+    );
     const http = { type: 'http', http: { url: 'http://me:secret@example.com/a@b' } };
     expect(describeSource(http)).toBe('http http://me:***@example.com/a@b');
     const configMaps = [{ configMap: { name: 'a' } }, { configMap: { name: 'b' } }];

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { TerminalError } from '../../errors.ts';
-import { repositoryAddress } from './repository-address.ts';
+import { repositoryAddress, shownRepository } from './repository-address.ts';
 
 const ssh = { protocol: 'ssh', user: 'git', host: 'example.com', port: 22 } as const;
 
@@ -90,4 +90,18 @@ describe('refused', () => {
       );
     },
   );
+});
+
+test.each([
+  ['https://me:secret@example.com/a@b', 'https://me:***@example.com/a@b'],
+  [
+    'https://me@example.com:secret@git.example.com/a',
+    'https://me@example.com:***@git.example.com/a',
+  ],
+  ['https://me:se:cr@et@example.com/a', 'https://me:***@example.com/a'],
+  ['https://:secret@example.com/a', 'https://:***@example.com/a'],
+  ['https://me@example.com:8443/a:b@c', 'https://me@example.com:8443/a:b@c'],
+  ['git@example.com:team/app.git', 'git@example.com:team/app.git'],
+])('%s is shown as %s', (repository, shown) => {
+  expect(shownRepository(repository)).toBe(shown);
 });

@@ -56,7 +56,8 @@ export function repositoryAddress(repository: string): RepositoryAddress {
 
 /** A repository for messages, without the password that its URL may contain. */
 export function shownRepository(repository: string): string {
-  return repository.replace(/(\/\/[^/@:]*):[^/]*@/, '$1:***@');
+  // The last "@" ends it, and the first ":" begins the password: a user may be an email address.
+  return repository.replace(/(?<=\/\/)[^/]*@/, (user) => user.replace(/:.*@$/s, ':***@'));
 }
 
 function parseURL(repository: string): URL {
