@@ -51,6 +51,7 @@ interface BasicAuth {
  * Login and CA for an HTTP server: the keys `username`, `password` and `ca.crt` of the Secret. A
  * missing key is an empty string, but a Secret with only `ca.crt` is not a login. Without a Secret
  * the URL's own user counts.
+ * @throws TerminalError when that is not percent-encoded
  */
 export function httpCredentials(secret: AuthSecret | undefined, url: URL): HTTPCredentials {
   if (secret === undefined) return { basic: userOf(url), caCertificates: [] };
@@ -66,7 +67,13 @@ export function httpCredentials(secret: AuthSecret | undefined, url: URL): HTTPC
 
 function userOf({ username, password }: URL): BasicAuth | undefined {
   if (username === '' && password === '') return undefined;
-  return { username: decodeURIComponent(username), password: decodeURIComponent(password) };
+  try {
+    return { username: decodeURIComponent(username), password: decodeURIComponent(password) };
+  } catch {
+    throw new TerminalError(
+      'bundle source git.repository has a user or password with a "%" that is not percent-encoding: write it as "%25", or put both into the Secret that git.auth.secret names',
+    );
+  }
 }
 
 /** An unreadable certificate would otherwise show only when a server is not trusted. */
