@@ -290,6 +290,36 @@ describe('rukpakctl reconcile', () => {
     expect({ code, looks }).toEqual({ code: 0, looks: 3 });
     expect(stdout).toContain('"web" is installed');
   });
+
+  test('with --wait a later request that has replaced this one counts too', async () => {
+    const condition = { type: 'Installed', status: 'True', reason: 'r', message: '' } as const;
+    const good = { ...web.status, activeBundle: bundle, conditions: [condition] };
+    let [latest, looks] = ['', 0];
+    api.answer(path, (request) => {
+      if (request.method === 'PATCH') latest = requested(request);
+      else looks += 1;
+      if (looks > 0) latest = 'of another user';
+      const lastHandledReconcileAt = looks < 3 ? 'before' : latest;
+      const annotations = { [annotation.reconcileRequestedAt]: latest };
+      const metadata = { ...web.metadata, annotations };
+      return { ...web, metadata, status: { ...good, lastHandledReconcileAt } };
+    });
+    const { code, stderr } = await ctl('reconcile', 'web', '--wait');
+    expect({ code, looks, stderr }).toEqual({ code: 0, looks: 3, stderr: '' });
+  });
+
+  test('with --wait an earlier request that a client sets again does not count', async () => {
+    const condition = { type: 'Installed', status: 'True', reason: 'r', message: '' } as const;
+    const good = { ...web.status, activeBundle: bundle, conditions: [condition] };
+    api.answer(path, () => {
+      const annotations = { [annotation.reconcileRequestedAt]: 'of git' };
+      const metadata = { ...web.metadata, annotations };
+      return { ...web, metadata, status: { ...good, lastHandledReconcileAt: 'of git' } };
+    });
+    const { code, stderr } = await ctl('reconcile', 'web', '--wait', '--timeout=1ms');
+    expect(code).toBe(1);
+    expect(stderr).toContain('core has not reconciled BundleDeployment "web" in 0.001 s');
+  });
 });
 
 test('rukpakctl export leaves out what others have noted', async () => {

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentCondition } from '../../../api/v1alpha1/conditions.ts';
+import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
 import { TerminalError } from '../../../core/errors.ts';
 import { type KubeClient, liveObject } from '../../../core/platform/kube/index.ts';
@@ -42,10 +43,18 @@ export async function pollUntil<T>(
   }
 }
 
+/** A request to reconcile a deployment. */
+interface ReconcileRequest {
+  /** Value of the annotation. */
+  readonly at: string;
+  /** The last request that core had reconciled it for. */
+  readonly handledBefore: string | undefined;
+}
+
 interface AwaitedDeployment {
   readonly name: string;
   /** The request after which core must have reconciled it (default: none). */
-  readonly requestedAt?: string;
+  readonly request?: ReconcileRequest;
   /** Milliseconds. */
   readonly timeout: number;
   readonly signal: AbortSignal;
@@ -57,10 +66,10 @@ interface AwaitedDeployment {
  */
 export async function awaitGood(
   client: Pick<KubeClient, 'get'>,
-  { name, requestedAt, timeout, signal }: AwaitedDeployment,
+  { name, request, timeout, signal }: AwaitedDeployment,
 ): Promise<void> {
-  const isHandled = ({ status }: BundleDeployment): boolean =>
-    requestedAt === undefined || status?.lastHandledReconcileAt === requestedAt;
+  const isHandled = (live: BundleDeployment): boolean =>
+    request === undefined || hasHandled(live, request);
   await pollUntil(() => client.get(bundleDeploymentResource, { name }, signal), {
     isDone: (live) => {
       const deployment = live as BundleDeployment;
@@ -77,6 +86,17 @@ export async function awaitGood(
     timeout,
     signal,
   });
+}
+
+/** Whether core has reconciled it for the request, or for a later one that has replaced it. */
+function hasHandled(
+  { metadata, status }: BundleDeployment,
+  { at, handledBefore }: ReconcileRequest,
+): boolean {
+  const handled = status?.lastHandledReconcileAt;
+  if (handled === at) return true;
+  const latest = metadata.annotations?.[annotation.reconcileRequestedAt];
+  return latest !== undefined && handled === latest && handled !== handledBefore;
 }
 
 interface AwaitedDeletion {

@@ -43,7 +43,15 @@ async function reconcile(name: string, flags: ReconcileFlags): Promise<void> {
     }
     if (flags.wait === true) {
       await progressOn(process.stderr)(`waiting for "${name}"`, () =>
-        awaitGood(client, { name, requestedAt, timeout: flags.timeout, signal }),
+        awaitGood(client, {
+          name,
+          request: {
+            at: requestedAt,
+            handledBefore: deployment.status?.lastHandledReconcileAt,
+          },
+          timeout: flags.timeout,
+          signal,
+        }),
       );
       await report.line(`bundledeployment.core.rukpak.io "${name}" is installed`);
     }
