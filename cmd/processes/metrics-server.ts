@@ -1,15 +1,24 @@
 import { createServer } from 'node:http';
+import type { Logger } from '../../core/contracts/logger.ts';
 import { aborted } from '../../core/platform/clock.ts';
+import { guardConnections } from '../../core/platform/connection-guard.ts';
 import type { Exposition } from '../../core/platform/observe/index.ts';
 import { parseBindAddress, type Runnable } from '../../core/platform/runtime/index.ts';
 
+interface MetricsServerOptions {
+  /** In the format of parseBindAddress. */
+  readonly bindAddress: string;
+  readonly metrics: Exposition;
+  readonly logger: Logger;
+}
+
 /** Serves /metrics over HTTP, as the processes of RukPak and OLM do; `0` disables it. */
-export function metricsServer(bindAddress: string, metrics: Exposition): Runnable {
+export function metricsServer({ bindAddress, ...options }: MetricsServerOptions): Runnable {
   return {
     name: 'metrics server',
     async run(signal) {
       const address = parseBindAddress(bindAddress);
-      if (address !== undefined) await serveMetrics(address, metrics, signal);
+      if (address !== undefined) await serveMetrics(address, options, signal);
       else await aborted(signal);
     },
   };
@@ -17,7 +26,7 @@ export function metricsServer(bindAddress: string, metrics: Exposition): Runnabl
 
 async function serveMetrics(
   address: { readonly host?: string; readonly port: number },
-  metrics: Exposition,
+  { metrics, logger }: Omit<MetricsServerOptions, 'bindAddress'>,
   signal: AbortSignal,
 ): Promise<void> {
   const server = createServer((request, response) => {
@@ -28,6 +37,10 @@ async function serveMetrics(
     void metrics.render().then(({ contentType, body }) => {
       response.writeHead(200, { 'content-type': contentType }).end(body);
     });
+  });
+  guardConnections(server, (crowd) => {
+    const message = 'too many connections to the metrics server: the least useful ones are closed';
+    logger.warn(crowd, message);
   });
   const failed = Promise.withResolvers<never>();
   server.on('error', failed.reject);

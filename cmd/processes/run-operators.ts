@@ -111,7 +111,7 @@ function managerOf(
       readyChecks: { kinds: () => kinds.check(), catalogs: () => catalogs.checkSynced() },
       logger,
     }),
-    metricsServer(flags.metricsBindAddress, metrics),
+    metricsServer({ bindAddress: flags.metricsBindAddress, metrics, logger }),
   );
   manager.add(kinds);
   const caches = [...catalogs.reflectors, ...extensions.caches];

@@ -66,7 +66,7 @@ export async function serveWebhooks(
       },
     }),
   );
-  manager.add(metricsServer(metricsBindAddress, exposition));
+  manager.add(metricsServer({ bindAddress: metricsBindAddress, metrics: exposition, logger }));
   manager.add(...runnables);
   manager.add(server.runnable);
   manager.add({
