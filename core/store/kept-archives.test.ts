@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -61,6 +61,15 @@ test('what is installed is kept when its Bundle goes, for a later process too', 
   }
   await kept.collect();
   expect(await text(kept)).toBe('kind: ConfigMap');
+});
+
+test('a record that cannot be written leaves no file: core tries again and again', async () => {
+  await store.put(key, tree);
+  const kept = join(directory, 'kept');
+  await mkdir(join(kept, 'demo.json'), { recursive: true });
+  await expect(keptArchives().release(bundle)).rejects.toThrow('EISDIR');
+  expect(await readdir(kept)).toEqual(['demo.json']);
+  expect(await store.has(key)).toBe(true);
 });
 
 test('a Bundle that comes under its name takes nothing from it', async () => {

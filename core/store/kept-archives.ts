@@ -126,8 +126,13 @@ export class KeptArchives {
     const kept = { ...bundle, metadata: rest };
     const archives = this.#store();
     const temporary = temporaryPath(this.#directory);
-    await writeFile(temporary, stringifyJson(kept), { flush: true });
-    await rename(temporary, this.#recordPath(name));
+    try {
+      await writeFile(temporary, stringifyJson(kept), { flush: true });
+      await rename(temporary, this.#recordPath(name));
+    } catch (error) {
+      await rm(temporary, { force: true });
+      throw error;
+    }
     // Before the move of the archive: if that fails, the record goes when the content is no longer
     // installed.
     this.#bundles.set(name, kept);
