@@ -56,8 +56,14 @@ export function repositoryAddress(repository: string): RepositoryAddress {
 
 /** A repository for messages, without the password that its URL may contain. */
 export function shownRepository(repository: string): string {
-  // The last "@" ends it, and the first ":" begins the password: a user may be an email address.
-  return repository.replace(/(?<=\/\/)[^/]*@/, (user) => user.replace(/:.*@$/s, ':***@'));
+  const start = repository.indexOf('//') + '//'.length;
+  // The first "/" ends the password, but a password with one makes the URL invalid.
+  const end = URL.parse(repository) === null ? -1 : repository.indexOf('/', start);
+  // A user may be an email address, and a password may have an "@" too.
+  const host = repository.lastIndexOf('@', end === -1 ? undefined : end);
+  const password = repository.indexOf(':', start);
+  if (start < '//'.length || password === -1 || password > host) return repository;
+  return `${repository.slice(0, password)}:***${repository.slice(host)}`;
 }
 
 function parseURL(repository: string): URL {
