@@ -110,6 +110,13 @@ describe('roles and bindings', () => {
     ]);
   });
 
+  test('count a field that is null as absent, as the API server does', async () => {
+    const [rule] = rules;
+    const withNull = { ...rule, resourceNames: null, nonResourceURLs: null };
+    const { escalation } = await needed(anObject(`${rbac}/v1`, 'Role', { rules: [withNull] }));
+    expect(escalation).toEqual([{ namespace: 'shop', rule }]);
+  });
+
   test('that gather rules of others take escalate, and bind', async () => {
     const aggregationRule = { clusterRoleSelectors: [{ matchLabels: { a: 'b' } }] };
     const { escalation } = await needed(

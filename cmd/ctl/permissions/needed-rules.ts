@@ -130,7 +130,12 @@ function addressText(role: { kind: string; name: string; namespace: string | und
   return [role.kind, role.namespace ?? '', role.name].join('|');
 }
 
-const texts = z.array(z.string()).optional();
+/** Go's programs write null for an empty list, and the API server reads it as absent. */
+const texts = z
+  .array(z.string())
+  .nullish()
+  .transform((value) => value ?? undefined)
+  .optional();
 
 const ruleSchema = z.object({
   apiGroups: texts,
