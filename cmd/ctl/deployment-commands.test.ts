@@ -352,6 +352,15 @@ test('rukpakctl export leaves out what others have noted', async () => {
   expect(list.items).toHaveLength(1);
 });
 
+test('rukpakctl export warns of a deployment that is being deleted', async () => {
+  const metadata = { ...web.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' };
+  api.answer('/apis/core.rukpak.io/v1alpha1/bundledeployments/web', () => ({ ...web, metadata }));
+  const { code, stdout, stderr } = await ctl('export', 'web');
+  expect(code).toBe(0);
+  expect(stderr).toContain('warning: "web" is being deleted: its manifest installs it again\n');
+  expect(stdout).toContain('name: web');
+});
+
 test('rukpakctl rollback changes no template that a controller would set back', async () => {
   const kinds = [
     ['olm.operatorframework.io/v1', 'ClusterExtension'],

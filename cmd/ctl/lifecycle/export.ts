@@ -36,16 +36,25 @@ async function exportManifests(name: string | undefined, flags: ExportFlags): Pr
     import('../../../core/sdk.ts'),
   ]);
   const found = await withCluster(flags, (cluster) => deploymentsOf(cluster, name));
-  for (const { metadata, spec } of found) {
-    if (spec.template.spec.source.type !== 'upload') continue;
-    const text = `"${metadata.name}" has uploaded content, which is not in its manifest: keep the directory, and rukpakctl run it again`;
-    process.stderr.write(logLine(`warning: ${text}`));
+  for (const warning of found.flatMap(warningsOf)) {
+    process.stderr.write(logLine(`warning: ${warning}`));
   }
   if (found.length === 0) process.stderr.write(logLine('there are no BundleDeployments'));
   const items = found.map(manifestOf);
   const list = { apiVersion: 'v1', kind: 'List', items };
   const text = flags.output === 'yaml' ? toYaml(items) : `${stringifyJson(list, 2)}\n`;
   await writeOutput([text], process.stdout);
+}
+
+function warningsOf({ metadata, spec }: BundleDeployment): readonly string[] {
+  const isDeleted = metadata.deletionTimestamp !== undefined;
+  const isUploaded = spec.template.spec.source.type === 'upload';
+  const uploaded =
+    'has uploaded content, which is not in its manifest: keep the directory, and rukpakctl run it again';
+  return [
+    ...(isDeleted ? ['is being deleted: its manifest installs it again'] : []),
+    ...(isUploaded ? [uploaded] : []),
+  ].map((text) => `"${metadata.name}" ${text}`);
 }
 
 async function deploymentsOf(
