@@ -49,6 +49,16 @@ describe.each(['carried', 'carried.tar'])('%s that was filled with --since', (na
     ]);
   });
 
+  test('is pushed to a registry that mounts no blobs', async () => {
+    const { mirror } = places;
+    expect([...(await places.push(`first-${name}`)).failures]).toEqual([]);
+    const earlier = new Set(mirror.blobs.keys());
+    mirror.lacks = (repository, digest) => repository === 'two' && earlier.has(digest);
+    const pushed = await places.push(name);
+    expect([...pushed.failures]).toEqual([]);
+    expect(carriedNames(pushed)).toEqual(['two:v1']);
+  });
+
   test('gets it by a run without --since', async () => {
     expect(carriedNames(await places.fill(name, ['two:v1']))).toEqual(['two:v1']);
     const pushed = await places.push(name);

@@ -7,7 +7,7 @@ import {
   readWholeImage,
 } from '../../core/registry/index.ts';
 import { type CarriedImage, type MirrorRegistry, repositoryPath } from './carried-images.ts';
-import { carriedPlace } from './carried-place.ts';
+import { CompletedPlace, carriedPlace } from './carried-place.ts';
 import {
   type CarriedContent,
   type CarriedRecord,
@@ -85,7 +85,11 @@ export async function pushCarried(
   try {
     const record = await readRecord(place, signal);
     const { images } = record;
-    const mountFrom = repositoriesOf(record.earlier, registry);
+    const paths = pathsOf(record.earlier);
+    const mountFrom = (digest: string): string | undefined => {
+      const repository = paths.get(digest);
+      return repository === undefined ? undefined : repositoryPath(registry, repository);
+    };
     const isPart = record.earlier.size > 0;
     const hint = (error: unknown): string => {
       if (error instanceof MismatchError) return `; ${repairOf(path)}`;
@@ -94,11 +98,13 @@ export async function pushCarried(
     const lossesOf = lossesFor(options);
     const run = new MirrorRun(options, { mountFrom, hint, lossesOf });
     const targets = registryTargets(registry, options);
+    // Not all registries mount blobs.
+    const whole = new CompletedPlace(place, { paths, targets });
     const earlier = images.filter(({ isEarlier }) => isEarlier === true);
     const known = await run.confirm(earlier, targets);
     const rest = images.filter(({ isEarlier }) => isEarlier !== true);
     const copied = await run.copy(
-      rest.map((image) => toCopy(image, { place, path, record, options })),
+      rest.map((image) => toCopy(image, { place: whole, path, record, options })),
       targets,
     );
     return { images: [...known, ...copied].toSorted(bySource), failures: run.failures };
@@ -228,17 +234,11 @@ function isElsewhere(digest: string, path: string, { images, content }: CarriedR
   return [...content.values()].some((digests) => digests.has(digest));
 }
 
-/** Returns the repository of a blob that an earlier run has carried. */
-function repositoriesOf(
-  content: CarriedContent,
-  registry: MirrorRegistry,
-): (digest: string) => string | undefined {
+/** Paths of repositories that have the content of earlier runs, by digest. */
+function pathsOf(content: CarriedContent): ReadonlyMap<string, string> {
   const paths = new Map<string, string>();
   for (const [path, digests] of content) for (const digest of digests) paths.set(digest, path);
-  return (digest) => {
-    const path = paths.get(digest);
-    return path === undefined ? undefined : repositoryPath(registry, path);
-  };
+  return paths;
 }
 
 function bySource(a: CarriedImage, b: CarriedImage): number {

@@ -13,6 +13,7 @@ export {
   type RegistrySettings,
   readRegistrySettings,
 } from './access/registry-settings.ts';
+export { VerifiedBlob } from './blob.ts';
 export {
   type Credentials,
   emptyKeychain,

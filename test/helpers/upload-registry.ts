@@ -24,6 +24,8 @@ export class UploadRegistry {
   refusesMounts: number | undefined;
   /** Status of its answer to a request that it denies. */
   denies: (request: IncomingMessage) => 401 | 403 | undefined = () => undefined;
+  /** Whether a repository lacks a blob that others have. */
+  lacks: (repository: string, digest: string) => boolean = () => false;
   /** Whether it denies manifests of a repository. */
   refuses: (repository: string) => boolean = () => false;
   readonly #uploads = new Map<string, Buffer>();
@@ -71,7 +73,8 @@ export class UploadRegistry {
     } else if (name.startsWith('uploads/')) {
       await this.#upload(request, response, url);
     } else {
-      this.#blob(response, kind === 'blobs' ? this.blobs.get(name) : undefined);
+      const isThere = kind === 'blobs' && !this.lacks(repository, name);
+      this.#blob(response, isThere ? this.blobs.get(name) : undefined);
     }
   }
 
