@@ -119,3 +119,33 @@ test('an image of an index in a directory can get a name of its own', async () =
   expect(await target.findDigest('v1', signal)).toBe(image.digest);
   await target.close();
 });
+
+test('an image of one platform has its attestations, also where it is listed for another one too', async () => {
+  const from = inRegistry('org/source');
+  const platform = { os: 'linux', architecture: 'amd64' };
+  const arm64 = { ...platform, architecture: 'arm64' };
+  const [both, other] = [await pushManifest(from, {}), await pushManifest(from, { layers: null })];
+  const attestations = await Promise.all(
+    [both, other].map(async ({ digest }) => {
+      const annotations = { 'vnd.docker.reference.digest': digest };
+      const attestation = await pushManifest(from, { annotations });
+      return { ...attestation, annotations, platform: { os: 'unknown', architecture: 'unknown' } };
+    }),
+  );
+  const manifests = [
+    { ...both, platform },
+    { ...both, platform: arm64 },
+    { ...other, platform: arm64 },
+    ...attestations,
+  ];
+  const list = { schemaVersion: 2, mediaType: mediaTypes.ociIndex, manifests };
+  const bytes = Buffer.from(JSON.stringify(list));
+  await from.pushManifest({ bytes, mediaType: mediaTypes.ociIndex, tag: 'v1' }, signal);
+  const { place, manifest } = await access.open(`${registry.host}/org/source:v1`, signal);
+  const image = await readWholeImage({ place, manifest, platform, withAttached: false, signal });
+  expect(image.manifests.map(({ digest }) => digest)).toEqual([
+    both.digest,
+    attestations[0]?.digest,
+    manifest.digest,
+  ]);
+});

@@ -1,7 +1,7 @@
 import { quoted, TerminalError } from '../../errors.ts';
 import type { ImagePlace, ManifestContent } from '../configuration/place.ts';
 import type { Descriptor, TypedDescriptor } from '../manifest.ts';
-import { manifestParts } from '../manifest-parts.ts';
+import { listedManifests, manifestParts } from '../manifest-parts.ts';
 import type { Platform } from '../platform.ts';
 import { fallbackTag, referrersOf } from '../referrers.ts';
 import { DeniedError } from '../registry-errors.ts';
@@ -38,6 +38,8 @@ export interface ImageToRead {
   readonly signal: AbortSignal;
 }
 
+/** BuildKit lists the attestations of an image beside it, for no platform, with its digest. */
+const attestedDigest = 'vnd.docker.reference.digest';
 /** Maximum levels of nested indexes and attachments. */
 const maxDepth = 4;
 /** Maximum manifests of one image with its attachments. */
@@ -89,8 +91,8 @@ class WholeReader {
         `the image has more than ${maxManifests} manifests or ${maxDepth} levels of them`,
       );
     }
-    const { manifests, blobs, subject } = manifestParts(manifest);
-    const wanted = await this.#present(this.#ofPlatform(manifests));
+    const { blobs, subject } = manifestParts(manifest);
+    const wanted = await this.#present(this.#ofPlatform(manifest));
     for (const part of wanted) {
       if (this.#manifests.has(part.digest)) continue;
       const content = await this.#image.place.manifest(part.digest, this.#image.signal);
@@ -113,16 +115,25 @@ class WholeReader {
     return manifests.filter((_, index) => found[index]);
   }
 
-  #ofPlatform(manifests: readonly TypedDescriptor[]): readonly TypedDescriptor[] {
+  #ofPlatform(manifest: ManifestContent): readonly TypedDescriptor[] {
     const { platform } = this.#image;
+    const { manifests } = manifestParts(manifest);
     if (platform === undefined || manifests.length === 0) return manifests;
-    const found = manifests.filter(
+    // An index may list one image for several platforms.
+    const entries = listedManifests(manifest);
+    const ofIt = entries.filter(
       (each) => each.platform === undefined || isOf(each.platform, platform),
     );
-    if (found.length > 0) return found;
-    const offered = manifests.map((each) => platformText(each.platform)).slice(0, 20);
-    throw new TerminalError(
-      `the image is not for ${platformText(platform)}: it has ${offered.join(', ')}`,
+    if (ofIt.length === 0) {
+      const offered = entries.map((each) => platformText(each.platform)).slice(0, 20);
+      throw new TerminalError(
+        `the image is not for ${platformText(platform)}: it has ${offered.join(', ')}`,
+      );
+    }
+    const digests = new Set(ofIt.map(({ digest }) => digest));
+    return manifests.filter(
+      ({ digest, annotations }) =>
+        digests.has(digest) || digests.has(annotations?.[attestedDigest] ?? ''),
     );
   }
 
