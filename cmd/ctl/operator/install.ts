@@ -11,6 +11,7 @@ import {
   kindToCreate,
   type OperatorFlags,
   type OperatorSession,
+  refuseDeleted,
   warn,
   withOperators,
 } from './session.ts';
@@ -122,9 +123,10 @@ async function checkPackage(session: OperatorSession, object: KubernetesObject):
   throw new TerminalError(`nothing is created: ${plan.refusal}`);
 }
 
-/** @throws TerminalError if an existing object asks for something else */
+/** @throws TerminalError if an existing object asks for something else, or is being deleted */
 async function checkExisting(live: KubernetesObject, wanted: KubernetesObject): Promise<void> {
   const { differingFields, extensionRow } = await import('../../../operators/client/index.ts');
+  refuseDeleted(live);
   const { kind, name, package: owner } = extensionRow(live);
   const { package: packageName } = extensionRow(wanted);
   if (owner !== packageName) {

@@ -195,6 +195,17 @@ describe('install', () => {
     expect(stderr).toContain(`${text}\n`);
   });
 
+  test('does not take an operator that is being deleted for an installed one', async () => {
+    const { metadata, ...operator } = anOperator();
+    const deletionTimestamp = '2026-01-01T00:00:00Z';
+    api.put(operatorResource, { ...operator, metadata: { ...metadata, deletionTimestamp } });
+    const { code, stdout, stderr } = await ctl('install', 'painter');
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain(
+      'Operator "painter" is being deleted (deletion requested at 2026-01-01T00:00:00Z): run the command again when it is gone\n',
+    );
+  });
+
   test('--watch ends with the sentence of the condition', async () => {
     putOperator('ResolutionFailed', 'Allow 2.x.');
     const { code, stdout, stderr } = await ctl('install', 'painter', '--watch');
@@ -288,6 +299,33 @@ describe('upgrade', () => {
     expect(stdout).not.toContain('changed to version "1.2.0"');
     expect(patched).toHaveLength(1);
   });
+});
+
+test('several upgrades to the version of the spec end there, also if only --channel is given', async () => {
+  content = linesOf(packageOf('painter', { versions: ['1.0.0', '1.1.0', '1.2.0'] }));
+  const { port } = server.address() as AddressInfo;
+  const catalog = aServedClusterCatalog('colours');
+  const urls = { base: `http://127.0.0.1:${port}/catalogs/colours` };
+  const status = { ...(catalog['status'] as object), urls };
+  api.put(clusterCatalogResource, { ...catalog, status });
+  api.put(bundleDeploymentResource, installedDeployment(aClusterExtension(), '1.0.0'));
+  let extension = installedExtension({ version: '1.2.0' }, 1);
+  api.put(clusterExtensionResource, extension);
+  const patched: unknown[] = [];
+  api.answer('/apis/olm.operatorframework.io/v1/clusterextensions/painter', ({ method, body }) => {
+    if (method === 'GET') return extension;
+    const { spec } = JSON.parse(body) as { spec: { source: { catalog: { version: string } } } };
+    patched.push(spec.source.catalog);
+    extension = installedExtension(spec.source.catalog, patched.length + 1);
+    return extension;
+  });
+  const { code, stderr } = await ctl('upgrade', 'painter', '--channel=stable', '--watch');
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  const channels = ['stable'];
+  expect(patched).toEqual([
+    { version: '1.1.0', channels },
+    { version: '1.2.0', channels },
+  ]);
 });
 
 /** A ClusterExtension whose version is installed. */

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import type { KubernetesObject } from '../../../api/meta.ts';
 import { TerminalError } from '../../../core/errors.ts';
 import type {
   ClusterExtensions,
@@ -140,6 +141,15 @@ export function kindToCreate(
     ? 'omit --cluster-extension'
     : 'pass --cluster-extension and --namespace';
   throw new TerminalError(`the cluster does not serve kind ${kind}: ${cure}`);
+}
+
+/** @throws TerminalError for an object of which nothing stays */
+export function refuseDeleted({ kind, metadata }: KubernetesObject): void {
+  const { name = '', deletionTimestamp } = metadata;
+  if (deletionTimestamp === undefined) return;
+  throw new TerminalError(
+    `${kind} "${name}" is being deleted (deletion requested at ${deletionTimestamp}): run the command again when it is gone`,
+  );
 }
 
 export function notServed(): TerminalError {

@@ -16,6 +16,7 @@ import {
   channelOption,
   type OperatorFlags,
   type OperatorSession,
+  refuseDeleted,
   warn,
   withOperators,
 } from './session.ts';
@@ -52,6 +53,7 @@ async function upgrade(reference: string, flags: UpgradeFlags): Promise<void> {
   await withOperators(flags, async (session) => {
     const extensions = await session.extensions();
     const live = extensions.named(reference);
+    refuseDeleted(live);
     const wish: PackageWish = { version, channels, force };
     const subject = await extensions.subjectOf(withWish(live, wish));
     const catalogs = await session.catalogs();
@@ -64,7 +66,11 @@ async function upgrade(reference: string, flags: UpgradeFlags): Promise<void> {
       throw new TerminalError(`nothing is changed: ${why}`);
     }
     checkSteps(plan, reference, flags);
-    const done = flags.dryRun === true ? [] : await carryOut(session, live, { wish, plan, flags });
+    // The upgrades before the last one set the version.
+    const { request } = subject.extension;
+    const last = plan.steps.length > 1 ? { ...wish, version: request.version } : wish;
+    const work = { wish: last, plan, flags };
+    const done = flags.dryRun === true ? [] : await carryOut(session, live, work);
     await session.report.result({ ...plan, changed: flags.dryRun !== true, states: done });
   });
 }
