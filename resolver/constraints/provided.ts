@@ -20,3 +20,9 @@ export function packageNames(properties: readonly Property[]): readonly string[]
     return decoded === undefined ? [] : [textOf(decoded, 'packageName')];
   });
 }
+
+/** The version in the value of a property `olm.package`; empty if it cannot be read. */
+export function packageVersion(value: unknown): string {
+  const decoded = decodedOrNot(value, packageProperty.struct);
+  return decoded === undefined ? '' : textOf(decoded, 'version');
+}

@@ -95,6 +95,16 @@ test('a package is read as resolvers need it', async () => {
   expect(await content.records.findPackage('__proto__', catalog)).toBeUndefined();
 });
 
+test('a version counts in any case of its field, as for OLM', async () => {
+  const properties = [{ type: 'olm.package', value: { PackageName: 'a', Version: '1.2.3' } }];
+  await using content = await contentOf([
+    { schema: 'olm.bundle', package: 'a', name: 'a.v1', properties },
+  ]);
+  expect(await content.records.findPackage('a', catalog)).toMatchObject({
+    content: { bundles: [{ version: { major: 1n, minor: 2n, patch: 3n } }] },
+  });
+});
+
 test('a broken package breaks no other', async () => {
   await using content = await contentOf([
     { schema: 'olm.channel', package: 'a', name: 'x', entries: 'none' },

@@ -15,6 +15,7 @@ import type {
   PackageContent,
   Property,
 } from '../../../resolver/candidates/index.ts';
+import { packageVersion } from '../../../resolver/constraints/index.ts';
 import { readVersion } from '../../../resolver/versions/index.ts';
 
 /** What resolving needs of a package, in the format of its file. */
@@ -126,6 +127,6 @@ export function contentOf(
 /** Undefined unless exactly one property names a valid version. */
 function versionOf({ properties }: { readonly properties: readonly Property[] }) {
   const [own, ...others] = properties.filter(({ type }) => type === 'olm.package');
-  const { version } = (own?.value ?? {}) as { version?: unknown };
-  return typeof version === 'string' && others.length === 0 ? readVersion(version) : undefined;
+  if (own === undefined || others.length > 0) return undefined;
+  return readVersion(packageVersion(own.value));
 }
