@@ -1,4 +1,6 @@
+import { errorMessage, TerminalError } from '../../core/errors.ts';
 import {
+  DeniedError,
   type Descriptor,
   type ImagePlace,
   type ImageTarget,
@@ -85,6 +87,11 @@ export class CompletedPlace implements ImagePlace {
     const isHere = (await this.#place.findDigest(descriptor.digest, signal)) !== undefined;
     if (isHere) return this.#place;
     const { target } = targets(path);
-    return (await target.hasBlob(descriptor, signal)) ? target.place : this.#place;
+    const isThere = await target.hasBlob(descriptor, signal).catch((error: unknown) => {
+      // Amid a request, another error than a final one would be one of its connection.
+      if (!(error instanceof DeniedError)) throw error;
+      throw new TerminalError(errorMessage(error), { cause: error });
+    });
+    return isThere ? target.place : this.#place;
   }
 }

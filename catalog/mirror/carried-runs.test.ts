@@ -59,6 +59,18 @@ describe.each(['carried', 'carried.tar'])('%s that was filled with --since', (na
     expect(carriedNames(pushed)).toEqual(['two:v1']);
   });
 
+  test('is not pushed where the layers of others may not be read, and the registry is quoted', async () => {
+    const { mirror } = places;
+    await places.push(`first-${name}`);
+    mirror.lacks = (repository) => repository === 'two';
+    mirror.denies = ({ url }) => (url?.startsWith('/v2/one/blobs/') === true ? 403 : undefined);
+    expect([...(await places.push(name)).failures.values()]).toEqual([
+      expect.stringContaining(
+        'denies access to repository one without credentials (403 Forbidden)',
+      ),
+    ]);
+  });
+
   test('gets it by a run without --since', async () => {
     expect(carriedNames(await places.fill(name, ['two:v1']))).toEqual(['two:v1']);
     const pushed = await places.push(name);
