@@ -46,6 +46,15 @@ export function textOf(decoded: Decoded, field: string): string {
   return typeof value === 'string' ? value : '';
 }
 
+/** The value of a field of parsed JSON, by its name in any case; undefined for null too. */
+export function fieldIn(value: unknown, field: string): unknown {
+  if (!isMap(value)) return undefined;
+  const key = Object.hasOwn(value, field)
+    ? field
+    : Object.keys(value).find((each) => fold(each) === fold(field));
+  return key === undefined ? undefined : (value[key] ?? undefined);
+}
+
 interface Place {
   readonly struct: GoStruct | undefined;
   readonly path: string;

@@ -1,4 +1,5 @@
 export { constraintsOf } from './constraints-of.ts';
+export { fieldIn } from './go-json.ts';
 export { type PackagesProviding, possiblePackages } from './possible-packages.ts';
 export type { GroupVersionKind } from './predicates.ts';
 export { packageNames, packageVersion, providedApis } from './provided.ts';

@@ -37,6 +37,11 @@ it.each<[string, object, readonly string[] | undefined]>([
   ['all with none of them', all(api('B'), not(inPackage('a'))), ['a', 'b']],
   ['an expression', rule, undefined],
   ['an empty list', all(), undefined],
+  [
+    'names of fields in any case',
+    { ANY: { Constraints: [{ GVK: { ...api('B').gvk } }] } },
+    ['a', 'b'],
+  ],
   ['nested', all(any(inPackage('x'), inPackage('a')), api('A')), ['a']],
 ])('a constraint on %s', (...[, value, expected]) => {
   expect(named('olm.constraint', value)).toEqual(expected);

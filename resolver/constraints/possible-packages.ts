@@ -1,5 +1,6 @@
 import type { Budget } from '../budget.ts';
 import type { Property } from '../candidates/index.ts';
+import { fieldIn } from './go-json.ts';
 import type { GroupVersionKind } from './predicates.ts';
 
 /** Names of the packages with a bundle that provides an API. */
@@ -61,7 +62,7 @@ const parts: readonly (readonly [string, Reader])[] = [
 
 function ofConstraint(value: unknown, place: Place): Names | undefined {
   for (const [name, read] of parts) {
-    const part = fieldOf(value, name);
+    const part = fieldIn(value, name);
     if (part !== undefined) return read(part, place);
   }
   return undefined;
@@ -86,16 +87,11 @@ function ofAny(value: unknown, place: Place): Names | undefined {
 }
 
 function constraintsIn(value: unknown): readonly unknown[] {
-  const constraints = fieldOf(value, 'constraints');
+  const constraints = fieldIn(value, 'constraints');
   return Array.isArray(constraints) ? constraints : [];
 }
 
 function textIn(value: unknown, field: string): string | undefined {
-  const text = fieldOf(value, field);
+  const text = fieldIn(value, field);
   return typeof text === 'string' ? text : undefined;
-}
-
-function fieldOf(value: unknown, field: string): unknown {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, field)) return undefined;
-  return (value as Readonly<Record<string, unknown>>)[field] ?? undefined;
 }

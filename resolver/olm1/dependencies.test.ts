@@ -46,6 +46,13 @@ it.each<[string, Property, readonly PresentBundle[], string, string | undefined]
     'Operator "d"',
   ],
   [
+    'met by version, with names of fields in any case',
+    { type: 'olm.package.required', value: { PackageName: 'd', versionrange: '>=1.0.0' } },
+    [present()],
+    'package "d" in version range ">=1.0.0"',
+    'Operator "d"',
+  ],
+  [
     'not met by another version',
     packageRequired('>=2.0.0'),
     [present()],

@@ -4,6 +4,7 @@ import type { Bundle, Property } from '../candidates/index.ts';
 import {
   ConstraintError,
   constraintsOf,
+  fieldIn,
   type Candidate as PossibleProvider,
   type Requirement,
 } from '../constraints/index.ts';
@@ -57,11 +58,9 @@ function judged(property: Property, requirement: Requirement, providers: Provide
 
 /** Undefined for other requirements than that of a package. */
 export function requiredPackage({ type, value }: Property): Dependency['package'] {
-  if (type !== 'olm.package.required' || typeof value !== 'object' || value === null) {
-    return undefined;
-  }
-  const name = 'packageName' in value ? value.packageName : undefined;
-  const versionRange = 'versionRange' in value ? value.versionRange : undefined;
+  if (type !== 'olm.package.required') return undefined;
+  const name = fieldIn(value, 'packageName');
+  const versionRange = fieldIn(value, 'versionRange');
   if (typeof name !== 'string' || typeof versionRange !== 'string') return undefined;
   return { name, versionRange };
 }
