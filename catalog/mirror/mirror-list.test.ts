@@ -30,12 +30,24 @@ describe('blocked images are left out', () => {
 });
 
 test('a name that is none is reported, and the rest is listed', () => {
-  const list = listed([], 'oci://quay.example/a', 'quay.example/a@', 'quay.example/a:v1');
+  const list = listed([], 'quay.example/A', 'quay.example/a@', 'quay.example/a:v1');
   expect(list.images).toHaveLength(1);
-  expect(list.refused.map(({ image }) => image)).toEqual([
-    'oci://quay.example/a',
-    'quay.example/a@',
-  ]);
+  expect(list.refused.map(({ image }) => image)).toEqual(['quay.example/A', 'quay.example/a@']);
+});
+
+test('an image that an operator names with a scheme is listed as others', () => {
+  const list = listed([], 'oci://quay.example/a:v1', 'docker://quay.example/a:v1');
+  expect(list.images.map(({ source }) => source)).toEqual(['quay.example/a:v1']);
+  expect(list.refused).toEqual([]);
+});
+
+test('a bundle does not need what is no image', () => {
+  const list = new MirrorList([]);
+  const bundle = list.add('quay.example/bundle:v1', 'a.v1');
+  for (const image of ['quay.example/a@', 'oci://quay.example/a:v1']) {
+    list.addOfBundle(image, 'a.v1', bundle);
+  }
+  expect(bundle && list.needsOf(bundle)).toEqual(['quay.example/a:v1']);
 });
 
 test('two registries with one path and tag cannot both be mirrored', () => {

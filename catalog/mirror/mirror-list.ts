@@ -49,7 +49,7 @@ export class MirrorList {
   /** @returns the listed image; undefined if it is blocked or refused */
   add(image: string, bundle?: string): WantedImage | undefined {
     try {
-      return this.#add(parseImageReference(image), bundle);
+      return this.#add(parseImageReference(withoutScheme(image)), bundle);
     } catch (error) {
       this.refused.push({ image, bundle, problem: errorMessage(error) });
       return undefined;
@@ -59,7 +59,8 @@ export class MirrorList {
   /** Adds an image that a bundle names; `of` is the bundle's own one. */
   addOfBundle(image: string, bundle: string, of: WantedImage | undefined): void {
     const source = this.add(image, bundle)?.source ?? image;
-    if (of === undefined || of.source === source) return;
+    // No cluster can pull what is no reference, from a mirror or not.
+    if (of === undefined || of.source === source || !isReference(image)) return;
     this.#needs.set(of.source, (this.#needs.get(of.source) ?? new Set()).add(source));
   }
 
@@ -112,6 +113,20 @@ export class MirrorList {
         (blocked.tag === undefined || blocked.tag === tag) &&
         (blocked.digest === undefined || blocked.digest === digest),
     );
+  }
+}
+
+/** Operators write images so that others than nodes load, such as the plugins of a proxy. */
+function withoutScheme(image: string): string {
+  return image.replace(/^(?:oci|docker):\/\//, '');
+}
+
+function isReference(image: string): boolean {
+  try {
+    parseImageReference(withoutScheme(image));
+    return true;
+  } catch {
+    return false;
   }
 }
 
