@@ -73,9 +73,12 @@ export class UploadRegistry {
     } else if (name.startsWith('uploads/')) {
       await this.#upload(request, response, url);
     } else {
-      const isThere = kind === 'blobs' && !this.lacks(repository, name);
-      this.#blob(response, isThere ? this.blobs.get(name) : undefined);
+      this.#blob(response, kind === 'blobs' ? this.#stored(repository, name) : undefined);
     }
+  }
+
+  #stored(repository: string, digest: string): Buffer | undefined {
+    return this.lacks(repository, digest) ? undefined : this.blobs.get(digest);
   }
 
   #blob(response: ServerResponse, blob: Buffer | undefined): void {
