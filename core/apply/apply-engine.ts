@@ -116,11 +116,7 @@ export class ApplyEngine implements Applier {
     const coOwnership = new CoOwnership(options);
     const writer = new Writer({ ...known, apply, drift, coOwnership });
     const subjects = { ...known, drift, rules, watches, parents, earlierKinds, transfers };
-    const onLost = (resource: Resource): void => {
-      // A watch may stay open for a while, and discovery is cached.
-      discovery.invalidate();
-      watches.stop(resource);
-    };
+    const onLost = (resource: Resource): void => earlierKinds.distrust([resource]);
     const orphaner = new Orphaner({ ...known, onLost });
     const pruner = new Pruner({ ...subjects, deletions, orphaner });
     const preflight = new Preflight(client, owners);

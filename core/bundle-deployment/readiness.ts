@@ -13,7 +13,7 @@ import { errorMessage, TerminalError } from '../errors.ts';
 import { findCondition, type Readiness, withReadiness } from '../platform/runtime/index.ts';
 import type { BundleDeploymentDependencies } from './dependencies.ts';
 import type { BundleDeploymentState, Found } from './phase.ts';
-import { isReady } from './status.ts';
+import { isReady, notHandled } from './status.ts';
 
 type Summary = Omit<Readiness, 'observedGeneration'>;
 
@@ -77,22 +77,11 @@ export function withSummary(
   const { observedGeneration, conditions = [] } = status;
   if (observedGeneration !== (state.deployment.metadata.generation ?? 0)) return status;
   const readiness = { ...summaryOf({ state, status, reportHealth }), observedGeneration };
+  // After an error that no condition tells, a status that is good from before must not answer a
+  // request: the next attempt does what was requested.
   const isUntold = state.error !== undefined && readiness.status === 'True';
-  const rest = isUntold ? unanswered(state, status) : status;
+  const rest = isUntold ? notHandled({ ...state, status }) : status;
   return { ...rest, conditions: [...withReadiness(conditions, readiness, clock)] };
-}
-
-/**
- * After an error that no condition tells, the next attempt does what somebody requested: a status that
- * is good from before must not answer.
- */
-function unanswered(
-  { deployment }: BundleDeploymentState,
-  status: BundleDeploymentStatus,
-): BundleDeploymentStatus {
-  const { lastHandledReconcileAt: _, ...rest } = status;
-  const { lastHandledReconcileAt } = deployment.status ?? {};
-  return { ...rest, ...(lastHandledReconcileAt !== undefined && { lastHandledReconcileAt }) };
 }
 
 function summaryOf(reconciled: Reconciled): Summary {

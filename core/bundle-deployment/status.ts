@@ -35,11 +35,8 @@ export function hasValidBundle(
   outcome: Outcome,
   clock: Clock,
 ): BundleDeploymentStatus {
-  return withCondition(
-    status,
-    { type: bundleDeploymentCondition.hasValidBundle, ...outcome },
-    clock,
-  );
+  const type = bundleDeploymentCondition.hasValidBundle;
+  return withCondition(status, { type, ...outcome }, clock);
 }
 
 /** The status of a deployment whose present state core reconciles. */
@@ -53,14 +50,17 @@ export function observed({ metadata, status }: BundleDeployment): BundleDeployme
 }
 
 /** The status unchanged, because the next reconcile will report soon. */
-export function notObserved({ deployment, status }: BundleDeploymentState): BundleDeploymentStatus {
-  const { observedGeneration: _, lastHandledReconcileAt: __, ...rest } = status;
-  const { observedGeneration, lastHandledReconcileAt } = deployment.status ?? {};
-  return {
-    ...rest,
-    ...(observedGeneration !== undefined && { observedGeneration }),
-    ...(lastHandledReconcileAt !== undefined && { lastHandledReconcileAt }),
-  };
+export function notObserved(state: BundleDeploymentState): BundleDeploymentStatus {
+  const { observedGeneration: _, ...rest } = notHandled(state);
+  const { observedGeneration } = state.deployment.status ?? {};
+  return observedGeneration === undefined ? rest : { ...rest, observedGeneration };
+}
+
+/** The status with the request of before, because core has not done what is requested now. */
+export function notHandled({ deployment, status }: BundleDeploymentState): BundleDeploymentStatus {
+  const { lastHandledReconcileAt: _, ...rest } = status;
+  const { lastHandledReconcileAt } = deployment.status ?? {};
+  return lastHandledReconcileAt === undefined ? rest : { ...rest, lastHandledReconcileAt };
 }
 
 export function installed(

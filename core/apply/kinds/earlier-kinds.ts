@@ -107,19 +107,21 @@ export class EarlierKinds {
     return { resources, unserved };
   }
 
-  /**
-   * Takes out the failures about kinds that are not served. A watch may stay open for a while and
-   * discovery is cached, so from then on core trusts neither for these kinds.
-   */
+  /** A watch may stay open for a while and discovery is cached: core looks for lost kinds again. */
+  distrust(lost: readonly Resource[]): void {
+    const { discovery, watches } = this.#options;
+    if (lost.length > 0) discovery.invalidate();
+    for (const resource of lost) watches.stop(resource);
+  }
+
+  /** Takes out the failures about kinds that are not served, and looks for these kinds again. */
   async lost(
     owner: string,
     failures: readonly ApplyFailure[],
     signal: AbortSignal,
   ): Promise<LostKinds> {
-    const { discovery, watches } = this.#options;
     const lost = failures.filter(isOfLostKind).map(({ object: { resource } }) => resource);
-    if (lost.length > 0) discovery.invalidate();
-    for (const resource of lost) watches.stop(resource);
+    this.distrust(lost);
     const kinds = new Map(lost.map((resource) => [kindNames([resource]), resource]));
     const { resources, unserved } = await this.#find([...kinds.values()], signal);
     // Their objects are found in another version, or again, at the next look.
