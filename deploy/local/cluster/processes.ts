@@ -31,12 +31,13 @@ export async function isRunning(record: Pick<ProcessRecord, 'pid' | 'started'>):
 /** Starts a server that outlives this process, with its output in its log. */
 export async function startPart(part: Part): Promise<ProcessRecord> {
   const log = await open(part.log, 'a', 0o600);
+  const { PATH, HOME, GOGC } = process.env;
   try {
     const child = spawn(part.binary, part.args, {
       detached: true,
       stdio: ['ignore', log.fd, log.fd],
       // The user's ETCD_*, REGISTRY_* or KUBECONFIG must not affect this cluster.
-      env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...part.env },
+      env: { PATH, HOME, GOGC, ...part.env },
     });
     const failure = new Promise<never>((_, reject) => {
       child.once('error', reject);
