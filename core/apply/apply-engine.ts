@@ -184,6 +184,10 @@ export class ApplyEngine implements Applier {
     await this.#hooks.remove(request);
   }
 
+  async expireHook(request: HookRequest): Promise<void> {
+    await this.#hooks.expire(request);
+  }
+
   health(owner: BundleDeployment): readonly HealthProblem[] {
     return this.#healthReport.problems(owner);
   }

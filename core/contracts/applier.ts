@@ -206,6 +206,11 @@ export interface Applier {
   runningHook(request: RunningHookRequest): Promise<RunningHook | undefined>;
   /** Deletes the object of that run, or of a later attempt of it, if it exists. */
   removeHook(request: HookRequest): Promise<void>;
+  /**
+   * Gives the Job of that run, or of a later attempt of it, its `ttlSecondsAfterFinished`, which it
+   * is created without: for a run whose end is in the status.
+   */
+  expireHook(request: HookRequest): Promise<void>;
   /** Problems of the objects last applied, from the watch caches; empty means healthy. */
   health(owner: BundleDeployment): readonly HealthProblem[];
   /**

@@ -97,6 +97,7 @@ export class BundleDeploymentFixture {
     runHook: vi.fn<Applier['runHook']>(async () => ({ state: 'succeeded' })),
     runningHook: vi.fn<Applier['runningHook']>(async () => undefined),
     removeHook: vi.fn<Applier['removeHook']>(async () => undefined),
+    expireHook: vi.fn<Applier['expireHook']>(async () => undefined),
     health: this.#health,
     explainedHealth: async (owner) => this.#health(owner),
     knows: vi.fn<Applier['knows']>(() => true),

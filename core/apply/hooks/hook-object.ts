@@ -1,10 +1,18 @@
+import { gvkOf } from '../../../api/gvk.ts';
 import { mapOf } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentReason } from '../../../api/v1alpha1/conditions.ts';
 import { annotation, label } from '../../../api/v1alpha1/labels.ts';
 import type { HookRequest } from '../../contracts/hooks.ts';
-import type { ObjectKey, Resource } from '../../platform/kube/index.ts';
+import { TerminalError } from '../../errors.ts';
+import type { Clock } from '../../platform/clock.ts';
+import {
+  awaitResource,
+  type Discovery,
+  type ObjectKey,
+  type Resource,
+} from '../../platform/kube/index.ts';
 import { isDataKind } from '../inventory/user-data.ts';
 import {
   controllerReference,
@@ -16,7 +24,24 @@ import {
 import type { Ownership } from '../ownership/ownership.ts';
 import { OwnershipRefusal } from '../ownership/ownership-check.ts';
 import { ownershipMessage } from '../ownership/ownership-message.ts';
+import { isCollected } from '../state/applied-record.ts';
 import type { HookEvent } from './hook.ts';
+
+/** Milliseconds: the CRD may have been established a moment ago. */
+const listingPatience = 2_000;
+
+/** @throws TerminalError when the cluster does not serve the hook's kind. */
+export async function hookResource(
+  { hook, signal }: HookRequest,
+  { discovery, clock }: { readonly discovery: Discovery; readonly clock: Clock },
+): Promise<Resource> {
+  const waiting = { patience: listingPatience, clock, signal };
+  const resource = await awaitResource(discovery, gvkOf(hook), waiting);
+  if (resource !== undefined) return resource;
+  throw new TerminalError(
+    `the cluster does not serve kind ${hook.kind} of ${hook.apiVersion}: install its CRD first`,
+  );
+}
 
 /**
  * A hook's object with the marks of its owner and of one run. It is not in the applied set. The
@@ -34,16 +59,27 @@ export function hookObject(
   const { run, bundle } = context;
   const version = bundle === undefined ? {} : { [annotation.hookBundle]: bundle };
   const noted = { ...annotations, [annotation.hookRun]: run, ...version };
-  const isCollected = !isKept(hook) && (!isDataKind(resource) || isLast(run));
-  const owners = isCollected ? { ownerReferences: [controllerReference(context.owner)] } : {};
+  const isOwned = !isKept(hook) && (!isDataKind(resource) || isLast(run));
+  const owners = isOwned ? { ownerReferences: [controllerReference(context.owner)] } : {};
   return {
     ...desired,
     ignored: undefined,
     object: {
-      ...desired.object,
+      ...withoutExpiry(desired),
       metadata: { ...metadata, labels: marks, annotations: noted, ...owners },
     },
   };
+}
+
+/**
+ * Once Kubernetes has deleted the Job of a hook, nothing tells that it has run. So core withholds
+ * `ttlSecondsAfterFinished` until the status has its end: the hook would run twice where no process
+ * of core ran in between.
+ */
+function withoutExpiry(desired: DesiredObject): KubernetesObject {
+  if (!isCollected(desired)) return desired.object;
+  const { ttlSecondsAfterFinished: _, ...spec } = mapOf(desired.object['spec']);
+  return { ...desired.object, spec };
 }
 
 /** True for a hook that runs when core has removed everything else. */

@@ -447,6 +447,45 @@ describe('removing a hook', () => {
   });
 });
 
+describe('a hook that Kubernetes deletes some time after its end', () => {
+  const hook = { ...aHook(), spec: { ttlSecondsAfterFinished: 60, backoffLimit: 2 } };
+
+  async function expire(name: string, of: KubernetesObject = hook): Promise<void> {
+    await hooks.expire({ owner, hook: of, run: name, signal: stop.signal });
+  }
+
+  test('is deleted by it only after core has noted that end', async () => {
+    await run('a', hook);
+    expect(live()['spec']).toEqual({ backoffLimit: 2 });
+    await end();
+    await expire('a');
+    const patch = { spec: { ttlSecondsAfterFinished: 60 } };
+    expect(client.patches).toMatchObject([{ name: 'migrate', patch }]);
+  });
+
+  test('is left as it is where it is that of another run, or says nothing of the kind', async () => {
+    await run('b', hook);
+    await expire('a');
+    await expire('b', aHook());
+    expect(live()['spec']).toEqual({ backoffLimit: 2 });
+    expect(client.count('patch')).toBe(0);
+  });
+
+  test('may be deleted by others meanwhile', async () => {
+    await run('a', hook);
+    client.patch = async () => {
+      throw new ApiError(404, { reason: 'NotFound' });
+    };
+    await expect(expire('a')).resolves.toBeUndefined();
+  });
+
+  test('keeps a field of that name where it is no Job', async () => {
+    resource = { ...jobs, group: 'example.com', kind: 'Flow', plural: 'flows' };
+    await run('a', { ...hook, apiVersion: 'example.com/v1', kind: 'Flow' });
+    expect(live()['spec']).toEqual(hook.spec);
+  });
+});
+
 describe('a hook that is a container of others’ objects', () => {
   const place = { name: 'shop' };
   const kinds = [

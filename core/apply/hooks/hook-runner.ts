@@ -1,4 +1,5 @@
 import { gvkOf } from '../../../api/gvk.ts';
+import { mapOf } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { installNamespaceOf } from '../../../api/v1alpha1/rules/install-namespace.ts';
@@ -11,13 +12,13 @@ import type {
 import { TerminalError } from '../../errors.ts';
 import type { Clock } from '../../platform/clock.ts';
 import {
-  awaitResource,
   type Discovery,
   isConflict,
+  isNotFound,
   type KubeClient,
   liveObject,
-  type Resource,
 } from '../../platform/kube/index.ts';
+import type { InventoryEntry } from '../inventory/entry.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { KindWatches } from '../kinds/kind-watches.ts';
 import { objectPath } from '../objects/object-id.ts';
@@ -25,11 +26,12 @@ import { isNamespace, isNamespaceOrDefinition, isWorkload } from '../objects/ord
 import { isHookObject } from '../objects/owner-marks.ts';
 import { ownershipOf } from '../ownership/ownership.ts';
 import { clientOf } from '../privilege/permissions.ts';
+import { isCollected } from '../state/applied-record.ts';
 import type { OwnerStates } from '../state/owner-states.ts';
 import type { Deletions, DoomedObject } from '../write/deletions.ts';
 import type { ServerSideApply } from '../write/server-side-apply.ts';
 import { hookRunOf, isOfRun } from './hook.ts';
-import { hookObject, hookRefusal } from './hook-object.ts';
+import { hookObject, hookRefusal, hookResource } from './hook-object.ts';
 import { awaitHook, hookOutcome, noteHookEnd, progressOf } from './hook-watch.ts';
 import {
   fromBefore,
@@ -41,9 +43,6 @@ import {
   takeUp,
 } from './replaced-object.ts';
 import { described, RunningHooks } from './running-hooks.ts';
-
-/** Milliseconds: the CRD may have been established a moment ago. */
-const listingPatience = 2_000;
 
 interface HookRunnerOptions {
   readonly client: KubeClient;
@@ -90,26 +89,42 @@ export class HookRunner {
    * holds objects of others.
    */
   async remove(request: HookRequest): Promise<void> {
-    const { owner, hook, run, signal } = request;
-    const { client, discovery, systemNamespace, inventory, watches } = this.#options;
+    const { owner, hook, signal } = request;
+    const entry = await this.#objectOf(request);
+    if (entry === undefined || isKeptByUser(entry.object, hook)) return;
+    await this.#delete(entry, { owner, client: clientOf(owner, this.#options.client), signal });
+  }
+
+  /** Has Kubernetes delete the Job of this run, or of a later attempt, when the hook says. */
+  async expire(request: HookRequest): Promise<void> {
+    const { owner, hook, signal } = request;
+    const entry = await this.#objectOf(request);
+    if (entry === undefined || isCollected(entry)) return;
+    if (!isCollected({ ...entry, object: hook })) return;
+    const { ttlSecondsAfterFinished } = mapOf(hook['spec']);
+    const patch = { spec: { ttlSecondsAfterFinished } };
+    const client = clientOf(owner, this.#options.client);
+    await client.patch(entry, patch, { type: 'merge', signal }).catch((error: unknown) => {
+      // Others have deleted it.
+      if (!isNotFound(error)) throw error;
+    });
+  }
+
+  /** The object of this run, or of a later attempt of it, unless it may hold objects of others. */
+  async #objectOf({ owner, hook, run, signal }: HookRequest): Promise<InventoryEntry | undefined> {
+    const { discovery, systemNamespace, inventory, watches } = this.#options;
     const resource = await discovery.resourceFor(gvkOf(hook), signal);
-    if (resource === undefined || isNamespaceOrDefinition(resource)) return;
+    if (resource === undefined || isNamespaceOrDefinition(resource)) return undefined;
     await watches.ensure([resource], signal);
     const { key } = hookObject(hook, resource, { owner, systemNamespace, run });
     const entry = inventory.get(resource, key);
-    if (entry === undefined || entry.deleted || !isOfRun(entry.object, run)) return;
-    if (isKeptByUser(entry.object, hook)) return;
-    await this.#delete(entry, { owner, client: clientOf(owner, client), signal });
+    return entry?.deleted === false && isOfRun(entry.object, run) ? entry : undefined;
   }
 
   /** The oldest hook that has not ended; its end wakes the owner. */
-  async running({
-    owner,
-    namespaces,
-    signal,
-  }: RunningHookRequest): Promise<RunningHook | undefined> {
-    const near = this.#near(owner, namespaces);
-    return await this.#running.find({ owner, namespaces: near, signal });
+  async running(request: RunningHookRequest): Promise<RunningHook | undefined> {
+    const namespaces = this.#near(request.owner, request.namespaces);
+    return await this.#running.find({ ...request, namespaces });
   }
 
   /** Two migrations at once may destroy the data that both change. */
@@ -139,21 +154,11 @@ export class HookRunner {
   }
 
   async #place(request: HookRequest): Promise<Placed> {
-    const { owner, hook, signal } = request;
+    const { owner, hook } = request;
     const { client, systemNamespace } = this.#options;
-    const resource = await this.#resourceOf(hook, signal);
+    const resource = await hookResource(request, this.#options);
     const desired = hookObject(hook, resource, { ...request, systemNamespace });
     return { ...request, desired, client: clientOf(owner, client) };
-  }
-
-  async #resourceOf(hook: KubernetesObject, signal: AbortSignal): Promise<Resource> {
-    const { discovery, clock } = this.#options;
-    const waiting = { patience: listingPatience, clock, signal };
-    const resource = await awaitResource(discovery, gvkOf(hook), waiting);
-    if (resource !== undefined) return resource;
-    throw new TerminalError(
-      `the cluster does not serve kind ${hook.kind} of ${hook.apiVersion}: install its CRD first`,
-    );
   }
 
   async #create(placed: Placed): Promise<HookProgress> {

@@ -135,6 +135,19 @@ describe('an install', () => {
     );
     expect(new Set(removed)).toEqual(new Set(['gone']));
   });
+
+  test('lets Kubernetes delete what stays once the status has the end of all of the event', async () => {
+    hooked.fixture.handler.mockResolvedValue([aHook('a', both), aHook('b', both)]);
+    hooked.hooksDo(succeeded, running);
+    await hooked.settle();
+    expect(hooked.fixture.status.hooks?.run?.completed).toBe(1);
+    expect(hooked.fixture.applier.expireHook).not.toHaveBeenCalled();
+    await hooked.settle();
+    const expired = hooked.fixture.applier.expireHook.mock.calls.map(
+      ([{ hook }]) => hook.metadata.name,
+    );
+    expect(new Set(expired)).toEqual(new Set(['a', 'b']));
+  });
 });
 
 describe('a hook that fails', () => {

@@ -183,18 +183,21 @@ async function fail(
   return { state: 'failed', message: failureText(state, after), retryAfter, status };
 }
 
-/** As in Helm: only after all hooks of the event have succeeded. */
+/**
+ * As in Helm, the objects go only after all hooks of the event have succeeded. From then on, a Job
+ * may be collected by Kubernetes, too.
+ */
 async function removeAll(
   { deployment: owner }: BundleDeploymentState,
   { hooks }: HookEventRequest,
   { run, surroundings }: { readonly run: HookRun; readonly surroundings: Surroundings },
 ): Promise<void> {
-  const { dependencies, context } = surroundings;
+  const { applier } = surroundings.dependencies;
+  const { signal } = surroundings.context;
   for (const [index, hook] of hooks.entries()) {
-    if (!hookOf(hook).policies.includes('hook-succeeded')) continue;
-    const name = runName(run, hooks, index);
-    const { signal } = context;
-    await dependencies.applier.removeHook({ owner, hook, run: name, signal });
+    const request = { owner, hook, run: runName(run, hooks, index), signal };
+    const isRemoved = hookOf(hook).policies.includes('hook-succeeded');
+    await (isRemoved ? applier.removeHook(request) : applier.expireHook(request));
   }
 }
 
