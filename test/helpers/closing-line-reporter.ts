@@ -1,5 +1,5 @@
 import { relative } from 'node:path';
-import type { Reporter, SerializedError, TestModule } from 'vitest/node';
+import type { Reporter, SerializedError, TestCase, TestModule } from 'vitest/node';
 import { realBundlesAreMissing, realBundlesArePresent } from './real-bundles.ts';
 
 const slowestShown = 10;
@@ -48,6 +48,14 @@ function slowestFiles(modules: readonly TestModule[]): string {
 export default class ClosingLineReporter implements Reporter {
   onInit(): void {
     if (!realBundlesArePresent()) process.stderr.write(`${realBundlesAreMissing}\n`);
+  }
+
+  /** Says at once why a test has failed: the end of the run is far away, or never comes. */
+  onTestCaseResult(test: TestCase): void {
+    const { errors = [] } = test.result();
+    for (const { message } of errors) {
+      process.stderr.write(`${test.module.relativeModuleId}: ${test.fullName}: ${message}\n`);
+    }
   }
 
   onTestRunEnd(modules: readonly TestModule[], errors: readonly SerializedError[]): void {
