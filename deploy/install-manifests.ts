@@ -115,9 +115,16 @@ const manifestSchema = z.looseObject({
   metadata: z.looseObject({ name: z.string() }),
 });
 
-function readManifests(file: string): KubernetesObject[] {
+/** What has been read: it takes a tenth of a second of processor time, and does not change. */
+const manifests = new Map<string, readonly KubernetesObject[]>();
+
+function readManifests(file: string): readonly KubernetesObject[] {
+  const known = manifests.get(file);
+  if (known !== undefined) return known;
   const documents = parseAllDocuments(readFileSync(new URL(file, manifestFolder()), 'utf8'));
-  return documents.map((document) => manifestSchema.parse(document.toJS()) as KubernetesObject);
+  const read = documents.map((each) => manifestSchema.parse(each.toJS()) as KubernetesObject);
+  manifests.set(file, read);
+  return read;
 }
 
 /** The compiled program is in dist/deploy, the YAML files are in deploy. */

@@ -1,9 +1,11 @@
 import { gvkOf } from '../../api/gvk.ts';
 import type { KubernetesObject } from '../../api/meta.ts';
 import {
+  collectionPath,
   connect,
   isNotFound,
   type KubeConnection,
+  queryString,
   type Resource,
 } from '../../core/platform/kube/index.ts';
 import { ChangeFeed, noteRead } from './changes.ts';
@@ -116,16 +118,42 @@ export class ClusterClient {
     if (errors.length > 1) throw new AggregateError(errors, errors.map(String).join('\n'));
   }
 
+  /** Creates it as the program of that name does. */
+  async createAs(fieldManager: string, object: KubernetesObject): Promise<void> {
+    const path = collectionPath(await this.#resourceOf(object), object.metadata.namespace);
+    await this.#connection.client.request({
+      method: 'POST',
+      path: `${path}${queryString({ fieldManager, fieldValidation: 'Strict' })}`,
+      body: object,
+    });
+  }
+
+  /** Sends a merge patch as the program of that name does. */
+  async patchAs(
+    fieldManager: string,
+    { object, subresource }: { readonly object: KubernetesObject; readonly subresource?: 'status' },
+    body: unknown,
+  ): Promise<void> {
+    const { name, namespace } = object.metadata;
+    const collection = collectionPath(await this.#resourceOf(object), namespace);
+    const path = [collection, name, ...(subresource === undefined ? [] : [subresource])].join('/');
+    await this.#connection.client.request({
+      method: 'PATCH',
+      path: `${path}${queryString({ fieldManager })}`,
+      contentType: 'application/merge-patch+json',
+      body,
+    });
+  }
+
   /**
    * Deletes them all at once, and waits for their deletion: kubectl sends only five requests a
    * second.
    */
   async delete(objects: readonly object[]): Promise<void> {
     const found = (objects as readonly KubernetesObject[]).map(async (object) => {
-      const { group, version, kind } = gvkOf(object);
       const { name = '', namespace = 'default' } = object.metadata;
       const options = { namespace, ignoreNotFound: true };
-      return await this.#find(`${kind}.${version}.${group}`, [name], options);
+      return await this.#find(unmistakable(object), [name], options);
     });
     await this.#deleteFound((await Promise.all(found)).flat());
   }
@@ -223,8 +251,7 @@ export class ClusterClient {
   }
 
   async #apply(object: KubernetesObject, fieldManager: string): Promise<void> {
-    const { group, version, kind } = gvkOf(object);
-    const resource = await this.#resource(`${kind}.${version}.${group}`);
+    const resource = await this.#resourceOf(object);
     const place = resource.namespaced ? { namespace: 'default' } : {};
     const metadata = { ...place, ...object.metadata };
     await this.#connection.client.apply(resource, { ...object, metadata }, { fieldManager });
@@ -239,6 +266,10 @@ export class ClusterClient {
       this.#feeds.set(id, feed);
       return feed;
     });
+  }
+
+  async #resourceOf(object: KubernetesObject): Promise<Resource> {
+    return await this.#resource(unmistakable(object));
   }
 
   async #resource(name: string): Promise<Resource> {
@@ -265,6 +296,12 @@ export class ClusterClient {
     }
     return names;
   }
+}
+
+/** The name of its kind, in its version and group. */
+function unmistakable(object: KubernetesObject): string {
+  const { group, version, kind } = gvkOf(object);
+  return `${kind}.${version}.${group}`;
 }
 
 /** Of a name in several groups the first group counts, as for kubectl. */

@@ -46,26 +46,31 @@ export class Kubectl {
 
   /** Server-side apply, as field manager `e2e`. */
   async apply(...objects: readonly object[]): Promise<void> {
-    await ClusterClient.of(this.#kubeconfig).apply(objects);
+    await this.client.apply(objects);
   }
 
   /** What `kubectl apply --server-side` would do, which waits between its requests. */
   async applyAsKubectl(objects: readonly object[]): Promise<void> {
-    await ClusterClient.of(this.#kubeconfig).apply(objects, 'kubectl');
+    await this.client.apply(objects, 'kubectl');
+  }
+
+  /** The client of this process that has the names of kubectl. */
+  get client(): ClusterClient {
+    return ClusterClient.of(this.#kubeconfig);
   }
 
   async get(kind: string, name: string, namespace?: string): Promise<KubernetesObject> {
-    return await ClusterClient.of(this.#kubeconfig).get(kind, name, namespace);
+    return await this.client.get(kind, name, namespace);
   }
 
   /** Of some kinds, separated by commas, in all namespaces. */
   async list(kinds: string, selector?: string): Promise<readonly KubernetesObject[]> {
-    return await ClusterClient.of(this.#kubeconfig).list(kinds, selector);
+    return await this.client.list(kinds, selector);
   }
 
   /** Deletes the existing ones, and waits for their deletion. */
   async delete(objects: readonly object[]): Promise<void> {
-    await ClusterClient.of(this.#kubeconfig).delete(objects);
+    await this.client.delete(objects);
   }
 
   /** `kubectl delete KINDS NAME…`. */
@@ -74,7 +79,7 @@ export class Kubectl {
     names: readonly string[],
     options: DeletionOptions = {},
   ): Promise<void> {
-    await ClusterClient.of(this.#kubeconfig).deleteNamed(kinds, names, options);
+    await this.client.deleteNamed(kinds, names, options);
   }
 
   /** `kubectl delete KINDS --all`, or those with labels. */
@@ -82,7 +87,7 @@ export class Kubectl {
     kinds: string,
     options: DeletionOptions & { selector?: string } = {},
   ): Promise<void> {
-    await ClusterClient.of(this.#kubeconfig).deleteAll(kinds, options);
+    await this.client.deleteAll(kinds, options);
   }
 
   /** Where no manager runs that would take its finalizers away. */
@@ -92,7 +97,7 @@ export class Kubectl {
   }
 
   async exists(kind: string, name: string, namespace?: string): Promise<boolean> {
-    return await ClusterClient.of(this.#kubeconfig).exists(kind, name, namespace);
+    return await this.client.exists(kind, name, namespace);
   }
 }
 

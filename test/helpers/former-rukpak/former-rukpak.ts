@@ -48,7 +48,7 @@ export class FormerRukpak {
     const deployment = await this.#createDeployment(content);
     const bundle = await this.#createBundle(deployment, content);
     await this.#applyRevisions(controllerReference(deployment), content);
-    await this.#writeStatus('bundledeployments', deployment.metadata.name, {
+    await this.#writeStatus(deployment, {
       activeBundle: bundle,
       observedGeneration: 1,
       conditions: conditionsOf(bundle, content),
@@ -95,13 +95,13 @@ export class FormerRukpak {
         ),
       ],
     };
-    await this.#writeStatus('bundles', name, status);
+    await this.#writeStatus(bundle, status);
     return name;
   }
 
   /** RukPak writes the typed spec with it: `auth` appears, and the generation goes to 2. */
-  async #addFinalizer({ metadata: { name = '' }, spec }: Bundle, manager: string): Promise<void> {
-    const { git, http } = spec.source;
+  async #addFinalizer(bundle: Bundle, manager: string): Promise<void> {
+    const { git, http } = bundle.spec.source;
     const secret = { secret: {} };
     const patch = {
       metadata: { finalizers: ['core.rukpak.io/delete-cached-bundle'] },
@@ -112,7 +112,7 @@ export class FormerRukpak {
         },
       },
     };
-    await this.#patch(['bundle', name], patch, manager);
+    await this.#kubectl.client.patchAs(manager, { object: bundle }, patch);
   }
 
   async #applyRevisions(
@@ -144,34 +144,21 @@ export class FormerRukpak {
     const before = live.get(id);
     live.set(id, object);
     if (before === undefined) await this.#create(object, manager);
-    else await this.#patch(targetOf(object), mergePatch(before, object), manager);
+    else await this.#kubectl.client.patchAs(manager, { object }, mergePatch(before, object));
   }
 
-  async #create(object: object, manager: string): Promise<void> {
-    const flags = [`--field-manager=${manager}`, '-f', '-'];
-    await this.#kubectl.must(['create', ...flags], JSON.stringify(object));
+  async #create(object: KubernetesObject, manager: string): Promise<void> {
+    await this.#kubectl.client.createAs(manager, object);
   }
 
-  async #patch(target: readonly string[], patch: unknown, manager = 'core'): Promise<void> {
-    const flags = [`--field-manager=${manager}`, '--type=merge', '-p', JSON.stringify(patch)];
-    await this.#kubectl.must(['patch', ...target, ...flags]);
-  }
-
-  async #writeStatus(plural: string, name = '', status: object): Promise<void> {
-    await this.#patch([plural, name, '--subresource=status'], { status });
+  async #writeStatus(object: KubernetesObject, status: object): Promise<void> {
+    await this.#kubectl.client.patchAs('core', { object, subresource: 'status' }, { status });
   }
 }
 
 /** Helm's client and RukPak's own both sign with the name of their program. */
 function managerOf(className: string): string {
   return className === helm ? 'helm' : 'core';
-}
-
-/** What kubectl needs to find an object, with its unmistakable kind. */
-function targetOf({ apiVersion, kind, metadata }: KubernetesObject): readonly string[] {
-  const [group, version] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion];
-  const place = metadata.namespace === undefined ? [] : [`--namespace=${metadata.namespace}`];
-  return [`${kind}.${version}.${group}`, metadata.name ?? '', ...place];
 }
 
 function conditionsOf(bundle: string, { failure }: FormerContent): readonly object[] {
