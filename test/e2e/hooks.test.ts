@@ -26,7 +26,7 @@ afterEach(async () => {
   const skip = ['core.rukpak.io/skip-hooks=true', '--overwrite'];
   await kubectl.run(['annotate', 'bundledeployments', '--all', ...skip]);
   await kubectl.deleteAll('bundledeployments');
-  await kubectl.must(['label', 'nodes', '--all', 'hooks-']);
+  await kubectl.labelNodes({ hooks: null });
   await eventually(async () => {
     expect(await kubectl.list('bundles')).toEqual([]);
     expect(await kubectl.list('jobs,configmaps', ownerLabel)).toEqual([]);
@@ -76,7 +76,7 @@ function aFailingJob(name: string): object {
 }
 
 async function letRun(label: string): Promise<void> {
-  await kubectl.must(['label', 'nodes', '--all', '--overwrite', `hooks=${label}`]);
+  await kubectl.labelNodes({ hooks: label });
 }
 
 async function condition(

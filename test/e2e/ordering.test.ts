@@ -24,7 +24,7 @@ beforeAll(async () => {
 
 afterEach(async () => {
   await kubectl.deleteAll('bundledeployments');
-  await kubectl.must(['label', 'nodes', '--all', 'ordering-']);
+  await kubectl.labelNodes({ ordering: null });
   await eventually(async () => {
     expect(await kubectl.list('bundles')).toEqual([]);
     expect(await kubectl.list('deployments,configmaps', ownerLabel)).toEqual([]);
@@ -89,7 +89,7 @@ async function breakDown(deployment: string): Promise<void> {
 }
 
 async function makeReady(label: string): Promise<void> {
-  await kubectl.must(['label', 'nodes', '--all', '--overwrite', `ordering=${label}`]);
+  await kubectl.labelNodes({ ordering: label });
 }
 
 function isOfDeployments({ resource }: ApiRequest): boolean {

@@ -314,9 +314,9 @@ describe('an approval', () => {
     await core.end('SIGKILL');
     expect(await kubectl.exists('configmap', 'pc-last', 'default')).toBe(false);
     await core.start();
-    await kubectl.must(['label', 'nodes', '--all', '--overwrite', 'plan=crashed']);
+    await kubectl.labelNodes({ plan: 'crashed' });
     await eventually(async () => expect((await statusOf(name)).activeBundle).toBe(bundle));
-    await kubectl.must(['label', 'nodes', '--all', 'plan-']);
+    await kubectl.labelNodes({ plan: null });
     expect(await kubectl.list('configmaps', owned)).toHaveLength(maps.length + 1);
     expect((await statusOf(name)).plan).toBeUndefined();
   });

@@ -73,6 +73,13 @@ export class Kubectl {
     await this.client.delete(objects);
   }
 
+  /** Labels all nodes; null takes the label off. */
+  async labelNodes(labels: Readonly<Record<string, string | null>>): Promise<void> {
+    for (const object of await this.list('nodes')) {
+      await this.client.patchAs('kubectl-label', { object }, { metadata: { labels } });
+    }
+  }
+
   /** `kubectl delete KINDS NAME…`. */
   async deleteNamed(
     kinds: string,

@@ -81,7 +81,7 @@ afterEach(() => stop.abort());
 
 afterAll(async () => {
   await kubectl.deleteNamed('namespace', [namespace], { wait: false, ignoreNotFound: true });
-  await kubectl.run(['label', 'nodes', '--all', `${namespace}-`]);
+  await kubectl.labelNodes({ [namespace]: null });
   // Core of a later file would wait for kinds with the marks of deployments that never existed.
   const selector = 'core.rukpak.io/owner-kind=BundleDeployment';
   await kubectl.deleteAll('crd', { selector, wait: false });
@@ -260,7 +260,7 @@ test('own writes are silent, health changes are not', async () => {
     /: object .* \(Pod .*: Unschedulable: 0\/1 nodes are available/,
   );
   changes = [];
-  await kubectl.must(['label', 'nodes', '--all', '--overwrite', `${namespace}=ready`]);
+  await kubectl.labelNodes({ [namespace]: 'ready' });
   await eventually(() => {
     expect(engine.health(owner)).toEqual([]);
     expect(new Set(changes)).toEqual(new Set([owner.metadata.name]));

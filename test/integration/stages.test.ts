@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterAll(async () => {
   stop.abort();
   await kubectl.deleteNamed('namespace', [namespace], { wait: false, ignoreNotFound: true });
-  await kubectl.run(['label', 'nodes', '--all', `${namespace}-`]);
+  await kubectl.labelNodes({ [namespace]: null });
   await connection.close();
 });
 
@@ -89,7 +89,7 @@ function workload(name: string, label: string): KubernetesObject {
 }
 
 async function makeReady(label: string, name: string): Promise<void> {
-  await kubectl.must(['label', 'nodes', '--all', '--overwrite', `${namespace}=${label}`]);
+  await kubectl.labelNodes({ [namespace]: label });
   const ready = ['--for=condition=Available', '--timeout=240s', `--namespace=${namespace}`];
   await kubectl.must(['wait', `deployment/${name}`, ...ready]);
 }
