@@ -1,5 +1,5 @@
 import { gvkOf } from '../../../api/gvk.ts';
-import { mapOf } from '../../../api/json-fields.ts';
+import { fieldAt, mapOf } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentReason } from '../../../api/v1alpha1/conditions.ts';
@@ -80,6 +80,11 @@ function withoutExpiry(desired: DesiredObject): KubernetesObject {
   if (!isCollected(desired)) return desired.object;
   const { ttlSecondsAfterFinished: _, ...spec } = mapOf(desired.object['spec']);
   return { ...desired.object, spec };
+}
+
+/** Seconds after the end of a Job at which Kubernetes deletes it, if it is said. */
+export function expiryOf({ spec }: KubernetesObject): unknown {
+  return fieldAt(spec, 'ttlSecondsAfterFinished');
 }
 
 /** True for a hook that runs when core has removed everything else. */

@@ -1,5 +1,4 @@
 import { gvkOf } from '../../../api/gvk.ts';
-import { mapOf } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { installNamespaceOf } from '../../../api/v1alpha1/rules/install-namespace.ts';
@@ -26,12 +25,11 @@ import { isNamespace, isNamespaceOrDefinition, isWorkload } from '../objects/ord
 import { isHookObject } from '../objects/owner-marks.ts';
 import { ownershipOf } from '../ownership/ownership.ts';
 import { clientOf } from '../privilege/permissions.ts';
-import { isCollected } from '../state/applied-record.ts';
 import type { OwnerStates } from '../state/owner-states.ts';
 import type { Deletions, DoomedObject } from '../write/deletions.ts';
 import type { ServerSideApply } from '../write/server-side-apply.ts';
 import { hookRunOf, isOfRun } from './hook.ts';
-import { hookObject, hookRefusal, hookResource } from './hook-object.ts';
+import { expiryOf, hookObject, hookRefusal, hookResource } from './hook-object.ts';
 import { awaitHook, hookOutcome, noteHookEnd, progressOf } from './hook-watch.ts';
 import {
   fromBefore,
@@ -98,10 +96,10 @@ export class HookRunner {
   /** Has Kubernetes delete the Job of this run, or of a later attempt, when the hook says. */
   async expire(request: HookRequest): Promise<void> {
     const { owner, hook, signal } = request;
+    const ttlSecondsAfterFinished = expiryOf(hook);
+    if (ttlSecondsAfterFinished === undefined) return;
     const entry = await this.#objectOf(request);
-    if (entry === undefined || isCollected(entry)) return;
-    if (!isCollected({ ...entry, object: hook })) return;
-    const { ttlSecondsAfterFinished } = mapOf(hook['spec']);
+    if (entry === undefined || expiryOf(entry.object) !== undefined) return;
     const patch = { spec: { ttlSecondsAfterFinished } };
     const client = clientOf(owner, this.#options.client);
     await client.patch(entry, patch, { type: 'merge', signal }).catch((error: unknown) => {
