@@ -33,7 +33,8 @@ export class CredentialSource {
   readonly #config: Kubeconfig;
   #library: Promise<LibraryKubeconfig> | undefined;
   #current: Promise<Credentials> | undefined;
-  #readAt = 0;
+  /** Undefined while they are being read: a plug-in may wait until its user has logged in. */
+  #readAt: number | undefined;
 
   constructor(config: Kubeconfig) {
     this.#config = config;
@@ -41,14 +42,21 @@ export class CredentialSource {
 
   /** Concurrent callers share one run of an exec plug-in. Does not cache a failure. */
   async current(): Promise<Credentials> {
-    const now = performance.now();
-    if (this.#current === undefined || now - this.#readAt > maxAge) {
-      this.#readAt = now;
-      const reading = this.#read();
-      this.#current = reading;
-      reading.catch(() => this.#forget(reading));
-    }
+    const isOld = this.#readAt !== undefined && performance.now() - this.#readAt > maxAge;
+    if (this.#current === undefined || isOld) this.#current = this.#reading();
     return await this.#current;
+  }
+
+  async #reading(): Promise<Credentials> {
+    this.#readAt = undefined;
+    try {
+      const credentials = await this.#read();
+      this.#readAt = performance.now();
+      return credentials;
+    } catch (error) {
+      this.#current = undefined;
+      throw error;
+    }
   }
 
   async #read(): Promise<Credentials> {
@@ -62,10 +70,6 @@ export class CredentialSource {
     if (!exec && !authProvider) return await readCredentials(this.#config);
     this.#library ??= toLibraryKubeconfig(this.#config);
     return await askLibrary(await this.#library);
-  }
-
-  #forget(reading: Promise<Credentials>): void {
-    if (this.#current === reading) this.#current = undefined;
   }
 }
 

@@ -4,7 +4,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import os, { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { inspect, promisify } from 'node:util';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { CredentialSource } from './credentials.ts';
 import { homeFolder, loadKubeconfig } from './kubeconfig.ts';
 
@@ -258,6 +258,26 @@ describe('CredentialSource', () => {
     expect((await source.current()).headers).toEqual({ authorization: 'Bearer t' });
     expect(await readFile(counter, 'utf8')).toBe('x\nx\n');
   });
+});
+
+test('an exec plug-in that waits for its user is not run a second time meanwhile', {
+  tags: ['process'],
+}, async () => {
+  let now = 0;
+  vi.spyOn(performance, 'now').mockImplementation(() => now);
+  onTestFinished(() => void vi.restoreAllMocks());
+  const counter = join(folder, 'count');
+  const script = `echo x >> ${counter}; echo '{"status":{"token":"t"}}'`;
+  const user = { exec: { command: 'sh', args: ['-c', script] } };
+  const users = [{ name: 'waiting', user }];
+  const contexts = [{ name: 'x', context: { cluster: 'c', user: 'waiting' } }];
+  const kubeconfig = await aFile('waiting', { users, contexts });
+  const source = new CredentialSource(loadKubeconfig({ kubeconfig }));
+  const asked = [source.current()];
+  now += 60_000;
+  asked.push(source.current());
+  await Promise.all(asked);
+  expect(await readFile(counter, 'utf8')).toBe('x\n');
 });
 
 test('nothing of what the manager uses loads the library, which takes as much memory again', {
