@@ -13,7 +13,7 @@ if (process.env['NODE_V8_COVERAGE'] === undefined) {
 // of their processor time (ADR 32).
 process.env['GOGC'] ??= '400';
 
-/** Loading the product fills the 1 MiB that V8 begins with hundreds of times. */
+/** V8 begins with 1 MiB for new objects, which loading the product fills again and again. */
 const execArgv = ['--min-semi-space-size=16'];
 
 /** What `expect.poll` waits for comes in the end; it is said what did not. */
