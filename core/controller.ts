@@ -51,6 +51,8 @@ export {
   Controller,
   type ControllerOptions,
   conditionMessage,
+  type DevelopmentVariables,
+  developmentVariables,
   EventRecorder,
   endText,
   type FileAccess,

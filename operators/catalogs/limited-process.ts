@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { setPriority } from 'node:os';
 import {
   type Clock,
+  developmentVariables,
   endText,
   type FileAccess,
   nodePermissions,
@@ -103,7 +104,7 @@ function standBack({ pid }: ChildProcess): void {
 
 /** Without tokens, and proxies with passwords. */
 function environment(): NodeJS.ProcessEnv {
-  const { TZ, LANG, MALLOC_ARENA_MAX, NODE_V8_COVERAGE } = process.env;
-  const passed = { TZ, LANG, MALLOC_ARENA_MAX, NODE_V8_COVERAGE };
+  const { TZ, LANG, MALLOC_ARENA_MAX } = process.env;
+  const passed = { TZ, LANG, MALLOC_ARENA_MAX, ...developmentVariables() };
   return Object.fromEntries(Object.entries(passed).filter(([, value]) => value !== undefined));
 }

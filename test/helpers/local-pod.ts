@@ -166,9 +166,10 @@ export class LocalPod {
     await eventually(() => this.mountSecrets());
     const local = (path: string) => this.local(path);
     const args = containerArgs(deployment).map((argument) => this.#relocated(argument));
+    const { PATH, NODE_COMPILE_CACHE } = process.env;
     return spawn(process.execPath, ['cmd/rukpak.ts', ...args, ...flags(this.ports, local)], {
       cwd: root,
-      env: { PATH: process.env['PATH'], HOME: this.#folder, KUBECONFIG: kubeconfig },
+      env: { PATH, NODE_COMPILE_CACHE, HOME: this.#folder, KUBECONFIG: kubeconfig },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
   }

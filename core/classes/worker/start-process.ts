@@ -3,7 +3,11 @@ import { writeFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { setPriority } from 'node:os';
 import { extname, join } from 'node:path';
-import { nodePermissions } from '../../platform/runtime/index.ts';
+import {
+  type DevelopmentVariables,
+  developmentVariables,
+  nodePermissions,
+} from '../../platform/runtime/index.ts';
 
 /**
  * Restrictions for foreign code: it gets as little access to this process and machine as possible.
@@ -40,12 +44,13 @@ export function startProcess(options: StartOptions): ChildProcess {
   if (confinement === undefined && !sandboxed) {
     return spawn(process.execPath, [...flags, entry], { stdio: [...stdio] });
   }
+  const variables = confinement === undefined ? developmentVariables() : {};
   const env = confinement === undefined ? trustedEnvironment(process.env) : passedOn(process.env);
   const child = spawn(
     process.execPath,
-    [...flags, ...permissions(confinement, env), entry, 'confined'],
+    [...flags, ...permissions(confinement, variables), entry, 'confined'],
     // The environment has neither the kubeconfig's path nor tokens, nor proxies with passwords.
-    { stdio: [...stdio], cwd: '/', env },
+    { stdio: [...stdio], cwd: '/', env: { ...env, ...variables } },
   );
   if (confinement !== undefined && child.pid !== undefined) standBack(child.pid);
   return child;
@@ -76,10 +81,10 @@ function socketsOf(process: ChildProcess): readonly (Socket | null | undefined)[
 
 function permissions(
   confinement: Confinement | undefined,
-  { NODE_V8_COVERAGE: coverage = '' }: NodeJS.ProcessEnv,
+  variables: DevelopmentVariables,
 ): readonly string[] {
   return [
-    ...nodePermissions({ readable: confinement?.readable ?? [] }, coverage),
+    ...nodePermissions({ readable: confinement?.readable ?? [] }, variables),
     // A file from a ConfigMap has no package.json that names its module type.
     '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON',
   ];
@@ -90,12 +95,11 @@ function passedOn({ TZ, LANG, MALLOC_ARENA_MAX }: NodeJS.ProcessEnv): NodeJS.Pro
   return defined({ TZ, LANG, MALLOC_ARENA_MAX });
 }
 
-/** Also for core's own code: CA files, and the folder of `npm run coverage`. */
+/** Also for core's own code: CA files. */
 function trustedEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { NODE_EXTRA_CA_CERTS, NODE_USE_SYSTEM_CA, SSL_CERT_FILE, SSL_CERT_DIR } = env;
-  const { NODE_V8_COVERAGE } = env;
   const authorities = { NODE_EXTRA_CA_CERTS, NODE_USE_SYSTEM_CA, SSL_CERT_FILE, SSL_CERT_DIR };
-  return { ...passedOn(env), ...defined({ ...authorities, NODE_V8_COVERAGE }) };
+  return { ...passedOn(env), ...defined(authorities) };
 }
 
 /** Node would pass undefined on as the text "undefined". */

@@ -14,7 +14,13 @@ export { LeaderElector } from './leader/leader-elector.ts';
 export { leaderRunnable } from './leader/leader-runnable.ts';
 export { type Lease, leaseResource } from './leader/lease-lock.ts';
 export { Manager, type Runnable, reflectorRunnable } from './manager.ts';
-export { type FileAccess, moduleFolders, nodePermissions } from './node-permissions.ts';
+export {
+  type DevelopmentVariables,
+  developmentVariables,
+  type FileAccess,
+  moduleFolders,
+  nodePermissions,
+} from './node-permissions.ts';
 export { beginOf, bootID, endText, type ProcessEnd, processorTime } from './processes.ts';
 export { ByteBudget } from './queue/byte-budget.ts';
 export { type Claim, precedence } from './queue/claims.ts';
