@@ -125,7 +125,8 @@ export class System {
       ...flags,
     ];
     this.#formerLog = this.log;
-    this.#run = this.#start(args);
+    const { kubeconfig, run: Run = RukpakInProcess } = this.#options;
+    this.#run = new Run(args, kubeconfig);
   }
 
   async ready(): Promise<void> {
@@ -191,16 +192,11 @@ export class System {
   }
 
   async #install(): Promise<void> {
-    const { installFlags = [] } = this.#options;
+    const { installFlags = [], kubeconfig } = this.#options;
     const url = `--webhook-url=${this.webhookAddress}`;
-    const run = this.#start(['install', url, ...installFlags]);
+    const run = new RukpakInProcess(['install', url, ...installFlags], kubeconfig);
     await run.ended;
     if (run.exitCode !== 0) throw new Error(`rukpak install failed:\n${run.log}`);
-  }
-
-  #start(args: readonly string[]): RukpakRun {
-    const { kubeconfig, run: Run = RukpakInProcess } = this.#options;
-    return new Run(args, kubeconfig);
   }
 
   async #removeWebhooks(): Promise<void> {
