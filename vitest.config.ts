@@ -85,6 +85,9 @@ export default defineConfig({
         test: {
           ...onControlPlanes,
           name: 'integration',
+          // As those of `unit`. A file of `e2e` has a process of its own: a core that it leaves
+          // running, when its clean-up fails, must not go on beside the next file.
+          isolate: false,
           include: ['test/integration/**/*.test.ts'],
         },
       },

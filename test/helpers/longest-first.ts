@@ -63,20 +63,25 @@ const seconds: Readonly<Record<string, number>> = {
 };
 
 /**
- * Starts with the slowest files, so that no worker has one of twenty minutes at the end. Files of a
+ * Starts with the slowest files, so that no worker has one of twenty minutes at the end; those of
+ * `integration` come last, since a process that runs one of them runs the next one too. Files of a
  * tag that the run leaves out are not started: vitest would have a process load the product for
  * each, to find that there is nothing to do.
  */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files.filter((file) => !this.#isLeftOut(file)));
-    return sorted.toSorted((a, b) => secondsOf(b) - secondsOf(a));
+    return sorted.toSorted((a, b) => turnOf(a) - turnOf(b) || secondsOf(b) - secondsOf(a));
   }
 
   #isLeftOut({ moduleId }: TestSpecification): boolean {
     const tag = /^\/\/ @module-tag (\w+)$/m.exec(readFileSync(moduleId, 'utf8'))?.[1];
     return this.ctx.config.tagsFilter?.some((filter) => filter.includes(`!${tag}`)) === true;
   }
+}
+
+function turnOf({ project }: TestSpecification): number {
+  return project.name === 'integration' ? 1 : 0;
 }
 
 function secondsOf({ moduleId }: TestSpecification): number {
