@@ -63,7 +63,7 @@ async function run(args: readonly string[], input = ''): Promise<CtlResult> {
 }
 
 describe('rukpakctl render', () => {
-  it('prints YAML documents that kubectl can apply', async () => {
+  it('prints YAML documents that kubectl can apply', { tags: ['slow'] }, async () => {
     expect(await run(['render', good])).toEqual({
       code: 0,
       stdout: namespaceYaml,
@@ -119,7 +119,7 @@ describe('rukpakctl render', () => {
 });
 
 describe('rukpakctl render of an image', () => {
-  it('pulls a reference that is not a directory', async () => {
+  it('pulls a reference that is not a directory', { tags: ['slow'] }, async () => {
     const registry = await FakeRegistry.start();
     try {
       await registry.addImage('v1', [

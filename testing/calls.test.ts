@@ -9,7 +9,9 @@ function standStill(milliseconds: number): void {
   Atomics.wait(word, 0, 0, milliseconds);
 }
 
-test('a run that others keep from ending is given longer than a second', async () => {
+test('a run that others keep from ending is given longer than a second', {
+  tags: ['slow'],
+}, async () => {
   const results = await abortedResults(async () => {
     for (let step = 0; step < 2; step += 1) {
       await delay(10);
@@ -24,7 +26,7 @@ test('a run that others keep from ending is given longer than a second', async (
   ]);
 });
 
-test('one that does not end is found', async () => {
+test('one that does not end is found', { tags: ['slow'] }, async () => {
   await expect(abortedResults(() => new Promise(() => undefined))).rejects.toThrow(
     'aborted before it began, it had not ended a second later',
   );

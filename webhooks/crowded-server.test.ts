@@ -79,7 +79,9 @@ async function review(port: number, agent: Agent | false = false): Promise<Answe
   return await answer;
 }
 
-test('strangers who promise bodies hold a share of the memory, for 5 s; others are answered', async () => {
+test('strangers who promise bodies hold a share of the memory, for 5 s; others are answered', {
+  tags: ['slow'],
+}, async () => {
   const clock = new ManualClock();
   const port = await start({ clock });
   const headers = { 'content-length': 8 * mebibyte };
@@ -118,7 +120,7 @@ test('a body without a length reserves as it comes', async () => {
   expect((await review(port)).status).toBe(200);
 });
 
-test('bodies give back what they held', async () => {
+test('bodies give back what they held', { tags: ['slow'] }, async () => {
   const port = await start();
   for (let call = 0; call < 7; call += 1) {
     const { sent, answer } = begin(port, stranger);
@@ -135,7 +137,9 @@ async function opened(port: number, localAddress: string): Promise<Socket> {
   return socket;
 }
 
-test('idle connections of strangers neither pile up nor take the place of the API server’s', async () => {
+test('idle connections of strangers neither pile up nor take the place of the API server’s', {
+  tags: ['slow'],
+}, async () => {
   const port = await start();
   const agent = new Agent({ keepAlive: true });
   onTestFinished(() => agent.destroy());
@@ -153,7 +157,9 @@ test('idle connections of strangers neither pile up nor take the place of the AP
   expect(Object.values(agent.freeSockets).flat()).toEqual([kept]);
 });
 
-test('requests of two strangers that send no body do not keep the API server out', async () => {
+test('requests of two strangers that send no body do not keep the API server out', {
+  tags: ['slow'],
+}, async () => {
   let begun = 0;
   const observer = { began: () => void (begun += 1), answered: () => undefined };
   const port = await start({ clock: new ManualClock(), observer });

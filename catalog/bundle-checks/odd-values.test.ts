@@ -39,7 +39,7 @@ function* spoiledBundles({ files }: BundleFiles): Generator<BundleFiles> {
   }
 }
 
-test('nothing in a bundle keeps the rest of it from being judged', () => {
+test('nothing in a bundle keeps the rest of it from being judged', { tags: ['slow'] }, () => {
   const files = loadDirectory('deploy/samples/howto/validate', defaultLimits);
   let count = 0;
   for (const bundle of spoiledBundles(files)) {

@@ -84,7 +84,7 @@ class p-stable-p.v1 deprecatedskipped
     await expect(drawn([part], options)).rejects.toThrow(message);
   });
 
-  it('draws a cycle of 100,000 entries', async () => {
+  it('draws a cycle of 100,000 entries', { tags: ['slow'] }, async () => {
     const names = Array.from({ length: 100_000 }, (_, index) => `p.v${index}`);
     const entries = names.map((name, index) => ({
       name,
@@ -94,7 +94,7 @@ class p-stable-p.v1 deprecatedskipped
     expect(text.match(/-- replace -->/g)).toHaveLength(100_000);
   });
 
-  it('refuses more edges than anybody draws', async () => {
+  it('refuses more edges than anybody draws', { tags: ['slow'] }, async () => {
     const skips = Array.from({ length: 600_000 }, () => 'p.v0');
     const entries = [
       { name: 'p.v1', skips },

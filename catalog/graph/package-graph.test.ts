@@ -187,7 +187,9 @@ describe.each(Object.entries(drawings))('%s', (_name, draw) => {
   });
 });
 
-test('a cycle and a chain of 100,000 entries are drawn in characters', async () => {
+test('a cycle and a chain of 100,000 entries are drawn in characters', {
+  tags: ['slow'],
+}, async () => {
   expect(drawText(await chainAndCycle(100_000)).lines).toHaveLength(100_002);
 });
 

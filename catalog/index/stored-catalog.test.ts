@@ -62,7 +62,7 @@ describe('a stored catalog', () => {
   test.each([
     ['64 MiB', 700],
     ['what a text of V8 can have', 6000],
-  ])('has no blob of more than %s', async (_case, times) => {
+  ])('has no blob of more than %s', { tags: ['slow'] }, async (_case, times) => {
     // One object, as the aliases of a document name it.
     const alias = 'x'.repeat(100_000);
     const value = { aliases: Array<string>(times).fill(alias) };

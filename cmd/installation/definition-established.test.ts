@@ -33,11 +33,11 @@ function aBusyServer(seconds: number): () => Promise<KubernetesObject> {
   };
 }
 
-it('waits as long as an API server takes that has much to do', async () => {
+it('waits as long as an API server takes that has much to do', { tags: ['slow'] }, async () => {
   await definitionEstablished({ get: aBusyServer(120) }, {} as Resource, 'x');
 });
 
-it('gives up in the end, and says what to look at', async () => {
+it('gives up in the end, and says what to look at', { tags: ['slow'] }, async () => {
   const get = aBusyServer(Number.POSITIVE_INFINITY);
   await expect(definitionEstablished({ get }, {} as Resource, 'x')).rejects.toThrow(
     'customresourcedefinition.apiextensions.k8s.io/x is not established after 180 s: see its conditions',

@@ -47,7 +47,7 @@ function ofSize(bytes: number, data: unknown): ReturnType<typeof anObjectOf> {
   return { ...anObjectOf(data), rest: 'x'.repeat(rest) };
 }
 
-it('takes objects to the last byte of what the API server takes', () => {
+it('takes objects to the last byte of what the API server takes', { tags: ['slow'] }, () => {
   const text = fc.string({
     unit: fc.constantFrom('a', '"', '\\', '\n', '\x01', 'é', '😀', '\ud800'),
   });

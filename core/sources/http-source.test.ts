@@ -192,7 +192,7 @@ describe('a server', () => {
     );
   });
 
-  test('that never answers, or stops sending, is given up on', async () => {
+  test('that never answers, or stops sending, is given up on', { tags: ['slow'] }, async () => {
     const url = `${server.url}/b.tgz`;
     const impatient = createHttpSource({ idleTimeout: 500 });
     server.files.set('/b.tgz', () => undefined);

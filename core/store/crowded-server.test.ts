@@ -54,7 +54,9 @@ async function opened(server: string, localAddress: string): Promise<Socket> {
   return socket;
 }
 
-test('idle connections of strangers pile up no further, and end neither an upload nor a reader', async () => {
+test('idle connections of strangers pile up no further, and end neither an upload nor a reader', {
+  tags: ['slow'],
+}, async () => {
   const server = await fixture.start({ handlers: [receive] });
   const agent = new Agent({ keepAlive: true });
   expect(await read(server, agent)).toBe(200);

@@ -45,7 +45,9 @@ async function stalledReader(
   return { socket, start: String(chunk) };
 }
 
-test('a user who reads too much at once is told so; others are served, and stalled readers cut', async () => {
+test('a user who reads too much at once is told so; others are served, and stalled readers cut', {
+  tags: ['slow'],
+}, async () => {
   const clock = new ManualClock();
   const server = await fixture.start({
     clock,

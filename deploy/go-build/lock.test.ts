@@ -21,7 +21,7 @@ function options(signal = new AbortController().signal) {
   return { purpose: 'testing', onProgress: () => {}, signal };
 }
 
-test('work under one lock never overlaps', async () => {
+test('work under one lock never overlaps', { tags: ['slow'] }, async () => {
   let inside = 0;
   let most = 0;
   async function work(): Promise<void> {
@@ -41,7 +41,9 @@ test('the lock of a process that ended is taken over', async () => {
   expect(await withLock(file, options(), () => Promise.resolve('done'))).toBe('done');
 });
 
-test('the lock of another machine is taken over when nobody has refreshed it for long', async () => {
+test('the lock of another machine is taken over when nobody has refreshed it for long', {
+  tags: ['slow'],
+}, async () => {
   await writeFile(file, JSON.stringify({ host: 'elsewhere', pid: 1, started: 'then' }));
   const signal = AbortSignal.timeout(700);
   await expect(withLock(file, options(signal), () => Promise.resolve())).rejects.toThrow();

@@ -46,7 +46,9 @@ describe('two hundred Operators', () => {
     await installed(numbers);
   });
 
-  test('and new content that concerns three: those three alone are resolved and written', async () => {
+  test('and new content that concerns three: those three alone are resolved and written', {
+    tags: ['slow'],
+  }, async () => {
     const changed = [7, 77, 177];
     contents.reads.length = 0;
     const newer = (each: number) => aPackage({ name: named(each), versions: ['1.0.0', '1.1.0'] });

@@ -83,7 +83,7 @@ describe('a path of upgrades', () => {
     });
   });
 
-  it('of 100,000 steps is found', () => {
+  it('of 100,000 steps is found', { tags: ['slow'] }, () => {
     const versions = Array.from({ length: 100_000 }, (_, index) => `1.${index}.0`);
     const steps = path({ contents: [aPackage({ bundles: versions })], to: '1.99999.0' });
     expect(steps).toHaveLength(99_999);

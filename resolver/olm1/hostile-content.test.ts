@@ -58,7 +58,7 @@ describe('a channel', () => {
     expect(textOf(resolve(content))).toBe('p.v1.2.0');
   });
 
-  test('of 100,000 entries is resolved, and its failure explained', () => {
+  test('of 100,000 entries is resolved, and its failure explained', { tags: ['slow'] }, () => {
     const content = aPackage({ bundles: versions(100_000) });
     expect(textOf(resolve(content))).toBe('p.v1.99999.0');
     expect(textOf(resolve(content, upgrading))).toBe('p.v1.1.0');
@@ -91,13 +91,13 @@ describe('a text of a megabyte', () => {
     ['a range that cannot be read', requiring('?'.repeat(1_000_000)), /^p\.v1\.0\.0$/],
     ['an expression', rule(`p == "${'x'.repeat(1_000_000)}"`), /^p\.v1\.0\.0$/],
     ['a range of many conditions', requiring('>1.0.0 '.repeat(140_000)), /takes more than/],
-  ])('as %s is bounded', (_, property, expected) => {
+  ])('as %s is bounded', { tags: ['slow'] }, (_, property, expected) => {
     const bundles = [aBundle('p', '1.0.0', { properties: [property] })];
     const provider = aPackage({ name: 'd', bundles: versions(1000) });
     expect(textOf(resolve([aPackage({ bundles }), provider]))).toMatch(expected);
   });
 
-  test('as a skipRange upgrades what is in it', () => {
+  test('as a skipRange upgrades what is in it', { tags: ['slow'] }, () => {
     const entry = anEntry('p', '1.1.0', { skipRange: '>0.1.0 '.repeat(140_000) });
     const content = aPackage({ bundles: ['1.0.0', '1.1.0'], channels: { stable: [entry] } });
     expect(textOf(resolve(content, upgrading))).toBe('p.v1.1.0');

@@ -159,7 +159,9 @@ describe('a large channel', () => {
   const versions = Array.from({ length: 100_000 }, (_, index) => `1.${index}.0`);
   const content = aPackage({ bundles: versions.map((version) => aBundle('p', version)) });
 
-  it('of 100,000 entries is resolved, and its failure is explained by ten bundles', () => {
+  it('of 100,000 entries is resolved, and its failure is explained by ten bundles', {
+    tags: ['slow'],
+  }, () => {
     expect(answer(resolve(installed('1.0.0'), content))).toBe('1.99999.0 of a');
     const failed = resolve({ version: '2.x' }, content);
     if (failed.kind !== 'failed') throw new Error('it must fail');

@@ -15,7 +15,7 @@ const converted = new Map<string, Pick<PageRow, 'withoutConfig' | 'modes'>>();
 function conversions(bundles: readonly TestedBundle[]): void {
   const requiring = bundles.filter(({ required }) => required.length > 0);
 
-  it.each(bundles)('$name in every mode that it allows', async (bundle) => {
+  it.each(bundles)('$name in every mode that it allows', { tags: ['slow'] }, async (bundle) => {
     const files = bundle.content();
     const cluster = aCluster(bundle.required);
     const withoutConfig = await outcomeOf(files, { cluster });
@@ -28,15 +28,19 @@ function conversions(bundles: readonly TestedBundle[]): void {
     expect(modes).toEqual([...bundle.modes]);
   });
 
-  it.each(bundles)('$name in no mode that it does not allow', async ({ modes, content }) => {
-    const files = content();
-    for (const mode of installModes.filter((each) => !modes.has(each))) {
-      const options = { config: configOf[mode], cluster: aCluster() };
-      expect(await outcomeOf(files, options)).toMatch(
-        /supported install modes \[[\w ]+\] do not support|no cluster since Kubernetes/,
-      );
-    }
-  });
+  it.each(bundles)(
+    '$name in no mode that it does not allow',
+    { tags: ['slow'] },
+    async ({ modes, content }) => {
+      const files = content();
+      for (const mode of installModes.filter((each) => !modes.has(each))) {
+        const options = { config: configOf[mode], cluster: aCluster() };
+        expect(await outcomeOf(files, options)).toMatch(
+          /supported install modes \[[\w ]+\] do not support|no cluster since Kubernetes/,
+        );
+      }
+    },
+  );
 
   it.each(requiring)('$name says which kinds of others it needs', async ({ required, content }) => {
     const outcome = await outcomeOf(content(), {

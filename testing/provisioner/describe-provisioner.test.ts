@@ -483,7 +483,7 @@ describe('use of the system is found', () => {
 describe('an aborted handler', () => {
   const aborts = `${title} ends when it is aborted`;
 
-  it('that goes on is found', async () => {
+  it('that goes on is found', { tags: ['slow'] }, async () => {
     const found = await complaintsOfDeployment(async (_, __, { signal }) => {
       if (signal.aborted) await new Promise(() => undefined);
       return [];

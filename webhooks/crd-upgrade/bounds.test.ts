@@ -18,7 +18,9 @@ import type { ObjectLister } from './custom-resources.ts';
 const next = aWidgetCrd([{ name: 'v1', spec: requiredSpec }]);
 const widgets = Array.from({ length: 2_000 }, () => aWidget({ a: 'x' }));
 
-test('objects are read in pages of at most 500, and none after the first that fails', async () => {
+test('objects are read in pages of at most 500, and none after the first that fails', {
+  tags: ['slow'],
+}, async () => {
   const cluster = new WidgetCluster(aWidgetCrd([{ name: 'v1' }]), widgets);
   expect(await judgeCrd(cluster, next)).toEqual({ allowed: true });
   expect(cluster.asked.map(({ limit }) => limit)).toEqual([50, 500, 500, 500, 500]);

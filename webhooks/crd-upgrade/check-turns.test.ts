@@ -86,7 +86,9 @@ test('a check that takes too much processor time is refused with the way out', a
   );
 });
 
-test('a slow check holds up another client for one turn, not for each object', async () => {
+test('a slow check holds up another client for one turn, not for each object', {
+  tags: ['slow'],
+}, async () => {
   const pages = [
     Array.from({ length: 400 }, () => aSlowWidget(5)),
     Array.from({ length: 600 }, () => aWidget({ a: 'x' })),

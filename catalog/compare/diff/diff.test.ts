@@ -283,7 +283,7 @@ test('channels of 20,000 entries, and cycles of as many, are compared in a momen
   expect(lost.stranded[0]).toMatchObject({ reason: 'channel invalid', lastStep: undefined });
 });
 
-test('skipRanges that are made to be slow are refused', async () => {
+test('skipRanges that are made to be slow are refused', { tags: ['slow'] }, async () => {
   const names = Array.from({ length: 1700 }, (_, index) => `a.v1.${index}.0`);
   const entries = names.map((name, index) => ({
     name,

@@ -362,7 +362,9 @@ const choices: readonly PackageSelection[] = [
   ),
 ];
 
-test('what is left of any valid catalog is valid, and has the dependencies of its bundles', async () => {
+test('what is left of any valid catalog is valid, and has the dependencies of its bundles', {
+  tags: ['slow'],
+}, async () => {
   for (let seed = 1; seed <= 200; seed += 1) {
     const blobs = randomCatalog(seed);
     const others = choices[seed % choices.length];
@@ -434,7 +436,7 @@ test('bundles that require each other one by one are kept in bounded time', asyn
   expect(left.filter(({ schema }) => schema === 'olm.bundle').map(decodeBundle)).toHaveLength(800);
 });
 
-test('dependencies that are made to be slow are refused', async () => {
+test('dependencies that are made to be slow are refused', { tags: ['slow'] }, async () => {
   const names = Array.from({ length: 3300 }, (_, index) => `v1.${index}.0`);
   const entries = (owner: string) =>
     names.map((name, index) => ({

@@ -112,7 +112,9 @@ test('what replaces the content is served at once', async () => {
   await swapped.close();
 });
 
-test('a client that reads no answer of reflection gets no more of them', async () => {
+test('a client that reads no answer of reflection gets no more of them', {
+  tags: ['slow'],
+}, async () => {
   const answer = vi.spyOn(ReflectionStream.prototype, 'answer');
   // The client of the library reads more than it is asked for.
   const session = connect(`http://127.0.0.1:${port}`);

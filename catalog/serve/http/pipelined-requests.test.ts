@@ -46,7 +46,9 @@ function requestOf(headers = ''): string {
   return `GET ${path} HTTP/1.1\r\nHost: a\r\n${headers}\r\n`;
 }
 
-test('a client that sends requests and reads no answer has one answered', async () => {
+test('a client that sends requests and reads no answer has one answered', {
+  tags: ['slow'],
+}, async () => {
   begun = 0;
   const socket = connect(port, '127.0.0.1');
   socket.write(requestOf().repeat(3) + requestOf('Connection: close\r\n'));

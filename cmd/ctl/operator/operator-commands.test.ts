@@ -216,7 +216,7 @@ describe('install', () => {
     expect(stderr).toContain('Operator "painter": ResolutionFailed: Allow 2.x.\n');
   });
 
-  test('--watch ends after its time', async () => {
+  test('--watch ends after its time', { tags: ['slow'] }, async () => {
     putOperator('RollingOut', 'Deployment x/y is not ready.');
     const { code, stdout, stderr } = await ctl('install', 'painter', '--watch', '--timeout=1s');
     expect(code).toBe(1);
@@ -250,7 +250,9 @@ describe('upgrade', () => {
     );
   });
 
-  test('--force says which policy is set now, also if the upgrade then fails', async () => {
+  test('--force says which policy is set now, also if the upgrade then fails', {
+    tags: ['slow'],
+  }, async () => {
     content = linesOf(packageOf('painter', { versions: ['1.0.0', '2.0.0'] }));
     putCatalog('a');
     putOperator('RollingOut', 'Deployment x/y is not ready.');

@@ -21,7 +21,7 @@ afterEach(() => {
 
 const save = (name: string): void => writeFileSync(join(folder, name), String(Math.random()));
 
-test('saves that come together count once, and tests not at all', async () => {
+test('saves that come together count once, and tests not at all', { tags: ['slow'] }, async () => {
   const found = saves(folder, stop.signal);
   const first = found.next();
   for (const name of ['class.test.ts', '.class.ts.swp', 'class.ts~', 'class.ts', 'class.ts'])
@@ -41,7 +41,7 @@ test('a save before anybody looks is not lost: the class is started first', asyn
   expect(await found.next()).toMatchObject({ done: false });
 });
 
-test('a save while nobody looks is not lost', async () => {
+test('a save while nobody looks is not lost', { tags: ['slow'] }, async () => {
   const found = saves(folder, stop.signal);
   const first = found.next();
   save('class.ts');

@@ -324,7 +324,9 @@ test('a certificate of a clock that was ahead is replaced once the clock is righ
   expect(isTrusted(right)).toBe(true);
 });
 
-test('however often others are asked for, what is trusted still fits into a Secret', async () => {
+test('however often others are asked for, what is trusted still fits into a Secret', {
+  tags: ['slow'],
+}, async () => {
   let view = await reconcile();
   for (let request = 0; request < 25; request++) {
     const annotations = { [annotation.rotateCertificates]: `${request}` };

@@ -77,7 +77,9 @@ describe('pushBlob', () => {
     expect(registry.blobs.get(blob.descriptor.digest)?.byteLength).toBe(mebibyte);
   });
 
-  it('sends a large blob in chunks, and of a lost one what is missing', async () => {
+  it('sends a large blob in chunks, and of a lost one what is missing', {
+    tags: ['slow'],
+  }, async () => {
     registry.cuts = 3;
     registry.cutAfter = 3 * mebibyte;
     const bytes = Buffer.alloc(40 * mebibyte, 'abcdefg');

@@ -140,7 +140,7 @@ describe('whiteouts', () => {
     expect(files).toEqual({ x: '1' });
   });
 
-  it('are quick, however many', async () => {
+  it('are quick, however many', { tags: ['slow'] }, async () => {
     const files = Object.fromEntries(Array.from({ length: 9_000 }, (_, i) => [`d/${i}`, '']));
     const whiteouts = Object.keys(files).map((path) => ({ name: path.replace('/', '/.wh.') }));
     const started = cpuTime();
@@ -285,7 +285,9 @@ describe('refused', () => {
     );
   });
 
-  it('more entries than the limit, and as many directories in few', async () => {
+  it('more entries than the limit, and as many directories in few', {
+    tags: ['slow'],
+  }, async () => {
     const tarEntries = Array.from({ length: defaultLimits.maxEntries + 1 }, (_, i) => ({
       name: `f${i}`,
     }));

@@ -277,7 +277,7 @@ describe('a body that is too large', () => {
     expect(announce).not.toHaveBeenCalled();
   });
 
-  test('gets its answer although it goes on, for a while', async () => {
+  test('gets its answer although it goes on, for a while', { tags: ['slow'] }, async () => {
     const { port } = server.address() as AddressInfo;
     const socket = connect(port, '127.0.0.1');
     socket.on('error', () => undefined);

@@ -141,7 +141,7 @@ test('packages are found by the APIs that any of their bundles provides', async 
   expect([...content.records.packages].toSorted()).toEqual(['a', 'b', 'broken']);
 });
 
-test('a channel of 100,000 entries is read', async () => {
+test('a channel of 100,000 entries is read', { tags: ['slow'] }, async () => {
   const entries = Array.from({ length: 100_000 }, (_, n) => ({ name: `a.v${n}`, replaces: 'x' }));
   await using content = await contentOf([
     { schema: 'olm.channel', package: 'a', name: 'x', entries },

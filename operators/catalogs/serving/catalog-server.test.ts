@@ -93,7 +93,9 @@ test('requests are measured as by catalogd', async () => {
   });
 });
 
-test('idle clients cannot hold all connections; closed ones are free again', async () => {
+test('idle clients cannot hold all connections; closed ones are free again', {
+  tags: ['slow'],
+}, async () => {
   await serve({ kind: 'Catalog', name: 'shop' }, 'a');
   const port = await start();
   const greedy = ['127.0.0.1', '127.0.0.3'].flatMap((localAddress) =>

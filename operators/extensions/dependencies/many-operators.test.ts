@@ -30,6 +30,7 @@ async function everythingIsInstalled(names: readonly string[]): Promise<void> {
 
 test('sixty Operators with a dependency each, and new content that concerns three: only what these have and require is read, and only they are written', {
   timeout: 300_000,
+  tags: ['slow'],
 }, async () => {
   const numbers = Array.from({ length: 60 }, (_, index) => index);
   const owners = numbers.map((each) => owner(each, ['1.0.0']));

@@ -78,9 +78,11 @@ describe('a chart that asks for too much is refused, and the next one rendered',
     expect(render(engine, 'a: {{ .Release.Name }}')).toBe('a: demo');
   }
 
-  test.each(hostile)('$title', { timeout: 600_000 }, (chart) => check(smallEngine, chart));
+  test.each(hostile)('$title', { timeout: 600_000, tags: ['slow'] }, (chart) =>
+    check(smallEngine, chart),
+  );
 
-  test('templates that include themselves', { timeout: 600_000 }, async () => {
+  test('templates that include themselves', { timeout: 600_000, tags: ['slow'] }, async () => {
     // Helm counts to 1000: on a busy machine Go has used up to 100 MiB by then.
     check(await sharedEngine(), {
       template: '{{ define "x" }}{{ include "x" . }}{{ end }}{{ include "x" . }}',

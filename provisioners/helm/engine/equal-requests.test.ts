@@ -49,7 +49,7 @@ function rendered(template: string, values = eight): readonly string[] {
 }
 
 describe('a template has one order of', () => {
-  test('keys, dictionary by dictionary', () => {
+  test('keys, dictionary by dictionary', { tags: ['slow'] }, () => {
     expect(rendered('a: {{ keys .Values.m (dict "z" 1 "a" 2) | join "" }}')).toEqual([
       `${path}: a: abcdefghaz`,
     ]);
