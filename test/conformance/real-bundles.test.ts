@@ -69,7 +69,7 @@ describe.skipIf(!realBundlesArePresent())('real bundles', () => {
   conversions(realBundles);
 
   // `vitest run --project unit test/conformance/real-bundles.test.ts -u` writes the page.
-  it('convert as docs/real-bundles.md lists', async () => {
+  it('convert as docs/real-bundles.md lists', { tags: ['slow'] }, async () => {
     const rows = realBundles.flatMap((bundle) => {
       const outcomes = converted.get(bundle.name);
       return outcomes === undefined ? [] : [{ ...bundle, ...outcomes }];
