@@ -18,23 +18,28 @@ interface Webhook {
   };
 }
 
+/** What kustomize makes of the overlays in deploy/overlays, once a process. */
+const rendered = new Map<string, string>();
+
 /** deploy/overlays/self-signed, or a variant of it, on a cluster that nobody else uses. */
 export class SelfSignedOverlay {
   readonly #kubectl: Kubectl;
   /** Where it is, in kubectl's words. */
   readonly #place: readonly string[];
-  readonly #text: string;
+  readonly #objects: readonly KubernetesObject[];
 
   private constructor(kubectl: Kubectl, place: readonly string[], text: string) {
     this.#kubectl = kubectl;
     this.#place = place;
-    this.#text = text;
+    this.#objects = parseAllDocuments(text).map((each) => each.toJS() as KubernetesObject);
   }
 
   /** By its name in deploy/overlays, or by the path of its folder. */
   static async render(kubectl: Kubectl, name = 'self-signed'): Promise<SelfSignedOverlay> {
     const folder = resolve(folders, name);
-    const text = await kubectl.must(['kustomize', folder]);
+    const text = rendered.get(folder) ?? (await kubectl.must(['kustomize', folder]));
+    // Folders elsewhere are those that tests write.
+    if (folder.startsWith(folders)) rendered.set(folder, text);
     return new SelfSignedOverlay(kubectl, ['-k', folder], text);
   }
 
@@ -45,18 +50,14 @@ export class SelfSignedOverlay {
 
   /** One of its objects; throws where there is none. */
   object(kind: string, name: string): KubernetesObject {
-    const found = this.#objects().find((each) => each.kind === kind && each.metadata.name === name);
+    const found = this.#objects.find((each) => each.kind === kind && each.metadata.name === name);
     if (found === undefined) throw new Error(`the overlay has no ${kind} ${name}`);
     return found;
   }
 
-  #objects(): readonly KubernetesObject[] {
-    return parseAllDocuments(this.#text).map((each) => each.toJS() as KubernetesObject);
-  }
-
   /** The same as `apply`, sooner. */
   async install(): Promise<void> {
-    await this.#kubectl.applyAsKubectl(this.#objects());
+    await this.#kubectl.applyAsKubectl(this.#objects);
   }
 
   /** As the README says. */
@@ -95,7 +96,7 @@ export class SelfSignedOverlay {
     const installed = ['configmaps,clusterroles', '--all-namespaces', '--ignore-not-found'];
     const selector = '--selector=core.rukpak.io/owner-kind=BundleDeployment';
     await this.#kubectl.must(['delete', ...installed, selector]);
-    await this.#kubectl.delete(this.#objects());
+    await this.#kubectl.delete(this.#objects);
   }
 
   async #removeAll(kind: string): Promise<void> {
