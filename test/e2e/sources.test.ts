@@ -18,21 +18,16 @@ import { aBundle, aBundleDeployment, aConfigMap } from '../helpers/objects.ts';
 import { plane } from '../helpers/plane.ts';
 import { RukpakProcess } from '../helpers/rukpak-run.ts';
 import { tokenOf } from '../helpers/service-account.ts';
-import { System } from '../helpers/system.ts';
+import { System, type SystemOptions } from '../helpers/system.ts';
 
 const namespace = 'rukpak-system';
 
 let kubectl: Kubectl;
 let system: System;
 
-async function start(flags: readonly string[] = []): Promise<void> {
-  const registry = plane.registry;
-  system = await System.start({
-    kubeconfig: plane.kubeconfig,
-    registry,
-    flags,
-    run: RukpakProcess,
-  });
+async function start(options: Partial<SystemOptions>): Promise<void> {
+  const { kubeconfig, registry } = plane;
+  system = await System.start({ kubeconfig, registry, ...options });
 }
 
 /** Other objects go while the webhooks still answer. */
@@ -108,7 +103,7 @@ describe('a file server with TLS, an authority of its own and a password', () =>
   beforeAll(async () => {
     certificates = await generateCertificates();
     files = await FileServer.start({ tls: certificates.server, user });
-    await start();
+    await start({ run: RukpakProcess });
     await kubectl.apply({
       apiVersion: 'v1',
       kind: 'Secret',
@@ -192,7 +187,7 @@ describe('a file server with TLS, an authority of its own and a password', () =>
 });
 
 describe('ConfigMaps of the system namespace', () => {
-  beforeAll(() => start());
+  beforeAll(() => start({}));
 
   afterAll(async () => {
     const parts = ['part-1', 'part-2', 'part-3', 'part-4'];
@@ -259,11 +254,12 @@ describe.each(storages)('uploads in --upload-storage=%s', (storage) => {
   let token: string;
 
   beforeAll(async () => {
-    await start([
+    const flags = [
       `--upload-storage=${storage}`,
       '--upload-storage-sync-interval=1s',
       '--max-upload-bytes=1000000',
-    ]);
+    ];
+    await start({ flags, run: RukpakProcess });
     await kubectl.must(['create', 'serviceaccount', account.name, '--namespace=default']);
     const role = ['--clusterrole=bundle-uploader', `--serviceaccount=default:${account.name}`];
     await kubectl.must([

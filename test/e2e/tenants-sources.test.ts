@@ -11,7 +11,7 @@ import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aBundle, aBundleDeployment, aConfigMap } from '../helpers/objects.ts';
 import { plane } from '../helpers/plane.ts';
 import { RukpakProcess } from '../helpers/rukpak-run.ts';
-import { System } from '../helpers/system.ts';
+import { System, type SystemOptions } from '../helpers/system.ts';
 
 const { kubeconfig, registry } = plane;
 const systemNamespace = 'rukpak-system';
@@ -41,14 +41,8 @@ afterEach(async () => {
   await files.stop();
 });
 
-async function start(...flags: readonly string[]): Promise<void> {
-  system = await System.start({
-    kubeconfig,
-    registry,
-    flags,
-    restrictSources: true,
-    run: RukpakProcess,
-  });
+async function start(options: Partial<SystemOptions>): Promise<void> {
+  system = await System.start({ kubeconfig, registry, restrictSources: true, ...options });
 }
 
 async function content(configMap: string): Promise<Uint8Array> {
@@ -87,7 +81,7 @@ async function bundleOf(deployment: string): Promise<KubernetesObject> {
 }
 
 describe('by default', () => {
-  beforeAll(async () => await start());
+  beforeAll(async () => await start({}));
   afterAll(async () => await system.stop());
 
   test.each(['127.0.0.1', 'localhost', '2130706433', '[::ffff:127.0.0.1]'])(
@@ -110,7 +104,7 @@ describe('by default', () => {
 });
 
 describe('where their servers may be reached', () => {
-  beforeAll(async () => await start(loopback));
+  beforeAll(async () => await start({ flags: [loopback], run: RukpakProcess }));
   afterAll(async () => await system.stop());
 
   async function aSecret(namespace: string, hosts?: string): Promise<void> {
@@ -223,8 +217,11 @@ describe('where their servers may be reached', () => {
       '--type=merge',
       `--patch=${JSON.stringify(forged)}`,
     ]);
-    const event = `--field-selector=reason=ResolvedSourceRestored,involvedObject.name=${name}`;
-    await kubectl.must(['wait', '--for=jsonpath={.type}=Warning', 'events', event, '-A']);
+    const involvedObject = expect.objectContaining({ name });
+    const event = { type: 'Warning', reason: 'ResolvedSourceRestored', involvedObject };
+    await eventually(async () => {
+      expect(await kubectl.list('events')).toContainEqual(expect.objectContaining(event));
+    });
     await eventually(async () => {
       const { resolvedSource: now, phase } = statusOf(await kubectl.get('bundle', name));
       expect({ now, phase }).toEqual({ now: before.resolvedSource, phase: 'Unpacked' });
@@ -276,7 +273,8 @@ describe('where their servers may be reached', () => {
 });
 
 describe('with --require-service-account', () => {
-  beforeAll(async () => await start(loopback, '--require-service-account'));
+  const flags = [loopback, '--require-service-account'];
+  beforeAll(async () => await start({ flags }));
 
   afterAll(async () => {
     await system.stop();
