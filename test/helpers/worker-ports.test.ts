@@ -9,6 +9,12 @@ test('calls side by side are given different ports', async () => {
   expect(new Set(ports.flat()).size).toBe(120);
 });
 
+test('a process that runs many files does not run out of them', async () => {
+  for (let round = 0; round < 40; round += 1) {
+    expect(new Set(await workerPorts(10)).size).toBe(10);
+  }
+});
+
 test('another process has other ports, also one of another run', {
   tags: ['process'],
 }, async () => {
