@@ -18,9 +18,6 @@ interface Webhook {
   };
 }
 
-/** What kustomize makes of the overlays in deploy/overlays, once a process. */
-const rendered = new Map<string, string>();
-
 /** deploy/overlays/self-signed, or a variant of it, on a cluster that nobody else uses. */
 export class SelfSignedOverlay {
   readonly #kubectl: Kubectl;
@@ -37,9 +34,7 @@ export class SelfSignedOverlay {
   /** By its name in deploy/overlays, or by the path of its folder. */
   static async render(kubectl: Kubectl, name = 'self-signed'): Promise<SelfSignedOverlay> {
     const folder = resolve(folders, name);
-    const text = rendered.get(folder) ?? (await kubectl.must(['kustomize', folder]));
-    // Folders elsewhere are those that tests write.
-    if (folder.startsWith(folders)) rendered.set(folder, text);
+    const text = await kubectl.must(['kustomize', folder]);
     return new SelfSignedOverlay(kubectl, ['-k', folder], text);
   }
 
