@@ -102,6 +102,19 @@ test('it goes when something else is installed', async () => {
   expect(await readdir(join(directory, 'kept'))).toEqual([]);
 });
 
+test('it goes when its Bundle has ended, if something else was installed while it ended', async () => {
+  await store.put(key, tree);
+  const kept = keptArchives();
+  isLive = true;
+  await kept.release(bundle);
+  installed = () => false;
+  await kept.collect();
+  isLive = false;
+  await kept.release(bundle);
+  expect(kept.get('demo')).toBeUndefined();
+  expect(await readdir(join(directory, 'kept'))).toEqual([]);
+});
+
 test('what is not installed goes with its Bundle, and no folder is made', async () => {
   installed = () => false;
   await store.put(key, tree);

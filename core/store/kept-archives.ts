@@ -60,11 +60,17 @@ export class KeptArchives {
     return this.#bundles.has(key.name) ? await this.#store().load(key) : undefined;
   }
 
-  /** Deletes the stored content of a deleted Bundle, or keeps it if it is installed. */
+  /**
+   * Deletes the stored content of a deleted Bundle, or keeps it if it is installed. A Bundle is
+   * released while it is being deleted, and once more when it is gone: what was kept the first time
+   * goes the second, if something else is installed by then.
+   */
   async release(bundle: Bundle): Promise<void> {
     const { store, isInstalled } = this.#options;
+    const { name, uid } = keyOf(bundle);
     await this.#change(async () => {
       if (isInstalled(bundle)) await this.#keep(bundle);
+      else if (this.#bundles.get(name)?.metadata.uid === uid) await this.#remove(name, bundle);
       await store.delete(keyOf(bundle));
     });
   }
