@@ -67,11 +67,12 @@ export class KeptArchives {
    */
   async release(bundle: Bundle): Promise<void> {
     const { store, isInstalled } = this.#options;
-    const { name, uid } = keyOf(bundle);
+    const key = keyOf(bundle);
+    const { name, uid } = key;
     await this.#change(async () => {
       if (isInstalled(bundle)) await this.#keep(bundle);
       else if (this.#bundles.get(name)?.metadata.uid === uid) await this.#remove(name, bundle);
-      await store.delete(keyOf(bundle));
+      await store.delete(key);
     });
   }
 

@@ -33,10 +33,11 @@ export interface ProcessAccess extends FileAccess {
  */
 export function startLimited(program: string, access: ProcessAccess): ChildProcess {
   const memory = [`--max-old-space-size=${access.memoryMegabytes}`, '--max-semi-space-size=8'];
+  const variables = developmentVariables();
   const child = fork(program, [], {
-    execArgv: [...memory, ...nodePermissions(access)],
+    execArgv: [...memory, ...nodePermissions(access, variables)],
     cwd: '/',
-    env: environment(),
+    env: { ...environment(), ...variables },
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
@@ -105,6 +106,6 @@ function standBack({ pid }: ChildProcess): void {
 /** Without tokens, and proxies with passwords. */
 function environment(): NodeJS.ProcessEnv {
   const { TZ, LANG, MALLOC_ARENA_MAX } = process.env;
-  const passed = { TZ, LANG, MALLOC_ARENA_MAX, ...developmentVariables() };
+  const passed = { TZ, LANG, MALLOC_ARENA_MAX };
   return Object.fromEntries(Object.entries(passed).filter(([, value]) => value !== undefined));
 }

@@ -40,7 +40,7 @@ export function developmentVariables(): DevelopmentVariables {
  */
 export function nodePermissions(
   { readable, writable = [] }: FileAccess,
-  variables: DevelopmentVariables = developmentVariables(),
+  variables: DevelopmentVariables = {},
 ): readonly string[] {
   // A folder that is not there yet is one to Node only by its wildcard.
   const folders = Object.values(variables).map((path) => join(path, '*'));
