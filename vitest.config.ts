@@ -23,6 +23,8 @@ const expectation = { poll: { timeout: 120_000 } };
 const onControlPlanes = {
   pool: 'forks' as const,
   execArgv,
+  // As those of `unit`; `end-of-file.ts` ends what a file has left running.
+  isolate: false,
   expect: expectation,
   maxWorkers: givenClusters.length || clusterWorkers,
   sequence: { groupOrder: 1 },
@@ -86,9 +88,6 @@ export default defineConfig({
         test: {
           ...onControlPlanes,
           name: 'integration',
-          // As those of `unit`. A file of `e2e` has a process of its own: a core that it leaves
-          // running, when its clean-up fails, must not go on beside the next file.
-          isolate: false,
           include: ['test/integration/**/*.test.ts'],
         },
       },

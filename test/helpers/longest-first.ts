@@ -81,10 +81,10 @@ const seconds: Readonly<Record<string, number>> = {
 };
 
 /**
- * Starts with the slowest files, so that no worker has one of twenty minutes at the end; those of
- * `integration` come last, since a process that runs one of them runs the next one too. Files of a
- * tag that the run leaves out are not started: vitest would have a process load the product for
- * each, to find that there is nothing to do.
+ * Starts with the slowest files, so that no worker has one of twenty minutes at the end. Those of
+ * `integration` come after those of `e2e`, since a process goes on with files of its project only.
+ * Files of a tag that the run leaves out are not started: vitest would have a process load the
+ * product, to find that there is nothing to do.
  */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -61,6 +61,8 @@ export class RukpakProcess implements RukpakRun {
 
 /** The same program in this process: no second one has to start and load it. */
 export class RukpakInProcess implements RukpakRun {
+  static readonly #running = new Map<RukpakInProcess, string>();
+
   log = '';
   readonly pid = undefined;
   readonly ended: Promise<void>;
@@ -69,7 +71,20 @@ export class RukpakInProcess implements RukpakRun {
   readonly #stop = new AbortController();
 
   constructor(args: readonly string[], kubeconfig: string) {
+    RukpakInProcess.#running.set(this, `rukpak ${args.join(' ')}`);
     this.ended = this.#run([...args, `--kubeconfig=${kubeconfig}`]);
+  }
+
+  /**
+   * At the end of a test file, whose process the next one has too.
+   * @throws Error that names what still ran, once it has ended
+   */
+  static async stopAll(): Promise<void> {
+    const left = [...RukpakInProcess.#running];
+    for (const [run] of left) run.stop('SIGTERM');
+    await Promise.all(left.map(([run]) => run.ended));
+    const names = left.map(([, name]) => name);
+    if (names.length > 0) throw new Error(`the file has left running: ${names.join(', ')}`);
   }
 
   stop(signal: 'SIGTERM' | 'SIGKILL'): void {
@@ -83,13 +98,17 @@ export class RukpakInProcess implements RukpakRun {
     const print = (line: string): void => {
       this.log += `${line}\n`;
     };
-    this.exitCode = await runProgram(args, {
-      stopSignal: () => this.#stop.signal,
-      createLogger: (level) => aLogger(level, print),
-      print,
-      printError: print,
-    });
-    this.isRunning = false;
+    try {
+      this.exitCode = await runProgram(args, {
+        stopSignal: () => this.#stop.signal,
+        createLogger: (level) => aLogger(level, print),
+        print,
+        printError: print,
+      });
+    } finally {
+      this.isRunning = false;
+      RukpakInProcess.#running.delete(this);
+    }
   }
 }
 
