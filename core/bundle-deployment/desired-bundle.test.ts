@@ -24,6 +24,7 @@ interface Options {
 
 const others = (aBundleOf().metadata.ownerReferences ?? []).map((owner) => ({
   ...owner,
+  name: 'other',
   uid: 'other',
 }));
 

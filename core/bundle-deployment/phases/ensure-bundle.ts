@@ -1,3 +1,4 @@
+import type { OwnerReference } from '../../../api/meta.ts';
 import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentReason } from '../../../api/v1alpha1/conditions.ts';
@@ -95,16 +96,17 @@ interface Surroundings {
 }
 
 /**
- * Makes the deployment the owner of its template's Bundle when that has no owner, because an
- * earlier deployment of the name orphaned it. The Bundle is then deleted with the deployment, or
- * after the next version.
+ * Makes the deployment the owner of its template's Bundle when an earlier deployment of the name
+ * orphaned it, or owned it: the garbage collector would delete it while it is in use, and until then
+ * it would look as if this deployment had orphaned it. The Bundle is then deleted with the
+ * deployment, or after the next version.
  */
 async function adoptBundle(
   bundle: Bundle,
   deployment: BundleDeployment,
   surroundings: Surroundings,
 ): Promise<Bundle> {
-  if (!isFree(bundle)) return bundle;
+  if (!isFree(bundle, deployment)) return bundle;
   try {
     if (!(await mayOwn(deployment, surroundings))) return bundle;
     return await writeOwner(bundle, deployment, surroundings);
@@ -115,8 +117,17 @@ async function adoptBundle(
   }
 }
 
-function isFree({ metadata: { ownerReferences = [], deletionTimestamp } }: Bundle): boolean {
-  return deletionTimestamp === undefined && !ownerReferences.some((owner) => owner.controller);
+function isFree({ metadata }: Bundle, deployment: BundleDeployment): boolean {
+  const controller = metadata.ownerReferences?.find((owner) => owner.controller);
+  const isLeft = controller === undefined || isOfFormer(controller, deployment);
+  return metadata.deletionTimestamp === undefined && isLeft;
+}
+
+/** Of a deployment of the name that is gone, since this one has the name. */
+function isOfFormer(owner: OwnerReference, deployment: BundleDeployment): boolean {
+  const { apiVersion, kind, name, uid } = ownerReferenceTo(deployment);
+  const isNamesake = owner.apiVersion === apiVersion && owner.kind === kind && owner.name === name;
+  return isNamesake && owner.uid !== uid;
 }
 
 async function writeOwner(
@@ -124,7 +135,8 @@ async function writeOwner(
   deployment: BundleDeployment,
   { dependencies: { client, bundles }, signal }: Surroundings,
 ): Promise<Bundle> {
-  const owners = [...ownerReferences, ownerReferenceTo(deployment)];
+  const others = ownerReferences.filter((owner) => !owner.controller);
+  const owners = [...others, ownerReferenceTo(deployment)];
   // Outlasts the reference, which the garbage collector removes when it orphans the Bundle.
   const annotations = { [annotation.adoptedBy]: deployment.metadata.uid };
   // The API server refuses the patch when somebody changed the Bundle meanwhile.

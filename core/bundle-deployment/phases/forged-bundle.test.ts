@@ -161,9 +161,27 @@ describe('the template’s own Bundle that has lost its owner', () => {
     expect(forged?.metadata.ownerReferences).toEqual([]);
   });
 
-  test('is left to another controller', async () => {
+  test('is taken over from an earlier deployment of the name, before the garbage collector deletes it', async () => {
     const fixture = aFixture();
-    const another = ownerReferences.map((owner) => ({ ...owner, uid: 'another' }));
+    const former = ownerReferences.map((owner) => ({ ...owner, uid: 'former' }));
+    fixture.have(aForged(v1, { ownerReferences: former }));
+    await fixture.reconcile();
+    expect(referencesOf(fixture)).toEqual(ownerReferences);
+    fixture.change({
+      ...fixture.live,
+      metadata: { ...fixture.live.metadata, deletionTimestamp: '2026-01-02T00:00:00Z' },
+    });
+    await fixture.reconcile();
+    expect(fixture.applier.remove.mock.calls[0]?.[0]).toMatchObject({ policy: 'Delete' });
+  });
+
+  test.each([
+    ['of another name', { name: 'another' }],
+    ['of another kind', { kind: 'ConfigMap' }],
+    ['of another API', { apiVersion: 'example.com/v1alpha1' }],
+  ])('is left to a controller %s', async (_, other) => {
+    const fixture = aFixture();
+    const another = ownerReferences.map((owner) => ({ ...owner, uid: 'another', ...other }));
     fixture.have(aForged(v1, { ownerReferences: another }));
     await fixture.reconcile();
     expect(referencesOf(fixture)).toEqual(another);
