@@ -20,7 +20,7 @@ let core: LocalPod;
 
 beforeAll(async () => {
   kubectl = new Kubectl({ path: plane.kubectl, kubeconfig: plane.kubeconfig });
-  system = await InClusterSystem.install({ kubectl, registry: plane.registry });
+  system = await InClusterSystem.install({ kubectl, registry: plane.registry, inProcess: true });
   await system.startWebhooks();
   validator = await system.startCrdvalidator(apiServerOnly(plane.clusterDir));
   // It says what crdvalidator may list.

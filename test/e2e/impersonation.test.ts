@@ -22,7 +22,12 @@ let system: InClusterSystem;
 
 beforeAll(async () => {
   await kubectl.deleteNamed('namespace', [team], { ignoreNotFound: true });
-  system = await InClusterSystem.install({ kubectl, registry, overlay: 'impersonation' });
+  system = await InClusterSystem.install({
+    kubectl,
+    registry,
+    overlay: 'impersonation',
+    inProcess: true,
+  });
   await system.startWebhooks(apiServerOnly(plane.clusterDir));
   await system.startCore();
   await kubectl.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: team } });

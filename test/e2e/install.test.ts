@@ -25,7 +25,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'rukpak-install-'));
   manifest = join(folder, 'install.yaml');
   await writeFile(manifest, await kubectl.must(['kustomize', 'deploy/overlays/self-signed']));
-  system = await InClusterSystem.install({ kubectl, registry });
+  system = await InClusterSystem.install({ kubectl, registry, inProcess: true });
   await system.startWebhooks([], () => system.overlay.apply());
   await system.startCrdvalidator();
   await system.startCore();

@@ -27,7 +27,7 @@ beforeAll(async () => {
     ],
   );
   const overlay = 'operators-with-dependencies';
-  system = await InClusterSystem.install({ kubectl, registry, overlay });
+  system = await InClusterSystem.install({ kubectl, registry, overlay, inProcess: true });
   await system.startWebhooks();
   await system.startCore();
   await system.startOperators();

@@ -42,6 +42,7 @@ beforeAll(async () => {
     kubectl,
     registry: plane.registry,
     overlay: 'operators',
+    inProcess: true,
   });
   await system.startWebhooks();
   first = await system.startOperators();

@@ -21,6 +21,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
+  installReleased(undefined);
   await image?.remove();
 });
 
@@ -82,5 +83,7 @@ describe('pods of the image', () => {
   });
 });
 
-// All that is tested of an installed system, with pods of the image.
-await import('./in-cluster.test.ts');
+// All that is tested of an installed system, with pods of the image. The query has this process load
+// the file also where it has run it already.
+const inCluster = './in-cluster.test.ts?of=release';
+await import(inCluster);

@@ -47,6 +47,7 @@ afterEach(async () => {
 });
 
 afterAll(async () => {
+  installReleased(undefined);
   await image?.remove();
   await helm?.remove();
 });

@@ -40,7 +40,7 @@ beforeAll(async () => {
   registry = plane.registry;
   kubectl = new Kubectl({ path: plane.kubectl, kubeconfig: plane.kubeconfig });
   folder = await mkdtemp(join(tmpdir(), 'rukpakctl-e2e-'));
-  system = await InClusterSystem.install({ kubectl, registry });
+  system = await InClusterSystem.install({ kubectl, registry, inProcess: true });
   await system.startWebhooks();
   core = await system.startCore();
   // No validator of CRDs runs here, and without it none could be bootstrapped.

@@ -18,7 +18,7 @@ const maps = ['one', 'two', 'three', 'four'].map((name) => aConfigMap(`defaults-
 let system: InClusterSystem;
 
 beforeAll(async () => {
-  system = await InClusterSystem.install({ kubectl, registry });
+  system = await InClusterSystem.install({ kubectl, registry, inProcess: true });
   await system.startWebhooks();
   await system.startCrdvalidator();
   await system.startCore();

@@ -28,6 +28,8 @@ export interface InClusterOptions {
   readonly overlay?: string;
   /** Of a release: what the pods run instead of the checkout. */
   readonly image?: UnpackedImage | undefined;
+  /** Its pods run in the tests' process: none can be killed. */
+  readonly inProcess?: boolean;
   /** Calls webhooks by their Services: their certificates are for no address of this machine. */
   readonly byServices?: boolean;
 }
@@ -41,8 +43,8 @@ export interface ReleasedSystem {
 
 let released: ReleasedSystem | undefined;
 
-/** From now on, systems of this test file are of a release instead of the checkout. */
-export function installReleased(system: ReleasedSystem): void {
+/** From now on, systems of this process are of a release; of the checkout again for undefined. */
+export function installReleased(system: ReleasedSystem | undefined): void {
   released = system;
 }
 
@@ -212,9 +214,9 @@ export class InClusterSystem {
   }
 
   async #pod(name: string, flags: LocalPodOptions['flags']): Promise<LocalPod> {
-    const { kubectl, image = released?.image } = this.#options;
+    const { kubectl, image = released?.image, inProcess = false } = this.#options;
     const deployment = this.overlay.object('Deployment', name);
-    const pod = await LocalPod.create({ kubectl, deployment, flags, image });
+    const pod = await LocalPod.create({ kubectl, deployment, flags, image, inProcess });
     this.#pods.push(pod);
     return pod;
   }

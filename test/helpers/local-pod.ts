@@ -1,5 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,13 +6,14 @@ import { dirname, join, posix } from 'node:path';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { eventually } from './eventually.ts';
 import type { Kubectl } from './kubectl.ts';
+import { ProcessRun, RukpakInProcess, type RukpakRun, type StopSignal } from './rukpak-run.ts';
 import {
   type ConfigMapVolumeSource,
   DataVolume,
   type SecretVolumeSource,
 } from './secret-volume.ts';
 import { type ServiceAccount, writeAccountFolder, writeKubeconfig } from './service-account.ts';
-import { type StartedProcess, signalContainer, type UnpackedImage } from './unpacked-image.ts';
+import type { UnpackedImage } from './unpacked-image.ts';
 import { workerPorts } from './worker-ports.ts';
 
 /** Where the kubelet puts it. */
@@ -64,6 +64,8 @@ export interface LocalPodOptions {
   readonly flags: (ports: readonly number[], local: (path: string) => string) => readonly string[];
   /** The program (default: that of the checkout). */
   readonly image?: UnpackedImage | undefined;
+  /** That of the checkout in the tests' process: it starts sooner, and cannot be killed. */
+  readonly inProcess?: boolean;
 }
 
 /**
@@ -76,8 +78,9 @@ export class LocalPod {
   readonly #folder: string;
   readonly ports: readonly number[];
   readonly #data: readonly DataVolume[];
-  #process: ChildProcess | undefined;
-  #log = '';
+  #run: RukpakRun | undefined;
+  /** Of the runs before. */
+  #formerLog = '';
 
   private constructor(options: LocalPodOptions, folder: string, ports: readonly number[]) {
     this.#options = options;
@@ -108,11 +111,11 @@ export class LocalPod {
   }
 
   get log(): string {
-    return this.#log;
+    return this.#formerLog + (this.#run?.log ?? '');
   }
 
   get pid(): number | undefined {
-    return this.#process?.pid;
+    return this.#run?.pid;
   }
 
   /** Where a path of the container lies on this machine; only volumes are there. */
@@ -133,49 +136,47 @@ export class LocalPod {
   /** Mounts, starts, and waits until it is ready. */
   async start(): Promise<void> {
     const { image } = this.#options;
-    const child = image === undefined ? await this.#startCheckout() : await this.#startImage(image);
-    this.#process = child;
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.on('data', (chunk: Buffer) => (this.#log += chunk.toString('utf8')));
-    }
+    this.#formerLog = this.log;
+    this.#run = image === undefined ? await this.#startCheckout() : await this.#startImage(image);
     await this.#ready();
   }
 
   /** Ends it with a signal; returns its exit code, null when the signal itself ended it. */
-  async end(signal: NodeJS.Signals): Promise<number | null> {
-    const child = this.#process;
-    if (child === undefined) return null;
-    if (child.exitCode === null && child.signalCode === null) {
-      const ended = once(child, 'exit');
-      if (this.#options.image === undefined) child.kill(signal);
-      else await signalContainer(child, signal);
-      await ended;
-    }
-    return child.exitCode;
+  async end(signal: StopSignal): Promise<number | null> {
+    const run = this.#run;
+    if (run === undefined) return null;
+    if (run.isRunning) run.stop(signal);
+    await run.ended;
+    return run.exitCode;
   }
 
-  /** Ends it at once and removes its folder. */
+  /** Ends it, at once if it has a process of its own, and removes its folder. */
   async remove(): Promise<void> {
-    await this.end('SIGKILL');
+    await this.end(this.#options.inProcess ? 'SIGTERM' : 'SIGKILL');
     await rm(this.#folder, { recursive: true, force: true });
   }
 
-  async #startCheckout(): Promise<StartedProcess> {
-    const { kubectl, deployment, flags } = this.#options;
+  async #startCheckout(): Promise<RukpakRun> {
+    const { kubectl, deployment, flags, inProcess = false } = this.#options;
     const kubeconfig = await writeKubeconfig(kubectl, this.#account(), this.#folder);
     await eventually(() => this.mountSecrets());
     const local = (path: string) => this.local(path);
-    const args = containerArgs(deployment).map((argument) => this.#relocated(argument));
+    const ofPod = containerArgs(deployment).map((argument) => this.#relocated(argument));
+    const args = [...ofPod, ...flags(this.ports, local)];
+    if (inProcess) return new RukpakInProcess(args, kubeconfig);
     const { PATH, NODE_COMPILE_CACHE } = process.env;
-    return spawn(process.execPath, ['cmd/rukpak.ts', ...args, ...flags(this.ports, local)], {
-      cwd: root,
-      env: { PATH, NODE_COMPILE_CACHE, HOME: this.#folder, KUBECONFIG: kubeconfig },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+    const env = { PATH, NODE_COMPILE_CACHE, HOME: this.#folder, KUBECONFIG: kubeconfig };
+    return new ProcessRun(
+      spawn(process.execPath, ['cmd/rukpak.ts', ...args], {
+        cwd: root,
+        env,
+        stdio: ['ignore', 'pipe', 'pipe'],
+      }),
+    );
   }
 
   /** With its arguments as they are, its volumes in their places, and the cluster as pods find it. */
-  async #startImage(image: UnpackedImage): Promise<StartedProcess> {
+  async #startImage(image: UnpackedImage): Promise<RukpakRun> {
     const { kubectl, deployment, flags } = this.#options;
     const account = join(this.#folder, 'account');
     const server = await writeAccountFolder(kubectl, this.#account(), account);
@@ -217,9 +218,9 @@ export class LocalPod {
 
   async #ready(): Promise<void> {
     await eventually(async () => {
-      if (this.#process?.exitCode !== null) throw new Error(`the process ended:\n${this.#log}`);
+      if (!this.#run?.isRunning) throw new Error(`the process ended:\n${this.log}`);
       const answer = await fetch(`http://127.0.0.1:${this.ports[0]}/readyz`);
-      if (!answer.ok) throw new Error(`not ready: ${await answer.text()}\n${this.#log}`);
+      if (!answer.ok) throw new Error(`not ready: ${await answer.text()}\n${this.log}`);
     });
   }
 

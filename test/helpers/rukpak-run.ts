@@ -8,6 +8,8 @@ import type { LogLevel } from '../../core/platform/observe/index.ts';
 
 const root = join(import.meta.dirname, '../..');
 
+export type StopSignal = 'SIGTERM' | 'SIGKILL';
+
 /** One run of the program `rukpak`, to its end. */
 export interface RukpakRun {
   /** What it has printed and logged. */
@@ -20,26 +22,21 @@ export interface RukpakRun {
   /** Resolves when it has ended, by itself or after `stop`. */
   readonly ended: Promise<void>;
   /** Asks it to end; SIGKILL ends it as a crash would. */
-  stop(signal: 'SIGTERM' | 'SIGKILL'): void;
+  stop(signal: StopSignal): void;
 }
 
-/** As a user starts it. */
-export class RukpakProcess implements RukpakRun {
+/** A process that has been started. */
+export class ProcessRun implements RukpakRun {
   log = '';
   readonly ended: Promise<void>;
   readonly #child: ChildProcess;
 
-  /** `env` is added to the environment. */
-  constructor(args: readonly string[], kubeconfig: string, env: NodeJS.ProcessEnv = {}) {
-    this.#child = spawn(process.execPath, ['cmd/rukpak.ts', ...args], {
-      cwd: root,
-      env: { ...process.env, ...env, KUBECONFIG: kubeconfig },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    for (const stream of [this.#child.stdout, this.#child.stderr]) {
+  constructor(child: ChildProcess) {
+    this.#child = child;
+    for (const stream of [child.stdout, child.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => (this.log += text));
     }
-    this.ended = once(this.#child, 'close').then(() => undefined);
+    this.ended = once(child, 'close').then(() => undefined);
   }
 
   get pid(): number | undefined {
@@ -54,8 +51,22 @@ export class RukpakProcess implements RukpakRun {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  stop(signal: 'SIGTERM' | 'SIGKILL'): void {
+  stop(signal: StopSignal): void {
     this.#child.kill(signal);
+  }
+}
+
+/** As a user starts it. */
+export class RukpakProcess extends ProcessRun {
+  /** `env` is added to the environment. */
+  constructor(args: readonly string[], kubeconfig: string, env: NodeJS.ProcessEnv = {}) {
+    super(
+      spawn(process.execPath, ['cmd/rukpak.ts', ...args], {
+        cwd: root,
+        env: { ...process.env, ...env, KUBECONFIG: kubeconfig },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      }),
+    );
   }
 }
 
@@ -87,7 +98,7 @@ export class RukpakInProcess implements RukpakRun {
     if (names.length > 0) throw new Error(`the file has left running: ${names.join(', ')}`);
   }
 
-  stop(signal: 'SIGTERM' | 'SIGKILL'): void {
+  stop(signal: StopSignal): void {
     if (signal === 'SIGKILL') {
       throw new Error('only a process can be killed: start the system with `run: RukpakProcess`');
     }

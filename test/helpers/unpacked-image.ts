@@ -1,6 +1,7 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcessByStdio, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -18,12 +19,7 @@ import {
   parseManifest,
   RegistryAccess,
 } from '../../core/registry/index.ts';
-
-/** A process whose output somebody reads. */
-export interface StartedProcess extends ChildProcess {
-  readonly stdout: Readable;
-  readonly stderr: Readable;
-}
+import { ProcessRun, type StopSignal } from './rukpak-run.ts';
 
 /** A container of an image, as a pod's container is described. */
 export interface ContainerOptions {
@@ -105,7 +101,7 @@ export class UnpackedImage {
 
   /** What a command prints in a container of its own; throws with its errors where it fails. */
   async run(entrypoint: readonly string[]): Promise<string> {
-    const child = await this.start({ entrypoint, args: [], env: {}, volumes: new Map() });
+    const child = await this.#start({ entrypoint, args: [], env: {}, volumes: new Map() });
     const [printed, errors, [code]] = await Promise.all([
       text(child.stdout),
       text(child.stderr),
@@ -124,7 +120,11 @@ export class UnpackedImage {
    * A container with a read-only root, in namespaces of its own but the network's, in which the API
    * server of this machine is. It ends with this process at the latest.
    */
-  async start(options: ContainerOptions): Promise<StartedProcess> {
+  async start(options: ContainerOptions): Promise<ProcessRun> {
+    return new ContainerRun(await this.#start(options));
+  }
+
+  async #start(options: ContainerOptions): Promise<ChildProcessByStdio<null, Readable, Readable>> {
     const { User, Env, WorkingDir, Entrypoint } = this.config;
     const inside = (path: string) => join(this.#root, path);
     for (const path of options.volumes.keys()) await mkdir(inside(path), { recursive: true });
@@ -184,12 +184,10 @@ async function openImage(reference: string): Promise<PlatformImage> {
   return { place, config, layers: image.layers };
 }
 
-/** Sends a signal to the program of a container. */
-export async function signalContainer(
-  { pid }: ChildProcess,
-  signal: NodeJS.Signals,
-): Promise<void> {
-  // unshare itself waits for its only child, and takes no signal.
-  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
-  process.kill(Number(children.trim()), signal);
+class ContainerRun extends ProcessRun {
+  /** Sends a signal to its program: unshare waits for its only child, and takes none. */
+  override stop(signal: StopSignal): void {
+    const children = readFileSync(`/proc/${this.pid}/task/${this.pid}/children`, 'utf8');
+    process.kill(Number(children.trim()), signal);
+  }
 }
