@@ -37,7 +37,7 @@ async function* manifestsOfSmallBundles(): AsyncGenerator<Manifest> {
 }
 
 function readings(manifests: () => AsyncIterable<Manifest>): void {
-  it('can all be read, and read back once they are written', { tags: ['slow'] }, async () => {
+  it('can all be read, and read back once they are written', async () => {
     let files = 0;
     for await (const [name, content] of manifests()) {
       const objects = parseManifests(name, content);
@@ -49,7 +49,7 @@ function readings(manifests: () => AsyncIterable<Manifest>): void {
     expect(files).toBeGreaterThan(0);
   });
 
-  it('mean the same to the block reader and to the yaml package', { tags: ['slow'] }, async () => {
+  it('mean the same to the block reader and to the yaml package', async () => {
     let read = 0;
     let left = 0;
     for await (const [name, content] of manifests()) {
@@ -71,6 +71,8 @@ describe('manifests of small bundles', () => {
   readings(manifestsOfSmallBundles);
 });
 
-describe.skipIf(!realBundlesArePresent())('manifests of real bundles', { timeout: 300_000 }, () => {
+const many = { tags: ['long'], timeout: 300_000 };
+
+describe.skipIf(!realBundlesArePresent())('manifests of real bundles', many, () => {
   readings(manifestsOfRealBundles);
 });

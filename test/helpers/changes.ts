@@ -6,6 +6,10 @@ import type { KubeClient, Resource } from '../../core/platform/kube/index.ts';
 export class Reads {
   readonly #feeds = new Map<ChangeFeed, number>();
 
+  get isEmpty(): boolean {
+    return this.#feeds.size === 0;
+  }
+
   note(feed: ChangeFeed): void {
     if (!this.#feeds.has(feed)) this.#feeds.set(feed, feed.changes);
   }

@@ -10,24 +10,30 @@ export const patiently = { within: 600_000, every: 500 } as const;
 /** Between two attempts, however much changes (milliseconds). */
 const shortest = 10;
 
+/** Between two attempts that nothing tells of a change (milliseconds). */
+const longest = { watched: 500, unwatched: 200 };
+
 /**
  * Tries until `attempt` no longer throws, and returns its value; throws its last error when the
  * time (milliseconds) is over. It is tried again as soon as something changes that it has read
- * through `Kubectl`, and now and then for what no watch tells; the first pauses are short, for what
- * comes at once.
+ * through `Kubectl`, and now and then for what no watch tells; where it has read nothing, the first
+ * pauses are short, for what comes at once.
  */
 export async function eventually<T>(
   attempt: () => T | Promise<T>,
-  { within = 180_000, every = 200 } = {},
+  { within = 180_000, every }: { readonly within?: number; readonly every?: number } = {},
 ): Promise<T> {
   const deadline = Date.now() + within;
-  for (let pause = Math.min(shortest, every); ; pause = Math.min(pause * 2, every)) {
+  for (let unwatched = shortest; ; unwatched *= 2) {
     const read = new Reads();
     try {
       return await noting(read, attempt);
     } catch (error) {
       if (Date.now() >= deadline) throw error;
-      await delay(Math.min(shortest, every));
+      await delay(Math.min(shortest, every ?? shortest));
+      const pause = read.isEmpty
+        ? Math.min(unwatched, every ?? longest.unwatched)
+        : (every ?? longest.watched);
       await read.changed(pause);
     }
   }
