@@ -51,6 +51,8 @@ describe('small operators', () => {
   validations(smallBundles);
 });
 
-describe.runIf(realBundlesArePresent())('operators as they were published', () => {
+const inTest = { tags: ['slow'] };
+
+describe.runIf(realBundlesArePresent())('operators as they were published', inTest, () => {
   validations(realBundles);
 });

@@ -85,7 +85,7 @@ test('what only the class can tell is an error too', () => {
   ]);
 });
 
-test('more objects than core takes by default are an error', () => {
+test('more objects than core takes by default are an error', { tags: ['slow'] }, () => {
   const list = Array.from(
     { length: 20_001 },
     (_, index) => `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c${index}\n`,

@@ -180,7 +180,7 @@ describe.each(Object.entries(drawings))('%s', (_name, draw) => {
     expect(text).toContain('gpj.\\u202eexe');
   });
 
-  it('draws a cycle and a chain of 20,000 entries', async () => {
+  it('draws a cycle and a chain of 20,000 entries', { tags: ['slow'] }, async () => {
     let length = 0;
     for (const chunk of draw(await chainAndCycle(20_000))) length += chunk.length;
     expect(length).toBeGreaterThan(2_000_000);
@@ -221,7 +221,7 @@ function elementsOf(text: string): readonly string[] {
   return [...found].toSorted();
 }
 
-test('odd graphs are drawn like others', async () => {
+test('odd graphs are drawn like others', { tags: ['slow'] }, async () => {
   const usual = new Set(elementsOf([...drawHtml(await graphOf(catalog))].join('')));
   for (const { seed, blobs } of oddGraphs(60)) {
     const graph = await upgradeGraph([await toConfig(blobs.map((blob) => blobOfValue(blob)))]);

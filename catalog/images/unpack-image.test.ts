@@ -245,13 +245,17 @@ describe('unpackImage', () => {
       [link('a', 'b/'.repeat(2048))],
       /symlink "a" has a target that no link can have: "[b/]+"$/,
     ],
-  ])('tells that the image is to blame for %s', async (_case, tarEntries, message) => {
-    const error: unknown = await unpack([{ tarEntries }], { links: 'hard' }).catch(
-      (e: unknown) => e,
-    );
-    expect(error).toBeInstanceOf(TerminalError);
-    expect((error as Error).message).toMatch(message);
-  });
+  ])(
+    'tells that the image is to blame for %s',
+    { tags: ['slow'] },
+    async (_case, tarEntries, message) => {
+      const error: unknown = await unpack([{ tarEntries }], { links: 'hard' }).catch(
+        (e: unknown) => e,
+      );
+      expect(error).toBeInstanceOf(TerminalError);
+      expect((error as Error).message).toMatch(message);
+    },
+  );
 
   it('refuses what unpacks to too much', async () => {
     const files = { big: Buffer.alloc(3_000_000) };
@@ -271,7 +275,7 @@ describe('unpackImage', () => {
     ['directories', 'd', '/'],
     ['empty files', 'f', ''],
     ['folders of one path', 'a/'.repeat(150), 'f'],
-  ])('counts the blocks of the disk that %s take', async (_, name, end) => {
+  ])('counts the blocks of the disk that %s take', { tags: ['slow'] }, async (_, name, end) => {
     const many = (layer: string) =>
       Object.fromEntries(Array.from({ length: 150 }, (_, i) => [`${name}${layer}${i}${end}`, '']));
     const layers = ['x', 'y'].map((layer) => ({ files: many(layer) }));

@@ -48,7 +48,9 @@ function packageOf(bundles: number, channels: number): readonly JsonObject[] {
   ];
 }
 
-test('others have a turn at each blob and each channel of one large package', async () => {
+test('others have a turn at each blob and each channel of one large package', {
+  tags: ['slow'],
+}, async () => {
   const blobs = packageOf(2000, 5).map((value) => blobOfValue(value));
   let now = 0;
   // Every piece of work takes as long as a turn may.

@@ -53,7 +53,7 @@ const tree = fc
   });
 
 describe('packBundle and unpackBundle', () => {
-  it('give back every tree as it was, in equal bytes each time', async () => {
+  it('give back every tree as it was, in equal bytes each time', { tags: ['slow'] }, async () => {
     await fc.assert(
       fc.asyncProperty(tree, async (files) => {
         const archive = await packed(files);

@@ -68,7 +68,9 @@ describe('two hundred Operators', () => {
     ]);
   });
 
-  test('send no request after a restart, nor for content that is the same', async () => {
+  test('send no request after a restart, nor for content that is the same', {
+    tags: ['slow'],
+  }, async () => {
     await cluster.stop();
     await cluster.start();
     contents.serve({}, ...packages);

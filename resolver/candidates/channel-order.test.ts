@@ -53,7 +53,9 @@ test('several heads have no order: their chains are named', () => {
   });
 });
 
-test('a hundred thousand entries are ordered, or found to have no order, at once', () => {
+test('a hundred thousand entries are ordered, or found to have no order, at once', {
+  tags: ['slow'],
+}, () => {
   const count = 100_000;
   const chain = Array.from({ length: count }, (_, at) => entry(`v${at}`, `v${at - 1}`));
   deepStrictEqual(order(...chain).length, count);

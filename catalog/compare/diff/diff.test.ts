@@ -61,7 +61,7 @@ describe('a catalog and itself have no difference', () => {
     expect((await diff([a], [b])).packages).toHaveLength(1);
   });
 
-  test('also of real ones', async () => {
+  test('also of real ones', { tags: ['slow'] }, async () => {
     const shared = join(import.meta.dirname, '../../../../shared/catalogs/packages');
     const names = (await readdir(shared)).filter((name) => name !== 'slurm-operator');
     for (const name of names) {
@@ -228,7 +228,7 @@ describe('stranded are bundles', () => {
     },
   );
 
-  test('as a search of all paths finds them', async () => {
+  test('as a search of all paths finds them', { tags: ['slow'] }, async () => {
     for (let seed = 1; seed <= 150; seed += 1) {
       const before = randomCatalog(seed);
       const versions = versionsInRange(`>=1.${seed % 7}.0 !1.${seed % 5}.0`);
@@ -270,7 +270,9 @@ function hasPath(entries: ReturnType<typeof decodeChannel>['entries'], from: str
   return false;
 }
 
-test('channels of 20,000 entries, and cycles of as many, are compared in a moment', async () => {
+test('channels of 20,000 entries, and cycles of as many, are compared in a moment', {
+  tags: ['slow'],
+}, async () => {
   const names = Array.from({ length: 20_000 }, (_, index) => `a.v1.${index}.0`);
   const entries = names.map((name, index) => ({ name, replaces: names[index - 1] ?? '' }));
   const cut = [{ name: 'a.v1.15000.0' }, ...entries.slice(15_001)];

@@ -67,7 +67,9 @@ function moveWhenRead(tag: string, to: string): void {
   };
 }
 
-test('a whole catalog is copied as it was when its bundles were read', async () => {
+test('a whole catalog is copied as it was when its bundles were read', {
+  tags: ['slow'],
+}, async () => {
   const registry = source.host;
   const place = (tag: string) => ({ registry, catalog: `catalogs/test:${tag}` });
   await pushTestCatalog(place('v2'), [{ name: 'beta', versions: ['1.0.0'] }]);
@@ -214,23 +216,27 @@ describe('a bundle and its images', () => {
     },
   );
 
-  test.each(['carried', 'carried.tar'])('are carried in %s together', async (name) => {
-    const operand = source.manifests.get('alpha/operand:v1.0.0');
-    source.manifests.delete('alpha/operand:v1.0.0');
-    const place = join(dir, name);
-    await mirrorToCarried({ ...empty, catalogs }, place, options());
-    await pushCarried(place, registry(), options());
-    expect(onMirror().has('alpha/bundle')).toBe(false);
-    expect(onMirror().has('beta/bundle')).toBe(true);
-    if (operand !== undefined) source.manifests.set('alpha/operand:v1.0.0', operand);
-    await mirrorToCarried({ ...empty, catalogs }, place, options());
-    mirror.refuses = (repository) => repository === 'alpha/operand';
-    const { failures } = await pushCarried(place, registry(), options());
-    expect([...failures.values()]).toContainEqual(
-      expect.stringContaining(leftOut('alpha/operand:v1.0.0')),
-    );
-    expect(onMirror().has('alpha/bundle')).toBe(false);
-  });
+  test.each(['carried', 'carried.tar'])(
+    'are carried in %s together',
+    { tags: ['slow'] },
+    async (name) => {
+      const operand = source.manifests.get('alpha/operand:v1.0.0');
+      source.manifests.delete('alpha/operand:v1.0.0');
+      const place = join(dir, name);
+      await mirrorToCarried({ ...empty, catalogs }, place, options());
+      await pushCarried(place, registry(), options());
+      expect(onMirror().has('alpha/bundle')).toBe(false);
+      expect(onMirror().has('beta/bundle')).toBe(true);
+      if (operand !== undefined) source.manifests.set('alpha/operand:v1.0.0', operand);
+      await mirrorToCarried({ ...empty, catalogs }, place, options());
+      mirror.refuses = (repository) => repository === 'alpha/operand';
+      const { failures } = await pushCarried(place, registry(), options());
+      expect([...failures.values()]).toContainEqual(
+        expect.stringContaining(leftOut('alpha/operand:v1.0.0')),
+      );
+      expect(onMirror().has('alpha/bundle')).toBe(false);
+    },
+  );
 
   test('are on the mirror before the catalog is', async () => {
     await mirrored({ catalogs });

@@ -77,7 +77,7 @@ test('each side is what it was, and nothing shorter is found by trying all', () 
   );
 });
 
-test('texts that have nothing in common take no time', () => {
+test('texts that have nothing in common take no time', { tags: ['slow'] }, () => {
   const lines = (mark: string) => Array.from({ length: 20_000 }, (_, index) => `${mark}${index}`);
   const start = cpuTime();
   expect(diffLines(lines('a'), lines('b'))).toHaveLength(40_000);

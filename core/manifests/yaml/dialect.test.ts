@@ -340,7 +340,7 @@ c: plain
     );
   });
 
-  it('follows anchors the same way in both readers', () => {
+  it('follows anchors the same way in both readers', { tags: ['slow'] }, () => {
     const pieces =
       'a: ;b:;c: ;\n;\n  ;\n    ;\n- ;- ;&x ;&y ;*x;*x\n;*y;*y\n;<<: *x\n;!!merge <<: *x\n  ;<<: ;1;[*x];{k: 1};k: v;~;"q"; # c;|\n   t\n';
     const piece = fc.constantFrom(...pieces.split(';'));

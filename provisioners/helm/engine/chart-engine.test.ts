@@ -210,7 +210,10 @@ describe('random functions', () => {
   const seed = Buffer.alloc(32, 18);
   const now = new Date('2026-01-02T03:04:05Z');
 
-  test('draw the same from the same seed, in any instance', { timeout: 600_000 }, async () => {
+  test('draw the same from the same seed, in any instance', {
+    tags: ['slow'],
+    timeout: 600_000,
+  }, async () => {
     const first = rendered(template, { seed, now });
     expect(first).toContain('2026-01-02 03:04:05 +0000 UTC ');
     rendered('a: {{ randAlphaNum 3 }}');
