@@ -43,7 +43,7 @@ export default defineConfig({
     reporters: ['default', './test/helpers/closing-line-reporter.ts'],
     tags: [
       { name: 'process', description: 'Starts processes or threads: not in `npm run check`.' },
-      { name: 'slow', description: 'Takes over a second: not in `npm run check`.' },
+      { name: 'slow', description: 'Takes most of a second or more: not in `npm run check`.' },
       { name: 'long', description: 'Takes long, or destroys things: in `npm run test:all` only.' },
     ],
     projects: [
