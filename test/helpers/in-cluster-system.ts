@@ -14,6 +14,8 @@ import type { TlsServer } from './tls-request.ts';
 import type { UnpackedImage } from './unpacked-image.ts';
 
 const archiveFolder = '/var/cache/bundles';
+const uploadFolder = '/var/cache/uploads';
+const catalogFolder = '/var/cache/catalogs';
 
 /** Names that certificates must be for. */
 export const webhookHost = 'rukpak-webhook-service.rukpak-system.svc';
@@ -136,6 +138,7 @@ export class InClusterSystem {
       `--health-probe-bind-address=127.0.0.1:${health}`,
       `--http-bind-address=127.0.0.1:${content}`,
       `--provisioner-storage-dir=${local(archiveFolder)}`,
+      `--upload-storage-dir=${local(uploadFolder)}`,
       `--insecure-registry=${this.#options.registry}`,
     ]);
     await core.start();
@@ -144,7 +147,8 @@ export class InClusterSystem {
 
   /** For overlay operators: one more of them, with a cache of its own. */
   async startOperators(): Promise<LocalPod> {
-    const operators = await this.#pod('rukpak-operators', ([health, catalogs, metrics]) => [
+    const operators = await this.#pod('rukpak-operators', ([health, catalogs, metrics], local) => [
+      `--cache-dir=${local(catalogFolder)}`,
       `--health-probe-bind-address=127.0.0.1:${health}`,
       `--catalogs-server-addr=127.0.0.1:${catalogs}`,
       `--metrics-bind-address=127.0.0.1:${metrics}`,
@@ -164,6 +168,7 @@ export class InClusterSystem {
       `--http-bind-address=127.0.0.1:${content}`,
       `--http-external-address=https://localhost:${content}`,
       `--provisioner-storage-dir=${local(archiveFolder)}`,
+      `--upload-storage-dir=${local(uploadFolder)}`,
       `--insecure-registry=${this.#options.registry}`,
     ]);
     await unpack.start();
