@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,7 +5,13 @@ import { dirname, join, posix } from 'node:path';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { eventually } from './eventually.ts';
 import type { Kubectl } from './kubectl.ts';
-import { ProcessRun, RukpakInProcess, type RukpakRun, type StopSignal } from './rukpak-run.ts';
+import {
+  ProcessRun,
+  RukpakInProcess,
+  type RukpakRun,
+  type StopSignal,
+  spawnRukpak,
+} from './rukpak-run.ts';
 import {
   type ConfigMapVolumeSource,
   DataVolume,
@@ -19,7 +24,6 @@ import { workerPorts } from './worker-ports.ts';
 /** Where the kubelet puts it. */
 export const podToken = '/var/run/secrets/kubernetes.io/serviceaccount/token';
 
-const root = join(import.meta.dirname, '../..');
 const givenFolder = '/given';
 
 interface Container {
@@ -166,13 +170,7 @@ export class LocalPod {
     if (inProcess) return new RukpakInProcess(args, kubeconfig);
     const { PATH, NODE_COMPILE_CACHE } = process.env;
     const env = { PATH, NODE_COMPILE_CACHE, HOME: this.#folder, KUBECONFIG: kubeconfig };
-    return new ProcessRun(
-      spawn(process.execPath, ['cmd/rukpak.ts', ...args], {
-        cwd: root,
-        env,
-        stdio: ['ignore', 'pipe', 'pipe'],
-      }),
-    );
+    return new ProcessRun(spawnRukpak(args, env));
   }
 
   /** With its arguments as they are, its volumes in their places, and the cluster as pods find it. */

@@ -60,14 +60,17 @@ export class ProcessRun implements RukpakRun {
 export class RukpakProcess extends ProcessRun {
   /** `env` is added to the environment. */
   constructor(args: readonly string[], kubeconfig: string, env: NodeJS.ProcessEnv = {}) {
-    super(
-      spawn(process.execPath, ['cmd/rukpak.ts', ...args], {
-        cwd: root,
-        env: { ...process.env, ...env, KUBECONFIG: kubeconfig },
-        stdio: ['ignore', 'pipe', 'pipe'],
-      }),
-    );
+    super(spawnRukpak(args, { ...process.env, ...env, KUBECONFIG: kubeconfig }));
   }
+}
+
+/** The program of the checkout, with nothing else in its environment. */
+export function spawnRukpak(args: readonly string[], env: NodeJS.ProcessEnv): ChildProcess {
+  return spawn(process.execPath, ['cmd/rukpak.ts', ...args], {
+    cwd: root,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
 }
 
 /** The same program in this process: no second one has to start and load it. */
