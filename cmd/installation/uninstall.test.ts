@@ -48,7 +48,7 @@ async function linesOf(systemNamespace: string): Promise<readonly string[]> {
   const lines: string[] = [];
   const { kubeconfig } = api;
   const options = { kubeconfig, systemNamespace, deleteWorkloads: false, dryRun: true };
-  await uninstall({ ...options, timeout: 10_000 }, (line) => void lines.push(line));
+  await uninstall({ ...options, timeout: 120_000 }, (line) => void lines.push(line));
   return lines;
 }
 
@@ -78,7 +78,7 @@ test('does not warn otherwise', async () => {
 describe('once RukPak v0.16 is installed again', () => {
   const named = `Deployment "core" of namespace "rukpak-system" is RukPak v0.16's own (its command is /core)`;
   const finalizers = ['core.rukpak.io/delete-objects'];
-  const options = { systemNamespace: 'rukpak-system', timeout: 10_000 };
+  const options = { systemNamespace: 'rukpak-system', timeout: 120_000 };
 
   beforeEach(() => {
     const containers = [{ name: 'kube-rbac-proxy' }, { name: 'manager', command: ['/core'] }];
@@ -137,7 +137,7 @@ test('on the way back to RukPak, deletes nothing if BundleDeployments may not be
   );
   const options = { kubeconfig: api.kubeconfig, deleteWorkloads: false, toRukpak: true };
   const refused = uninstall(
-    { ...options, systemNamespace: 'rukpak-system', dryRun: false, timeout: 10_000 },
+    { ...options, systemNamespace: 'rukpak-system', dryRun: false, timeout: 120_000 },
     () => undefined,
   );
   await expect(refused).rejects.toThrow(
@@ -153,7 +153,7 @@ test('goes on to its end, on the way back to RukPak, where the CRDs are deleted'
   const lines: string[] = [];
   const options = { kubeconfig: api.kubeconfig, deleteWorkloads: false, toRukpak: true };
   await uninstall(
-    { ...options, systemNamespace: 'rukpak-system', dryRun: false, timeout: 10_000 },
+    { ...options, systemNamespace: 'rukpak-system', dryRun: false, timeout: 120_000 },
     (line) => void lines.push(line),
   );
   expect(lines).toContain('clusterrole.rbac.authorization.k8s.io/bundle-reader deleted');
@@ -164,7 +164,7 @@ test('deletes nothing of an installation in another namespace', async () => {
   const subjects = [{ kind: 'ServiceAccount', name: 'core-admin', namespace: 'rukpak-system' }];
   api.put(binding, anObjectOf(binding, 'core-admin', { subjects }));
   const { kubeconfig } = api;
-  const options = { kubeconfig, deleteWorkloads: true, dryRun: false, timeout: 10_000 };
+  const options = { kubeconfig, deleteWorkloads: true, dryRun: false, timeout: 120_000 };
   const mistyped = uninstall({ ...options, systemNamespace: 'rukpack' }, () => undefined);
   await expect(mistyped).rejects.toThrow(
     'nothing is deleted: ClusterRoleBinding "core-admin" belongs to the installation in namespace "rukpak-system", not to one in "rukpack": name that with --system-namespace',

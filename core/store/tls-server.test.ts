@@ -118,7 +118,6 @@ describe('the certificate', () => {
 });
 
 it('a client that begins no TLS is dropped after 5 s', {
-  timeout: 30_000,
   tags: ['slow'],
 }, async () => {
   await writeCertificate('first');

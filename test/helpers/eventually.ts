@@ -17,7 +17,7 @@ const longest = { watched: 500, unwatched: 200 };
  * Tries until `attempt` no longer throws, and returns its value; throws its last error when the
  * time (milliseconds) is over. It is tried again as soon as something changes that it has read
  * through `Kubectl`, and now and then for what no watch tells; where it has read nothing, the first
- * pauses are short, for what comes at once.
+ * pauses are short, for what comes at once. `every` replaces the longest pause and these.
  */
 export async function eventually<T>(
   attempt: () => T | Promise<T>,
@@ -31,10 +31,8 @@ export async function eventually<T>(
     } catch (error) {
       if (Date.now() >= deadline) throw error;
       await delay(Math.min(shortest, every ?? shortest));
-      const pause = read.isEmpty
-        ? Math.min(unwatched, every ?? longest.unwatched)
-        : (every ?? longest.watched);
-      await read.changed(pause);
+      const pause = read.isEmpty ? Math.min(unwatched, longest.unwatched) : longest.watched;
+      await read.changed(every ?? pause);
     }
   }
 }

@@ -111,15 +111,12 @@ export class ExtensionCluster {
 
   /** All that is under way is done, installed by core, and what was sent for it is forgotten. */
   async settled(): Promise<void> {
-    await eventually(
-      async () => {
-        this.coreInstalls();
-        this.taken();
-        await new Promise((resolve) => setImmediate(resolve));
-        expect(this.taken()).toEqual([]);
-      },
-      { within: 8_000 },
-    );
+    await eventually(async () => {
+      this.coreInstalls();
+      this.taken();
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(this.taken()).toEqual([]);
+    });
   }
 
   /** Core cannot unpack the bundle of a BundleDeployment. */

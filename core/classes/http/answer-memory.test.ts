@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type AnswerCall, FakeClassServer } from '../../../test/helpers/class-server.ts';
 import { inTurn, thrownBy } from '../../../test/helpers/remote-class-fixture.ts';
 import { aBundleDeployment, aContext, bundleFiles } from '../../../testing/index.ts';
@@ -60,7 +60,7 @@ test('an answer counts as it arrives, and until objects are made of it', async (
   const { promise: rest, resolve: goOn } = Promise.withResolvers<void>();
   server.answers.set('/v1/deployment', inParts('application/json', body, rest));
   const deploying = deploy();
-  await vi.waitFor(() => expect(memory.taken).toBe(mebibyte));
+  await expect.poll(() => memory.taken).toBe(mebibyte);
   goOn();
   await deploying;
   expect(takenAtReading).toBe(body.byteLength);
@@ -72,7 +72,7 @@ test('adapted content counts as it arrives', async () => {
   const tar = Buffer.concat([...tarParts([{ path: 'a', content: body }])]);
   server.answers.set('/v1/configure', inParts('application/x-tar', tar, rest));
   const configuring = provisioner.configure!(bundleFiles({}), deployment, aContext());
-  await vi.waitFor(() => expect(memory.taken).toBeGreaterThanOrEqual(mebibyte));
+  await expect.poll(() => memory.taken).toBeGreaterThanOrEqual(mebibyte);
   goOn();
   expect((await configuring).files.get('a')?.byteLength).toBe(body.byteLength);
   expect(memory.taken).toBe(0);
@@ -95,7 +95,7 @@ test('an answer waits for memory that others have', async () => {
   const whole = inParts('application/json', body, Promise.resolve());
   server.answers.set('/v1/deployment', whole);
   const deploying = deploy();
-  await vi.waitFor(() => expect(memory.waiting).toBe(1));
+  await expect.poll(() => memory.waiting).toBe(1);
   other.release();
   await deploying;
   expect(takenAtReading).toBe(body.byteLength);
@@ -105,7 +105,7 @@ test('an answer that its server delays is given up for others, and asked for lat
   const never = new Promise<void>(() => undefined);
   server.answers.set('/v1/deployment', inParts('application/json', body, never));
   const failing = thrownBy(deploy());
-  await vi.waitFor(() => expect(memory.taken).toBe(mebibyte));
+  await expect.poll(() => memory.taken).toBe(mebibyte);
   memory.open({ kind: 'work' }).set(4 * mebibyte);
   const error = await failing;
   expect(error).toBeInstanceOf(WaitingError);

@@ -190,10 +190,10 @@ describe('a server that is slow', () => {
     fixture.answering('/v1/bundle', (response) => void response.on('close', () => (closed = true)));
     const stop = new AbortController();
     const work = fixture.handleBundle(aContext({ signal: stop.signal }));
-    await expect.poll(() => fixture.server.received.length, { timeout: 20_000 }).toBe(2);
+    await expect.poll(() => fixture.server.received.length).toBe(2);
     stop.abort(new Error('the Bundle is being deleted'));
     await expect(work).rejects.toThrow(new Error('the Bundle is being deleted'));
-    await expect.poll(() => closed, { timeout: 20_000 }).toBe(true);
+    await expect.poll(() => closed).toBe(true);
   });
 
   test('keeps only the creator waiting who has made it slow, and others have their turns', async () => {
@@ -201,7 +201,7 @@ describe('a server that is slow', () => {
     const hold: AnswerCall = (response) => void held.push(response);
     fixture.answering('/v1/bundle', inTurn(hold, hold, hold, hold, unchanged));
     const all = Array.from({ length: 8 }, () => fixture.handleBundle(contextOf('slow')));
-    await expect.poll(() => held.length, { timeout: 20_000 }).toBe(4);
+    await expect.poll(() => held.length).toBe(4);
     expect(await fixture.handleBundle(contextOf('other'))).toBe(fixture.files);
     expect(held).toHaveLength(4);
     for (const response of held) response.writeHead(204).end();
@@ -213,7 +213,7 @@ describe('a server that is slow', () => {
     const hold: AnswerCall = (response) => void held.push(response);
     fixture.answering('/v1/bundle', inTurn(hold, hold, hold, hold, unchanged));
     const first = Array.from({ length: 4 }, () => fixture.handleBundle(contextOf('a')));
-    await expect.poll(() => held.length, { timeout: 20_000 }).toBe(4);
+    await expect.poll(() => held.length).toBe(4);
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     try {
       const waits = Promise.withResolvers<void>();

@@ -30,7 +30,7 @@ async function start(options: Partial<HealthServerOptions> = {}) {
 
 /** `fetch` would send another address. */
 async function statusOf(server: HealthServer, path: string): Promise<number | undefined> {
-  const wanted = request({ host: '127.0.0.1', port: server.address?.port, path, timeout: 5_000 });
+  const wanted = request({ host: '127.0.0.1', port: server.address?.port, path, timeout: 120_000 });
   wanted.on('timeout', () => wanted.destroy(new Error(`no answer to ${path}`))).end();
   const [response] = (await once(wanted, 'response')) as [IncomingMessage];
   response.resume();

@@ -93,7 +93,7 @@ test('another identity has credentials of its own', async () => {
 
 // Otherwise it ends after the idle timeout of 30 s.
 test('an answer with another range than asked for is refused, and its connection is closed', {
-  timeout: 10_000,
+  timeout: 25_000,
 }, async () => {
   await registry.addImage('v1', [{ files: { a: '' } }]);
   const blob = registry.addBlob(Buffer.alloc(300_000), 'application/octet-stream');

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { eventually as eventuallyWithin } from '../../../test/helpers/eventually.ts';
+import { eventually } from '../../../test/helpers/eventually.ts';
 import { ExtensionCluster } from '../../../test/helpers/extension-cluster.ts';
 import { aClusterExtension, anOperator } from '../../../test/helpers/extension-fixture.ts';
 import { aChannel, aPackage, FixedContents } from '../../../test/helpers/fixed-contents.ts';
@@ -17,9 +17,6 @@ beforeEach(() => {
 afterEach(async () => {
   await cluster.stop();
 });
-
-const eventually = async (attempt: () => Promise<void>) =>
-  await eventuallyWithin(attempt, { within: 8_000 });
 
 function requiring(name: string, versionRange: string, versions = ['1.0.0']) {
   const value = { packageName: 'db', versionRange };

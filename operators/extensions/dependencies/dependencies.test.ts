@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { eventually as eventuallyWithin } from '../../../test/helpers/eventually.ts';
+import { eventually } from '../../../test/helpers/eventually.ts';
 import { ExtensionCluster } from '../../../test/helpers/extension-cluster.ts';
 import { aClusterExtension, anOperator } from '../../../test/helpers/extension-fixture.ts';
 import { aPackage, FixedContents } from '../../../test/helpers/fixed-contents.ts';
@@ -17,9 +17,6 @@ beforeEach(() => {
 afterEach(async () => {
   await cluster.stop();
 });
-
-const eventually = async (attempt: () => Promise<void>) =>
-  await eventuallyWithin(attempt, { within: 8_000 });
 
 type Packages = Parameters<FixedContents['serve']>[1];
 

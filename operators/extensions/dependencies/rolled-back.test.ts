@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { BundleDeployment, BundleDeploymentStatus } from '../../../api/v1alpha1/index.ts';
 import { bundleName, templateHash } from '../../../api/v1alpha1/rules/template-hash.ts';
-import { eventually as eventuallyWithin } from '../../../test/helpers/eventually.ts';
+import { eventually } from '../../../test/helpers/eventually.ts';
 import { ExtensionCluster } from '../../../test/helpers/extension-cluster.ts';
 import { anOperator } from '../../../test/helpers/extension-fixture.ts';
 import { aPackage, FixedContents } from '../../../test/helpers/fixed-contents.ts';
@@ -46,9 +46,6 @@ beforeEach(async () => {
 afterEach(async () => {
   await cluster.stop();
 });
-
-const eventually = async (attempt: () => Promise<void>) =>
-  await eventuallyWithin(attempt, { within: 8_000 });
 
 function deployment(): BundleDeployment {
   return cluster.get('BundleDeployment', 'app') as BundleDeployment;

@@ -37,8 +37,8 @@ test('is taken and renewed at once while a webhook of the cluster holds all othe
   const { client } = kube;
   const names = { namespace: 'system', name: 'lock', identity: 'a' };
   const lock = new LeaseLock({ client, ...names, clock: systemClock });
-  expect(await lock.takeOrRenew(AbortSignal.timeout(10_000))).toBe(true);
-  expect(await lock.takeOrRenew(AbortSignal.timeout(10_000))).toBe(true);
+  expect(await lock.takeOrRenew(AbortSignal.timeout(120_000))).toBe(true);
+  expect(await lock.takeOrRenew(AbortSignal.timeout(120_000))).toBe(true);
   expect(api.requests.filter(({ path }) => path === `${configMaps}/held`)).toHaveLength(80);
   held.resolve({ apiVersion: 'v1', kind: 'ConfigMap', metadata: target.key });
   await answered;
