@@ -52,7 +52,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   for (const kind of ['bundledeployments', 'bundles']) {
-    await kubectl?.run(['delete', kind, '--all', '--wait=true', '--timeout=60s']);
+    await kubectl?.run(['delete', kind, '--all', '--wait=true', '--timeout=600s']);
   }
   await kubectl?.run(['delete', 'secret', 'git', 'wrong', `--namespace=${namespace}`]);
   await system?.stop();

@@ -174,7 +174,7 @@ test.skipIf(!present)(
       spec: { packageName: operator },
     });
     await isHealthy(operatorKind, operator);
-    await kubectl.must(['delete', '-f', join(results, 'catalog.yaml'), '--timeout=60s']);
+    await kubectl.must(['delete', '-f', join(results, 'catalog.yaml'), '--timeout=600s']);
 
     await kubectl.must(['apply', '-f', join(results, 'clustercatalog.yaml')]);
     await kubectl.apply(

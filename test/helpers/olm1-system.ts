@@ -51,7 +51,7 @@ export class Olm1System {
       expect(await this.kubectl.list('bundledeployments')).toEqual([]);
     }, patiently);
     for (const kind of ['catalogs', 'clustercatalogs']) {
-      await this.kubectl.must(['delete', kind, '--all', '--timeout=60s']);
+      await this.kubectl.must(['delete', kind, '--all', '--timeout=600s']);
     }
     await this.system.stop();
     await removeOperatorCrds(this.#plane.kubeconfig);

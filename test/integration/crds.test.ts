@@ -243,7 +243,7 @@ test('a BundleDeployment has short names and prints its columns', async () => {
   const [wideHead, wideRow] = await table('bds', name, '--output=wide');
   expect(wideHead?.slice(4)).toEqual(['PROVISIONER', 'READY', 'REASON', 'MESSAGE']);
   expect(wideRow?.slice(4)).toEqual([provisionerClassName, 'True', 'Healthy', 'all is well']);
-  await kubectl.must(['wait', '--for=condition=Ready', 'bd', name, '--timeout=30s']);
+  await kubectl.must(['wait', '--for=condition=Ready', 'bd', name, '--timeout=300s']);
 });
 
 test('a condition that is not a metav1.Condition is refused', async () => {
