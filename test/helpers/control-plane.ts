@@ -1,7 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { TestProject } from 'vitest/node';
@@ -14,6 +12,7 @@ import {
 import { ClusterClient } from './cluster-client.ts';
 import { eventually } from './eventually.ts';
 import { installCrds } from './install-crds.ts';
+import { RunFolder } from './run-folder.ts';
 import { clusterWorkers, givenClusters } from './workers.ts';
 
 interface Shared {
@@ -44,8 +43,10 @@ function begin(): Shared {
   if (givenClusters.length > 0) {
     return { users: 0, clusters: Promise.all(givenClusters.map(existing)), stop: async () => {} };
   }
-  const base = mkdtempSync(join(tmpdir(), 'rukpak-test-'));
-  const dirs = Array.from({ length: clusterWorkers }, (_, index) => join(base, String(index + 1)));
+  const folder = RunFolder.create();
+  const dirs = Array.from({ length: clusterWorkers }, (_, index) =>
+    join(folder.path, String(index + 1)),
+  );
   const interruption = new AbortController();
   const clusters = startAll(dirs, interruption.signal);
   // An interrupted vitest ends without teardown, and only synchronous work is done at its exit. The
@@ -54,7 +55,7 @@ function begin(): Shared {
     for (const dir of dirs) {
       spawnSync(process.execPath, [COMMAND, 'down', '--dir', dir], { stdio: 'ignore' });
     }
-    rmSync(base, { recursive: true, force: true });
+    folder.sweep();
   }
   process.once('exit', sweep);
   process.once('SIGHUP', () => process.exit(HANGUP_EXIT_CODE));
@@ -65,7 +66,7 @@ function begin(): Shared {
     await nothingIsLeft(up);
     await ClusterClient.closeAll();
     await Promise.all(dirs.map(async (dir) => await (await runningCluster(dir))?.stop()));
-    await rm(base, { recursive: true, force: true });
+    await rm(folder.path, { recursive: true, force: true });
     process.off('exit', sweep);
   }
   return { users: 0, clusters, stop };
