@@ -42,7 +42,6 @@ beforeAll(async () => {
     kubectl,
     registry: plane.registry,
     overlay: 'operators',
-    inProcess: true,
   });
   await system.startWebhooks();
   first = await system.startOperators();

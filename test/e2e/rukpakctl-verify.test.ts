@@ -14,7 +14,7 @@ let node: ForwardingNode;
 
 beforeAll(async () => {
   kubectl = new Kubectl({ path: plane.kubectl, kubeconfig: plane.kubeconfig });
-  system = await InClusterSystem.install({ kubectl, registry: plane.registry, inProcess: true });
+  system = await InClusterSystem.install({ kubectl, registry: plane.registry });
   await system.startWebhooks();
   await system.startCrdvalidator();
   const core = await system.startCore();

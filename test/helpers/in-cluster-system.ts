@@ -30,7 +30,7 @@ export interface InClusterOptions {
   readonly overlay?: string;
   /** Of a release: what the pods run instead of the checkout. */
   readonly image?: UnpackedImage | undefined;
-  /** Its pods run in the tests' process: none can be killed. */
+  /** Its pods run in the tests' process: none can be killed, or takes a Lease. */
   readonly inProcess?: boolean;
   /** Calls webhooks by their Services: their certificates are for no address of this machine. */
   readonly byServices?: boolean;

@@ -68,7 +68,10 @@ export interface LocalPodOptions {
   readonly flags: (ports: readonly number[], local: (path: string) => string) => readonly string[];
   /** The program (default: that of the checkout). */
   readonly image?: UnpackedImage | undefined;
-  /** That of the checkout in the tests' process: it starts sooner, and cannot be killed. */
+  /**
+   * That of the checkout in the tests' process: it starts sooner, takes no Lease, and cannot be
+   * killed.
+   */
   readonly inProcess?: boolean;
 }
 
@@ -167,7 +170,11 @@ export class LocalPod {
     const local = (path: string) => this.local(path);
     const ofPod = containerArgs(deployment).map((argument) => this.#relocated(argument));
     const args = [...ofPod, ...flags(this.ports, local)];
-    if (inProcess) return new RukpakInProcess(args, kubeconfig);
+    if (inProcess) {
+      // A Lease would be lost where the tests' own work, on a busy machine, holds up its renewal.
+      const alone = args.filter((argument) => argument !== '--leader-elect');
+      return new RukpakInProcess(alone, kubeconfig);
+    }
     const { PATH, NODE_COMPILE_CACHE } = process.env;
     const env = { PATH, NODE_COMPILE_CACHE, HOME: this.#folder, KUBECONFIG: kubeconfig };
     return new ProcessRun(spawnRukpak(args, env));
