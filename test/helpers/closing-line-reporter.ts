@@ -53,8 +53,9 @@ export default class ClosingLineReporter implements Reporter {
   /** Says at once why a test has failed: the end of the run is far away, or never comes. */
   onTestCaseResult(test: TestCase): void {
     const { errors = [] } = test.result();
-    for (const { message } of errors) {
-      process.stderr.write(`${test.module.relativeModuleId}: ${test.fullName}: ${message}\n`);
+    for (const { message, diff } of errors) {
+      const what = diff === undefined ? message : `${message}\n${diff}`;
+      process.stderr.write(`${test.module.relativeModuleId}: ${test.fullName}: ${what}\n`);
     }
   }
 

@@ -8,6 +8,9 @@ import type { LogLevel } from '../../core/platform/observe/index.ts';
 
 const root = join(import.meta.dirname, '../..');
 
+/** Of the log of each program, where a test has failed. */
+const shownLines = 100;
+
 export type StopSignal = 'SIGTERM' | 'SIGKILL';
 
 /** One run of the program `rukpak`, to its end. */
@@ -25,6 +28,30 @@ export interface RukpakRun {
   stop(signal: StopSignal): void;
 }
 
+/** What ran since the file of tests began, by its command line. */
+const runsOfFile = new Map<RukpakRun, string>();
+
+/** At the end of a file. */
+export function forgetRuns(): void {
+  runsOfFile.clear();
+}
+
+/** What they have logged since a time, and how those ended that have. */
+export function logsSince(time: Date): string {
+  const since = time.toISOString();
+  const told = [...runsOfFile].flatMap(([{ log, isRunning, exitCode }, command]) => {
+    const lines = log.split('\n').filter((line) => timeOf(line) >= since);
+    if (lines.length === 0 && exitCode === 0) return [];
+    const end = isRunning ? '' : ` (ended, exit code ${exitCode})`;
+    return [`${command}${end}`, ...lines.slice(-shownLines)];
+  });
+  return told.join('\n');
+}
+
+function timeOf(line: string): string {
+  return /"time":"([^"]+)"/.exec(line)?.[1] ?? '';
+}
+
 /** A process that has been started. */
 export class ProcessRun implements RukpakRun {
   log = '';
@@ -37,6 +64,7 @@ export class ProcessRun implements RukpakRun {
       stream?.setEncoding('utf8').on('data', (text: string) => (this.log += text));
     }
     this.ended = once(child, 'close').then(() => undefined);
+    runsOfFile.set(this, child.spawnargs.slice(1).join(' '));
   }
 
   get pid(): number | undefined {
@@ -85,7 +113,9 @@ export class RukpakInProcess implements RukpakRun {
   readonly #stop = new AbortController();
 
   constructor(args: readonly string[], kubeconfig: string) {
-    RukpakInProcess.#running.set(this, `rukpak ${args.join(' ')}`);
+    const command = `rukpak ${args.join(' ')}`;
+    RukpakInProcess.#running.set(this, command);
+    runsOfFile.set(this, command);
     this.ended = this.#run([...args, `--kubeconfig=${kubeconfig}`]);
   }
 
