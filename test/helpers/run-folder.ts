@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -34,12 +34,13 @@ export class RunFolder {
         // It has ended meanwhile.
       }
     }
-    rmSync(this.path, { recursive: true, force: true });
+    rmSync(this.path, { recursive: true, force: true, maxRetries: 5 });
   }
 
   /** Those that have this folder in their environment, as all of a run do. */
   #processes(): readonly number[] {
-    const all = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+    const listed = existsSync('/proc') ? readdirSync('/proc') : [];
+    const all = listed.filter((name) => /^\d+$/.test(name));
     return all.map(Number).filter((pid) => pid !== process.pid && this.#isOf(pid));
   }
 
