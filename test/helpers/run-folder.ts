@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -18,6 +26,8 @@ export class RunFolder {
     const path = mkdtempSync(join(tmpdir(), 'rukpak-test-'));
     const temporary = join(path, 'tmp');
     mkdirSync(temporary);
+    // Servers of tests that run as another user have to come by.
+    for (const folder of [path, temporary]) chmodSync(folder, 0o711);
     process.env['TMPDIR'] = temporary;
     return new RunFolder(path);
   }
