@@ -1,12 +1,11 @@
 import { afterAll, afterEach } from 'vitest';
 import { ClusterClient } from './cluster-client.ts';
-import { forgetRuns, logsSince, RukpakInProcess } from './rukpak-run.ts';
+import { endFile, logsSince } from './rukpak-run.ts';
 
 // Set-up of each file on a control plane: the first registered hooks run last. The next file shares
 // this process, and no core of this one may go on beside it.
-afterAll(() => forgetRuns());
 afterAll(async () => await ClusterClient.closeAll());
-afterAll(async () => await RukpakInProcess.stopAll());
+afterAll(async () => await endFile());
 
 // The system may be in another process, and gone when the run has ended.
 afterEach(({ task: { name, result } }) => {

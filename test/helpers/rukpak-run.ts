@@ -31,11 +31,6 @@ export interface RukpakRun {
 /** What ran since the file of tests began, by its command line. */
 const runsOfFile = new Map<RukpakRun, string>();
 
-/** At the end of a file. */
-export function forgetRuns(): void {
-  runsOfFile.clear();
-}
-
 /** What they have logged since a time, and how those ended that have. */
 export function logsSince(time: Date): string {
   const since = time.toISOString();
@@ -103,8 +98,6 @@ export function spawnRukpak(args: readonly string[], env: NodeJS.ProcessEnv): Ch
 
 /** The same program in this process: no second one has to start and load it. */
 export class RukpakInProcess implements RukpakRun {
-  static readonly #running = new Map<RukpakInProcess, string>();
-
   log = '';
   readonly pid = undefined;
   readonly ended: Promise<void>;
@@ -113,22 +106,8 @@ export class RukpakInProcess implements RukpakRun {
   readonly #stop = new AbortController();
 
   constructor(args: readonly string[], kubeconfig: string) {
-    const command = `rukpak ${args.join(' ')}`;
-    RukpakInProcess.#running.set(this, command);
-    runsOfFile.set(this, command);
+    runsOfFile.set(this, `rukpak ${args.join(' ')}`);
     this.ended = this.#run([...args, `--kubeconfig=${kubeconfig}`]);
-  }
-
-  /**
-   * At the end of a test file, whose process the next one has too.
-   * @throws Error that names what still ran, once it has ended
-   */
-  static async stopAll(): Promise<void> {
-    const left = [...RukpakInProcess.#running];
-    for (const [run] of left) run.stop('SIGTERM');
-    await Promise.all(left.map(([run]) => run.ended));
-    const names = left.map(([, name]) => name);
-    if (names.length > 0) throw new Error(`the file has left running: ${names.join(', ')}`);
   }
 
   stop(signal: StopSignal): void {
@@ -151,9 +130,21 @@ export class RukpakInProcess implements RukpakRun {
       });
     } finally {
       this.isRunning = false;
-      RukpakInProcess.#running.delete(this);
     }
   }
+}
+
+/**
+ * Ends what still runs in this process at the end of a test file, which the next one has too.
+ * @throws Error that names it, once it has ended
+ */
+export async function endFile(): Promise<void> {
+  const left = [...runsOfFile].filter(([run]) => run instanceof RukpakInProcess && run.isRunning);
+  runsOfFile.clear();
+  for (const [run] of left) run.stop('SIGTERM');
+  await Promise.all(left.map(([run]) => run.ended));
+  const names = left.map(([, name]) => name);
+  if (names.length > 0) throw new Error(`the file has left running: ${names.join(', ')}`);
 }
 
 const levels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
